@@ -32,11 +32,11 @@ class AgentsConfig(AppConfig):
         from proofroom.core import redaction
 
         redaction.secret_sources.register(agent_api_keys)
-        event_triggers.connect()
-        reactions.connect()
-        ownership.connect()
-        retention.connect()
-        undo_log.connect()
+        event_triggers.subscribe_triggers()
+        reactions.subscribe_reactions()
+        ownership.register_write_guard()
+        retention.register_run_forgetting()
+        undo_log.register_undo_log()
         agent_switches.register(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)

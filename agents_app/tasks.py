@@ -41,12 +41,12 @@ def prune_transcripts() -> int:
 
 @shared_task(name="agents_app.tasks.call_reaction")
 def call_reaction(reaction_id: int) -> None:
-    tool_calls.call(reaction_id)
+    tool_calls.call_reaction_tool(reaction_id)
 
 
 @shared_task(name="agents_app.tasks.sweep_reactions")
 def sweep_reactions() -> int:
-    return tool_calls.sweep()
+    return tool_calls.sweep_reactions()
 
 
 @shared_task(name="agents_app.tasks.keep_reactions")

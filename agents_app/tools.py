@@ -28,7 +28,7 @@ from proofroom.core.tools import (
     tool,
 )
 from proofroom.core.tools.call import note_untrusted
-from proofroom.core.tools.pagination import Page, Paged, page
+from proofroom.core.tools.pagination import Paged, ToolPage, page
 from proofroom.core.tools.progress import CallCancelled, check_cancelled
 from proofroom.definitions import modules, post_types, taxonomies
 
@@ -48,7 +48,7 @@ class ListedAgent(Result):
     open_ended_context: dict[str, Any]
 
 
-class AgentPage(Page):
+class AgentPage(ToolPage):
     items: list[ListedAgent]
 
 

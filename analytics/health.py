@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from analytics.models import RollUp
 from analytics.rollups.aggregate import is_waiting
-from proofroom.core.diagnostics.doctor import Finding
+from proofroom.core.diagnostics.doctor import CheckResult
 
 LATE: Final = timedelta(minutes=10)
 _ADVICE: Final = gettext_noop(
@@ -20,16 +20,16 @@ _ADVICE: Final = gettext_noop(
 )
 
 
-def figures() -> Iterator[Finding]:
+def figures() -> Iterator[CheckResult]:
     """Whether views and clicks wait to be added up for longer than the scheduler takes."""
     counted_at = RollUp.objects.values_list("counted_at", flat=True).first()
     if not is_waiting():
-        yield Finding("ok", "analytics", "every view and click is added up")
+        yield CheckResult("ok", "analytics", "every view and click is added up")
     elif counted_at is None:
-        yield Finding("warn", "analytics", _("no view or click was ever added up"), _(_ADVICE))
+        yield CheckResult("warn", "analytics", _("no view or click was ever added up"), _(_ADVICE))
     elif timezone.now() - counted_at > LATE:
         minutes = (timezone.now() - counted_at) // timedelta(minutes=1)
         behind = _("figures are %(n)s minutes behind") % {"n": f"{minutes:,}"}
-        yield Finding("warn", "analytics", behind, _(_ADVICE))
+        yield CheckResult("warn", "analytics", behind, _(_ADVICE))
     else:
-        yield Finding("ok", "analytics", "the last views and clicks are about to be added up")
+        yield CheckResult("ok", "analytics", "the last views and clicks are about to be added up")

@@ -20,7 +20,7 @@ from kombu.utils.json import dumps
 logger = logging.getLogger(__name__)
 
 
-class Channel(filesystem.Channel):
+class FileChannel(filesystem.Channel):
     """Puts messages atomically, and steps over one that cannot be read."""
 
     def _put(  # type: ignore[override]  # kombu's own classes name the argument in two ways
@@ -47,4 +47,4 @@ class Channel(filesystem.Channel):
 class Transport(filesystem.Transport):
     """What the scheme `filesystem` means in this project."""
 
-    Channel = Channel
+    Channel = FileChannel

@@ -156,7 +156,7 @@ def Moment(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     return PostField("moment", label, **settings)
 
 
-class PostFields:
+class DeclaredPostFields:
     """The fields of a post in reading order, which is that of documents. The custom fields of its type follow."""
 
     title: str = Text(label="Title", max_length=TITLE_MAX, required=True, search_weight="A")
@@ -228,7 +228,7 @@ def read_declaration(declaration: type) -> dict[str, PostField]:
     return found
 
 
-POST_FIELDS: Final[Mapping[str, PostField]] = MappingProxyType(read_declaration(PostFields))
+POST_FIELDS: Final[Mapping[str, PostField]] = MappingProxyType(read_declaration(DeclaredPostFields))
 """Every declared field by its wire name, in reading order."""
 MEDIA_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.kind == "media")
 """The names of fields that hold the id of a media item."""

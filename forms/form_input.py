@@ -71,7 +71,7 @@ def _lines(most: int, least: int = 0) -> StringConstraints:
     return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
 
 
-class Definition(BaseModel):
+class FormInput(BaseModel):
     """All of a form but its slug and locale, which it is known by."""
 
     model_config = ConfigDict(
@@ -86,14 +86,14 @@ class Definition(BaseModel):
     redirect_url: Annotated[str, _lines(2000), AfterValidator(_safe_target)] = ""
 
 
-def read_definition(values: Mapping[str, Json]) -> Definition:
+def read_definition(values: Mapping[str, Json]) -> FormInput:
     """The definition that `values` make, by the names of the wire. Raises `RuleViolation` by path."""
     refuse_unstorable(values)
     given = dict(values)
     if given.get("redirectUrl", "") is None:
         given["redirectUrl"] = ""
     try:
-        definition = Definition.model_validate(given)
+        definition = FormInput.model_validate(given)
     except ValidationError as error:
         raise refuse(details_of(error, _sentence)) from None
     details: dict[str, list[str]] = {}

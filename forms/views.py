@@ -18,16 +18,16 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
-from content.menus.links import Place
+from content.menus.links import PageLocation
 from forms.form_post import ALONE, Sent, read_sent
 from forms.rendering import form_address, goal_of, load_forms
-from forms.services.submissions import Submitted, submit_form
+from forms.services.submissions import SubmissionReceipt, submit_form
 from proofroom.core.actor import Actor, Visitor
-from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.website import goals
-from proofroom.website.form_submission import Submission
+from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.page_frame import context_of, surroundings_of
 from proofroom.website.pages import missing_page, post_page
 from proofroom.website.template_language import in_words_of
@@ -46,10 +46,10 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The form by itself, or the answer to one that was sent."""
     locale = _locale(request)
     if request.method != "POST":
-        taken = Submission(ALONE) if request.GET.get("sent") == ALONE else None
+        taken = SubmissionResult(ALONE) if request.GET.get("sent") == ALONE else None
         return _alone(slug, locale, taken)
     address = client_address(request)
-    count = None if is_allowed_freely(address) else Count("public", address)
+    count = None if is_allowed_freely(address) else HitCount("public", address)
     if count is not None and count.is_over:
         response = HttpResponse("Too many requests; wait a little.", status=429)
         response["Retry-After"] = str(count.wait)
@@ -84,7 +84,7 @@ def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
     return _taken(slug, sent, told)
 
 
-def _taken(slug: str, sent: Sent, told: Submitted) -> HttpResponse:
+def _taken(slug: str, sent: Sent, told: SubmissionReceipt) -> HttpResponse:
     """On to where the form leads: its own address, else back to the page, which thanks in its place."""
     if _is_of_site(told.redirect_url):
         return _see_other(told.redirect_url)
@@ -107,7 +107,7 @@ def _again(
         notice = gettext(
             "The form has changed meanwhile. Please look through it and send it again."
         )
-    submission = Submission(at=sent.at, values=sent.shown, errors=errors, notice=notice)
+    submission = SubmissionResult(at=sent.at, values=sent.shown, errors=errors, notice=notice)
     if sent.found is None:
         response = _alone(slug, sent.locale, submission)
         response.status_code = status
@@ -116,7 +116,7 @@ def _again(
     return HttpResponse(page, status=status)
 
 
-def _alone(slug: str, locale: str, submission: Submission | None) -> HttpResponse:
+def _alone(slug: str, locale: str, submission: SubmissionResult | None) -> HttpResponse:
     """The form on a page of its own. Three queries."""
     form = load_forms([slug], locale).get(slug)
     if form is None:
@@ -124,7 +124,7 @@ def _alone(slug: str, locale: str, submission: Submission | None) -> HttpRespons
     is_taken = submission is not None and submission.is_taken
     onward = form.redirect_url if is_taken and not _is_of_site(form.redirect_url) else ""
     with in_words_of(locale):
-        context = context_of(surroundings_of(Place(f"/forms/{slug}", locale)), []) | {
+        context = context_of(surroundings_of(PageLocation(f"/forms/{slug}", locale)), []) | {
             "form": form,
             "page_title": form.title,
             "submission": submission,
@@ -142,7 +142,7 @@ def _admit(request: HttpRequest) -> None:
     address = client_address(request)
     if is_allowed_freely(address):
         return
-    count = Count("forms", address)
+    count = HitCount("forms", address)
     if count.is_over:
         raise TooMany(count.wait)
 

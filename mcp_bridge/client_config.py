@@ -32,7 +32,7 @@ _UNQUOTED: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class ClientCredential:
     """The credential that a client sends in `header`. Without a `secret` it is read from `variable`."""
 
     variable: str
@@ -45,18 +45,18 @@ class Credential:
         return self.scheme + (self.secret or placeholder.format(self.variable))
 
 
-def token_credential(secret: str = "") -> Credential:
+def token_credential(secret: str = "") -> ClientCredential:
     """A token that was made in the admin."""
-    return Credential("CMS_MCP_TOKEN", secret=secret)
+    return ClientCredential("CMS_MCP_TOKEN", secret=secret)
 
 
-def usual_credential(url: str) -> Credential | None:
+def usual_credential(url: str) -> ClientCredential | None:
     """Return the credential of usual clients: the static one, a token where other machines reach it, else none."""
     environment = settings.CMS_ENV
     if environment.mcp_auth_token:
-        return Credential("MCP_AUTH_TOKEN")
+        return ClientCredential("MCP_AUTH_TOKEN")
     if environment.mcp_auth_header_name:
-        return Credential("MCP_AUTH_HEADER_VALUE", environment.mcp_auth_header_name, "")
+        return ClientCredential("MCP_AUTH_HEADER_VALUE", environment.mcp_auth_header_name, "")
     return None if is_loopback(urlsplit(url).hostname or "") else token_credential()
 
 
@@ -64,7 +64,7 @@ def usual_credential(url: str) -> Credential | None:
 class _ConfigRequest:
     url: str
     transport: Transport
-    credential: Credential | None
+    credential: ClientCredential | None
 
     def headers(self, placeholder: str) -> dict[str, Json]:
         if self.credential is None:
@@ -80,7 +80,7 @@ class _ConfigRequest:
 
 
 def client_config(
-    client: str, *, url: str, transport: Transport, credential: Credential | None = None
+    client: str, *, url: str, transport: Transport, credential: ClientCredential | None = None
 ) -> str:
     """The configuration for `client`, one of `CLIENTS`: JSON, for `claude-code` a command.
 

@@ -19,7 +19,7 @@ def index(assets: Iterable[Asset]) -> None:
     search.put(
         TABLE,
         [
-            search.Entry(
+            search.SearchText(
                 asset.pk,
                 locale,
                 (asset.alt_text, asset.description, asset.filename, "\n".join(asset.categories)),

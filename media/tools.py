@@ -17,8 +17,8 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import (
-    Page,
     Paged,
+    ToolPage,
     page,
     page_after,
     page_of_ranked,
@@ -42,7 +42,7 @@ class ListedFile(Result):
     created_at: str | None = None
 
 
-class FilePage(Page):
+class FilePage(ToolPage):
     items: list[ListedFile]
 
 
@@ -57,7 +57,7 @@ class CountedCategory(Result):
     count: int
 
 
-class CategoryPage(Page):
+class CategoryPage(ToolPage):
     items: list[CountedCategory]
 
 
@@ -70,7 +70,7 @@ class PlaceOfUse(Result):
     locale: str | None = None
 
 
-class PlacePage(Page):
+class PlacePage(ToolPage):
     items: list[PlaceOfUse]
 
 

@@ -17,7 +17,7 @@ _CAPITAL: Final = re.compile(r"[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UsagePlace:
     """`sentence` has the path, as programs need it; `words` say it to people. `address` is its page in the admin."""
 
     sentence: str
@@ -30,7 +30,7 @@ class Places:
     """`total` places, and the first of them, which name only what the actor may see."""
 
     total: int
-    named: Sequence[Place]
+    named: Sequence[UsagePlace]
 
     @property
     def further(self) -> int:
@@ -42,7 +42,9 @@ def places_of(asset: Asset, actor: Actor) -> Places:
     rows = where_used(asset.pk)
     visible = list(where_used(asset.pk, layers=usage_sources.visible_layers(actor))[:MOST])
     named = [
-        Place(f"{_holder(place)}: {place['path']}", f"{_holder(place)}: {_words(place)}", address)
+        UsagePlace(
+            f"{_holder(place)}: {place['path']}", f"{_holder(place)}: {_words(place)}", address
+        )
         for place, address in usage_sources.places_with_addresses(visible, actor)
     ]
     return Places(rows.count(), named)

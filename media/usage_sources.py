@@ -20,7 +20,7 @@ STAGED_NEEDS = "posts.view"
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class UsageSource:
     """A post or a global module by its name."""
 
     title: str
@@ -45,7 +45,7 @@ class MediaPlace(TypedDict):
     path: Annotated[str, Field(description="Like modules.<postModuleId>.props.imageId.")]
 
 
-Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, Holder]]
+Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, UsageSource]]
 """The holders of these ids that may be named: none in the trash. One query."""
 
 holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
@@ -72,8 +72,8 @@ def visible_layers(actor: Actor) -> Collection[str] | None:
     return None if actor.can(STAGED_NEEDS) else (LIVE,)
 
 
-def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], Holder]:
-    found: dict[tuple[str, UUID], Holder] = {}
+def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], UsageSource]:
+    found: dict[tuple[str, UUID], UsageSource] = {}
     for kind in sorted({row.holder_kind for row in rows}):
         ids = {row.holder_id for row in rows if row.holder_kind == kind}
         if describe := holder_lookups.get(kind):
@@ -81,7 +81,7 @@ def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], Holder]:
     return found
 
 
-def _place(row: MediaReference, holder: Holder | None) -> MediaPlace:
+def _place(row: MediaReference, holder: UsageSource | None) -> MediaPlace:
     return {
         "postId": str(row.holder_id) if row.holder_kind == "post" else None,
         "globalSlug": holder.global_slug if holder else None,

@@ -10,7 +10,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.find_replace.sources import (
     Edit,
     Hand,
-    Place,
+    TextPlace,
     batches,
 )
 from seo.models import Redirect
@@ -37,8 +37,8 @@ class RedirectSource:
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
-    ) -> list[Place]:
-        places: list[Place] = []
+    ) -> list[TextPlace]:
+        places: list[TextPlace] = []
         for part in batches(keys):
             for row in Redirect.objects.filter(pk__in=part).order_by("pk"):
                 hand = Hand(edit, REDIRECTS, row.pk)

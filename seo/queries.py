@@ -23,7 +23,7 @@ _AT: Final = Statement(
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RedirectTarget:
     """The target of a redirect."""
 
     id: UUID
@@ -31,10 +31,10 @@ class Target:
     status: int
 
 
-def target_of(path: str) -> Target | None:
+def target_of(path: str) -> RedirectTarget | None:
     """Return the target of the redirect at a path. One look-up in an index."""
     rows = _AT.rows(key_of(canonical_form(path)))
-    return Target(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
+    return RedirectTarget(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
 
 
 def find_redirect(redirect_id: UUID | str, rows: QuerySet[Redirect] | None = None) -> Redirect:

@@ -30,7 +30,7 @@ from proofroom.core.errors import Conflict
 from proofroom.core.json import JsonObject
 from proofroom.core.outbox import content_version
 from proofroom.core.site_urls import absolute
-from seo.sitemap_query import ListedPost, listed_posts
+from seo.sitemap_query import SitemapPost, listed_posts
 
 FRESH_SECONDS: Final = 300
 _KEPT_SECONDS: Final = 3600
@@ -291,7 +291,7 @@ def write_parts(entries: Iterable[str], limits: Limits) -> Iterator[PackedPart]:
     yield writer.end(_FOOT)
 
 
-def url_element(post: ListedPost, origin: str) -> str:
+def url_element(post: SitemapPost, origin: str) -> str:
     """The `url` element of a post; empty where its address is too long for the protocol."""
     location = address_of(post.path, post.canonical, origin)
     if len(location) > MAX_ADDRESS_LENGTH:
@@ -311,7 +311,7 @@ def address_of(path: str, canonical: str, origin: str) -> str:
     return uri if canonical else origin + uri
 
 
-def alternates_of(post: ListedPost, origin: str) -> Sequence[tuple[str, str]]:
+def alternates_of(post: SitemapPost, origin: str) -> Sequence[tuple[str, str]]:
     """The languages of a post with their addresses, itself among them; none where it has only one.
 
     A page that names another one as the original offers no languages, and is offered as none.

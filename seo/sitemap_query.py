@@ -14,7 +14,7 @@ from django.db import connection, transaction
 _ROWS_A_FETCH: Final = 2000
 
 
-class ListedTranslation(NamedTuple):
+class SitemapTranslation(NamedTuple):
     """A post of a translation group, as far as addresses need it."""
 
     locale: str
@@ -22,13 +22,13 @@ class ListedTranslation(NamedTuple):
     canonical: str
 
 
-class ListedPost(NamedTuple):
+class SitemapPost(NamedTuple):
     """A post of the sitemap; `translations` holds itself too, and is empty where there is no other."""
 
     path: str
     canonical: str
     changed: str
-    translations: tuple[ListedTranslation, ...]
+    translations: tuple[SitemapTranslation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ _SQLITE: Final = _Dialect(
 )
 
 
-def listed_posts() -> Iterator[ListedPost]:
+def listed_posts() -> Iterator[SitemapPost]:
     """Every post of the sitemap: by hierarchy and order, a parent before what stands below it.
 
     The rows stream: memory stays the same. A parent that is not listed itself still says where its children stand.
@@ -68,8 +68,8 @@ def listed_posts() -> Iterator[ListedPost]:
         cursor.execute(listed_posts_sql(), locales * 2)
         while rows := cursor.fetchmany(_ROWS_A_FETCH):
             for path, canonical, changed, found in rows:
-                translations = [ListedTranslation(*item) for item in json.loads(found or "[]")]
-                yield ListedPost(path, canonical, changed, tuple(translations))
+                translations = [SitemapTranslation(*item) for item in json.loads(found or "[]")]
+                yield SitemapPost(path, canonical, changed, tuple(translations))
 
 
 @contextmanager

@@ -10,9 +10,17 @@ from django.utils.translation import gettext as _
 
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun
-from agents_app.progress.labels import lasted, money, tokens
+from agents_app.progress.labels import format_duration, format_money, format_tokens
 
-__all__ = ["agent_name", "duration", "is_demo", "model_label", "money", "state_badge", "tokens"]
+__all__ = [
+    "agent_name",
+    "duration",
+    "format_money",
+    "format_tokens",
+    "is_demo",
+    "model_label",
+    "state_badge",
+]
 _DEMO: Final = "demo"
 _SIGNS: Final = {
     "queued": "…",
@@ -46,7 +54,7 @@ def duration(run: AgentRun) -> str:
     if run.started_at is None or run.finished_at is None:
         return ""
     seconds = max((run.finished_at - run.started_at).total_seconds(), 0.0)
-    return lasted(int(seconds * 1000))
+    return format_duration(int(seconds * 1000))
 
 
 def state_badge(run: AgentRun) -> SafeString:

@@ -14,8 +14,19 @@ from rest_framework.response import Response
 from agents_app.api.agents import AGENT_ID, BulkRun, RejectedPostAnswer
 from agents_app.batches.creation import estimate_bulk
 from agents_app.budgets import usage
-from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges, set_budget
-from agents_app.budgets.limits import ALL, begin_of, number, today
+from agents_app.budgets.changes import (
+    MAX_COST_LIMIT,
+    MAX_TOKENS_LIMIT,
+    NAMES,
+    LimitChanges,
+    set_budget,
+)
+from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
+    begin_of,
+    number,
+    today,
+)
 from agents_app.presenters import UsageAnswer
 from proofroom.core.api.answer import (
     Answer,
@@ -30,8 +41,8 @@ from proofroom.core.api.schema import PAGES, query
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
-Tokens = Annotated[int, Field(ge=0, le=TOKENS_MOST)]
-Dollars = Annotated[float, Field(ge=0, le=float(COST_MOST), allow_inf_nan=False)]
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS_LIMIT)]
+Dollars = Annotated[float, Field(ge=0, le=float(MAX_COST_LIMIT), allow_inf_nan=False)]
 Money = Annotated[float, Field(ge=0)]
 Quantity = Annotated[int | float, WithJsonSchema({"type": "number", "minimum": 0})]
 """Tokens as a whole number, or US dollars."""
@@ -242,7 +253,9 @@ class EstimateViewSet(ApiViewSet):
             from_history=made.is_from_history,
             left=[
                 LeftAnswer(
-                    agent_id="all" if item.limit.agent_id == ALL else item.limit.agent_id,
+                    agent_id="all"
+                    if item.limit.agent_id == ALL_AGENTS_KEY
+                    else item.limit.agent_id,
                     period=item.limit.period,
                     unit=item.limit.unit,
                     limit=number(item.limit.most, item.limit.unit),

@@ -10,7 +10,7 @@ from typing import Final, TypedDict
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from agents_app.budgets.limits import ALL, DEFAULT, lock_budgets
+from agents_app.budgets.limits import ALL_AGENTS_KEY, DEFAULT, lock_budgets
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.switches import unknown_agent
 from agents_app.models import Budget, BudgetNotice
@@ -20,10 +20,10 @@ from proofroom.core.definition_files import ID_MAX
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 
-NAMES: Final = {DEFAULT: "default", ALL: "all"}
+NAMES: Final = {DEFAULT: "default", ALL_AGENTS_KEY: "all"}
 """What the budgets that are of no single agent are called on the wire."""
-TOKENS_MOST: Final = 10**15
-COST_MOST: Final = Decimal("999999.99")
+MAX_TOKENS_LIMIT: Final = 10**15
+MAX_COST_LIMIT: Final = Decimal("999999.99")
 _MICRO: Final = Decimal("0.000001")
 
 
@@ -101,13 +101,15 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
     for field in _FIELDS:
         setattr(row, field, getattr(limits, field))
     row.updated_by_id = actor.user.pk
-    if limits.is_empty and key != ALL:
+    if limits.is_empty and key != ALL_AGENTS_KEY:
         Budget.objects.filter(pk=key).delete()
     else:
         row.save()
     # People are told anew of a limit that is another one now.
     notices = BudgetNotice.objects.all()
-    notices = notices.exclude(agent_id=ALL) if key == DEFAULT else notices.filter(agent_id=key)
+    notices = (
+        notices.exclude(agent_id=ALL_AGENTS_KEY) if key == DEFAULT else notices.filter(agent_id=key)
+    )
     notices.delete()
     payload: JsonObject = {
         "agentId": name,
@@ -146,19 +148,19 @@ def check_limits(limits: BudgetLimits) -> None:
         if value is None:
             continue
         if isinstance(value, Decimal):
-            if not value.is_finite() or not 0 <= value <= COST_MOST:
+            if not value.is_finite() or not 0 <= value <= MAX_COST_LIMIT:
                 raise invalid(
                     wire,
                     _("%(wire)s is an amount from 0 to %(cost_most)s US dollars.")
-                    % {"wire": wire, "cost_most": f"{COST_MOST:,}"},
+                    % {"wire": wire, "cost_most": f"{MAX_COST_LIMIT:,}"},
                 )
             if value != value.quantize(_MICRO):
                 raise invalid(
                     wire, _("%(wire)s has at most six digits after the point.") % {"wire": wire}
                 )
-        elif not 0 <= value <= TOKENS_MOST:
+        elif not 0 <= value <= MAX_TOKENS_LIMIT:
             raise invalid(
                 wire,
                 _("%(wire)s is a whole number from 0 to %(tokens_most)s.")
-                % {"wire": wire, "tokens_most": f"{TOKENS_MOST:,}"},
+                % {"wire": wire, "tokens_most": f"{MAX_TOKENS_LIMIT:,}"},
             )

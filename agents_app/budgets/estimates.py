@@ -26,13 +26,13 @@ from agents_app.budgets.limits import (
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import (
-    DEMO,
-    MAX_TOKENS,
+    DEFAULT_ANSWER_TOKENS,
+    DEMO_PROVIDER,
     ProviderChoice,
     ProviderError,
 )
 from agents_app.providers.prices import cost_of
-from agents_app.providers.selection import resolve
+from agents_app.providers.selection import choose_provider
 from agents_app.runs.execution import MAX_RETRIES
 from agents_app.runs.prompt import system_prompt
 from agents_app.runs.tool_policy import listed_tools
@@ -77,7 +77,7 @@ class Estimate:
 
     @property
     def is_demo(self) -> bool:
-        return self.provider == DEMO
+        return self.provider == DEMO_PROVIDER
 
     def beyond(self, *, at_most: bool = False) -> list[RemainingBudget]:
         """The limits that do not last for what is expected, or for the most that there can be."""
@@ -98,15 +98,17 @@ class _Habit:
 
 def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> Estimate:
     """The use of a run on each of the posts. A dozen queries, however many there are."""
-    left = what_is_left(agent.id)
+    left = remaining_budgets(agent.id)
     try:
-        choice = resolve(agent)
+        choice = choose_provider(agent)
     except ProviderError as error:
         return Estimate(len(posts), left=left, problem=str(error))
-    if choice.provider == DEMO:
+    if choice.provider == DEMO_PROVIDER:
         nothing = Decimal(0)
-        return Estimate(len(posts), DEMO, DEMO, cost=nothing, most_cost=nothing, left=left)
-    habit, most_out = _habit(agent), agent.llm_config.options.max_tokens or MAX_TOKENS
+        return Estimate(
+            len(posts), DEMO_PROVIDER, DEMO_PROVIDER, cost=nothing, most_cost=nothing, left=left
+        )
+    habit, most_out = _habit(agent), agent.llm_config.options.max_tokens or DEFAULT_ANSWER_TOKENS
     # A run without tools asks once, and again for each answer that is refused.
     tries = settings.CMS_ENV.agent_step_cap if agent.llm_config.use_mcp else 1 + MAX_RETRIES
     sizes = _sizes(agent, posts, words)
@@ -126,7 +128,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
     )
 
 
-def what_is_left(agent_id: str) -> list[RemainingBudget]:
+def remaining_budgets(agent_id: str) -> list[RemainingBudget]:
     """Of each limit that holds for the agent. At most three queries."""
     limits = limits_of(agent_id)
     if not limits:
@@ -164,7 +166,7 @@ def _habit(agent: AgentDefinition) -> _Habit:
     )
     found = list(rows)
     if not found:
-        most = agent.llm_config.options.max_tokens or MAX_TOKENS
+        most = agent.llm_config.options.max_tokens or DEFAULT_ANSWER_TOKENS
         return _Habit(1, round(most * SHARE_OF_MOST), is_known=False)
     requests = max(1, round(median(row[0] for row in found)))
     return _Habit(requests, round(median(row[1] for row in found)), is_known=True)

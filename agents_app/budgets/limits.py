@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from agents_app.models import Budget, Reservation, Spending
 from agents_app.providers.interface import ProviderError
 
-ALL: Final = "*"
+ALL_AGENTS_KEY: Final = "*"
 """The budget of all agents together."""
 DEFAULT: Final = ""
 """The budget of each agent that has none of its own."""
@@ -85,18 +85,25 @@ def renewal_of(period: PeriodName, day: date) -> datetime:
 
 def lock_budgets() -> None:
     """Wait for whoever reserves, settles or changes a budget, and keep them out until the transaction ends."""
-    held = Budget.objects.select_for_update(no_key=True).filter(pk=ALL).values_list("pk", flat=True)
+    held = (
+        Budget.objects.select_for_update(no_key=True)
+        .filter(pk=ALL_AGENTS_KEY)
+        .values_list("pk", flat=True)
+    )
     if not list(held):
-        Budget.objects.bulk_create([Budget(agent_id=ALL)], ignore_conflicts=True)
+        Budget.objects.bulk_create([Budget(agent_id=ALL_AGENTS_KEY)], ignore_conflicts=True)
         list(held.all())
 
 
 def limits_of(agent_id: str) -> Sequence[Limit]:
     """The limits that hold for an agent: each its own or the default's, and those of all together. One query."""
-    rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL])
+    rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL_AGENTS_KEY])
     own = [rows[key] for key in (agent_id, DEFAULT) if key in rows]
     found: list[Limit] = []
-    for key, named in ((agent_id, own), (ALL, [rows[ALL]] if ALL in rows else [])):
+    for key, named in (
+        (agent_id, own),
+        (ALL_AGENTS_KEY, [rows[ALL_AGENTS_KEY]] if ALL_AGENTS_KEY in rows else []),
+    ):
         for period in PERIODS:
             for unit in UNITS:
                 column = f"{unit}_per_{period}"
@@ -126,10 +133,12 @@ def _used(model: type[Spending | Reservation], agent_id: str, day: date) -> Used
         .annotate(all_tokens=Sum("tokens"), all_cost=Sum("cost"))
         .order_by()
     )
-    found: Used = {(who, period): Amount() for who in (agent_id, ALL) for period in PERIODS}
+    found: Used = {
+        (who, period): Amount() for who in (agent_id, ALL_AGENTS_KEY) for period in PERIODS
+    }
     for row in rows:
         amount = Amount(row["all_tokens"], row["all_cost"].quantize(_MICRO))
-        for who in (agent_id, ALL) if row["is_own"] else (ALL,):
+        for who in (agent_id, ALL_AGENTS_KEY) if row["is_own"] else (ALL_AGENTS_KEY,):
             for period in PERIODS if row["is_today"] else PERIODS[1:]:
                 found[who, period] += amount
     return found
@@ -143,7 +152,11 @@ class BudgetExceeded(ProviderError):
         self.used = used
         self.asked = asked
         self.renews_at = renews_at
-        whose = "all agents together" if limit.agent_id == ALL else f"the agent {limit.agent_id}"
+        whose = (
+            "all agents together"
+            if limit.agent_id == ALL_AGENTS_KEY
+            else f"the agent {limit.agent_id}"
+        )
         sentence = _(
             "The budget of %(whose)s for this %(period)s does not allow it: %(amount_text)s of "
             "%(amount_text_2)s are used or reserved, and the request may need up to "

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from django.db.models import Q
 
 from agents_app.budgets.limits import (
-    ALL,
+    ALL_AGENTS_KEY,
     Limit,
     Used,
     begin_of,
@@ -25,7 +25,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.json import JsonObject
 
-NEAR: Final = Decimal("0.8")
+NEAR_LIMIT_SHARE: Final = Decimal("0.8")
 """The part of a limit from which on people are warned."""
 Level = Literal["near", "reached"]
 
@@ -40,19 +40,19 @@ def told_now(day: date) -> list[BudgetNotice]:
     return list(found.values())
 
 
-def tell_of_spending(agent_id: str, day: date) -> None:
+def notify_spending(agent_id: str, day: date) -> None:
     """Record, in the caller's transaction, which limits what was spent until now comes near to or reaches."""
     limits = limits_of(agent_id)
     if not limits:
         return
     used = spent(agent_id, day)
     for level in ("near", "reached"):
-        share = NEAR if level == "near" else Decimal(1)
+        share = NEAR_LIMIT_SHARE if level == "near" else Decimal(1)
         passed = [limit for limit in limits if used_of(limit, used) >= limit.most * share]
-        tell(level, passed, used, day)
+        notify_level(level, passed, used, day)
 
 
-def tell(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
+def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
     """Record it of each limit whose agent and period were not told of at this level. The budgets are locked."""
     for limit in limits:
         if limit.most <= 0:
@@ -65,7 +65,7 @@ def tell(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
         )
         if not is_new:
             continue
-        agent_id = None if limit.agent_id == ALL else limit.agent_id
+        agent_id = None if limit.agent_id == ALL_AGENTS_KEY else limit.agent_id
         system = Actor(
             user=Visitor(username="system", role="system"), via="system", agent_id=agent_id or None
         )

@@ -29,7 +29,7 @@ from agents_app.budgets.limits import (
     today,
     used_of,
 )
-from agents_app.budgets.notices import tell, tell_of_spending
+from agents_app.budgets.notices import notify_level, notify_spending
 from agents_app.models import AgentRun, Reservation, RunStatus, Spending
 from agents_app.providers.interface import ProviderStopped
 
@@ -97,7 +97,7 @@ def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | N
     for limit in limits:
         amount, more = used_of(limit, used), asked.of(limit.unit)
         if amount + more > limit.most:
-            tell("reached", [limit], used, day)
+            notify_level("reached", [limit], used, day)
             renews = renewal_of(limit.period, day)
             return BudgetExceeded(limit, used=amount, asked=more, renews_at=renews)
     return None
@@ -115,7 +115,7 @@ def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bo
     if not deleted:
         return False
     _spend(reservation.agent_id, reservation.day, _amount(tokens, cost))
-    tell_of_spending(reservation.agent_id, reservation.day)
+    notify_spending(reservation.agent_id, reservation.day)
     return True
 
 
@@ -152,7 +152,7 @@ def _settle_as_used(run_id: UUID | None, reservations: QuerySet[Reservation]) ->
         used[row.agent_id, row.day] += Amount(row.tokens, row.cost)
     for (agent_id, day), amount in used.items():
         _spend(agent_id, day, amount)
-        tell_of_spending(agent_id, day)
+        notify_spending(agent_id, day)
     if run_id is not None:
         input_tokens = sum(row.input_tokens for row in rows)
         output_tokens = sum(row.tokens for row in rows) - input_tokens

@@ -12,7 +12,13 @@ from typing import Final
 from django.db.models import Sum
 
 from agents_app.budgets.changes import BudgetLimits, limits_in
-from agents_app.budgets.limits import ALL, DEFAULT, Amount, begin_of, end_of
+from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
+    DEFAULT,
+    Amount,
+    begin_of,
+    end_of,
+)
 from agents_app.definitions.files import all_agents
 from agents_app.models import Budget, Reservation, Spending
 
@@ -46,11 +52,11 @@ def budgets(day: date) -> list[BudgetView]:
     rows = Budget.objects.in_bulk()
     used = used_by_agent(day)
     default = limits_in(rows.get(DEFAULT))
-    ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL}
-    together = limits_in(rows.get(ALL))
+    ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL_AGENTS_KEY}
+    together = limits_in(rows.get(ALL_AGENTS_KEY))
     found = [
         BudgetView(
-            ALL,
+            ALL_AGENTS_KEY,
             together,
             together,
             sum((today for today, _ in used.values()), Amount()),
@@ -58,7 +64,7 @@ def budgets(day: date) -> list[BudgetView]:
         ),
         BudgetView(DEFAULT, default, default, Amount(), Amount()),
     ]
-    for id_ in sorted(ids - {DEFAULT, ALL}):
+    for id_ in sorted(ids - {DEFAULT, ALL_AGENTS_KEY}):
         own = limits_in(rows.get(id_))
         found.append(BudgetView(id_, own, own.over(default), *used[id_]))
     return found

@@ -16,12 +16,12 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import switched, unknown_agent
 from agents_app.definitions.unknown_names import UnknownName, unknown_forms, unknown_names
 from agents_app.models import AgentRun
-from agents_app.providers.interface import DEMO, ProviderError
+from agents_app.providers.interface import DEMO_PROVIDER, ProviderError
 from agents_app.providers.selection import (
     AiDefaults,
-    ai_defaults,
-    resolve,
-    resolve_media,
+    choose_media_provider,
+    choose_provider,
+    load_ai_defaults,
 )
 from agents_app.runs.tool_policy import listed_tools
 from forms.models import FormDefinition
@@ -45,7 +45,7 @@ class Answering:
 
     @property
     def is_demo(self) -> bool:
-        return self.provider == DEMO
+        return self.provider == DEMO_PROVIDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Agent:
 def agents(definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
     """These, or all in order of id. Seven queries, however many there are."""
     found = all_agents() if definitions is None else list(definitions)
-    switches, defaults = switched(), ai_defaults()
+    switches, defaults = switched(), load_ai_defaults()
     system = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     users = {user.agent_id: user for user in User.objects.exclude(agent_id="")}
     runs = AgentRun.objects.filter(agent_id__in=[item.id for item in found])
@@ -124,7 +124,7 @@ def place_of(file: Path) -> str:
 
 def _answering(agent: AgentDefinition, defaults: AiDefaults) -> Answering:
     try:
-        choice = resolve(agent, defaults)
+        choice = choose_provider(agent, defaults)
         return Answering(choice.provider, choice.model)
     except ProviderError as error:
         config = agent.llm_config
@@ -136,7 +136,7 @@ def _media(agent: AgentDefinition, defaults: AiDefaults) -> Answering | None:
     if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
         return None
     try:
-        choice = resolve_media(agent, defaults)
+        choice = choose_media_provider(agent, defaults)
         return Answering(choice.provider, choice.model)
     except ProviderError as error:
         named = agent.llm_config.provider_media or defaults.media_provider

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from agents_app.reactions.templates import ROOTS, body_fault
+from agents_app.reactions.templates import ROOTS, find_body_fault
 from proofroom.core.definition_files import DefinitionPart
 from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -37,7 +37,7 @@ class WebhookConfig(DefinitionPart):
     @field_validator("body_template")
     @classmethod
     def _body_is_sound(cls, template: str | None) -> str | None:
-        fault = body_fault(template) if template is not None else ""
+        fault = find_body_fault(template) if template is not None else ""
         if fault:
             raise ValueError(fault)
         return template

@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from agents_app.definitions.reactions import Reaction
-from proofroom.core.definition_files import Definition, DefinitionPart
+from proofroom.core.definition_files import DefinitionPart, FileDefinition
 
 TextProvider = Literal["openai", "anthropic", "google", "ollama", "demo"]
 MediaProvider = Literal["openai", "google", "demo"]
@@ -113,7 +113,7 @@ class OpenEndedContext(DefinitionPart):
     max_chars: int | None = Field(default=None, ge=1)
 
 
-class AgentDefinition(Definition):
+class AgentDefinition(FileDefinition):
     name: str = Field(min_length=1, max_length=120)
     description: str = ""
     enabled: bool = True

@@ -19,13 +19,13 @@ from agents_app.budgets.reservations import reserve, settle
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers.interface import (
-    DEMO,
+    DEMO_PROVIDER,
     ProviderChoice,
     ProviderError,
     ProviderStopped,
 )
 from agents_app.providers.prices import image_cost
-from agents_app.providers.selection import resolve_media
+from agents_app.providers.selection import choose_media_provider
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.run_log import add_usage
 from content.document import PostDocument
@@ -145,7 +145,11 @@ def generate_image(
     suffix = ".webp" if made.data[8:12] == b"WEBP" else ".png"
     if made.data.startswith(b"\xff\xd8"):
         suffix = ".jpg"
-    maker = "the demo (no AI)" if choice.provider == DEMO else f"{choice.provider} {choice.model}"
+    maker = (
+        "the demo (no AI)"
+        if choice.provider == DEMO_PROVIDER
+        else f"{choice.provider} {choice.model}"
+    )
     description = f"Made by {maker} from the words: {' '.join(prompt.split())}"
     asset = store_image(
         file=BytesIO(made.data),
@@ -192,12 +196,12 @@ def make_within_budget(
     from agents_app.providers.image_generation import make_image
 
     agent_id = actor.agent_id or getattr(actor.user, "agent_id", None) or ""
-    choice = resolve_media(get_agent(agent_id) if agent_id else None)
-    going_in = 0 if choice.provider == DEMO else len(prompt) // 3 + 1
+    choice = choose_media_provider(get_agent(agent_id) if agent_id else None)
+    going_in = 0 if choice.provider == DEMO_PROVIDER else len(prompt) // 3 + 1
     reservation = reserve(
         agent_id=agent_id,
         run=run,
-        tokens=going_in + (0 if choice.provider == DEMO else _IMAGE_TOKENS),
+        tokens=going_in + (0 if choice.provider == DEMO_PROVIDER else _IMAGE_TOKENS),
         cost=image_cost(choice, size),
         input_tokens=going_in,
     )

@@ -10,10 +10,10 @@ from uuid import UUID
 
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun
 from agents_app.progress.run_updates import (
-    ENDED,
-    NOT_THERE,
-    FollowingHub,
-    heard_by,
+    CLOSE_NORMAL,
+    CLOSE_NOT_FOUND,
+    PollingHub,
+    select_authorized_pages,
 )
 from proofroom.core.realtime.base_consumer import PageConsumer
 from proofroom.core.realtime.open_page import NOT_LET_IN, OpenPage
@@ -37,7 +37,7 @@ class BatchPage(OpenPage):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchState:
+class BatchSnapshot:
     """The state of a batch: `mark` differs as soon as its page would."""
 
     mark: Mark
@@ -46,14 +46,14 @@ class BatchState:
     is_busy: bool
 
 
-def states_of(ids: Collection[UUID]) -> dict[UUID, BatchState]:
+def load_batch_states(ids: Collection[UUID]) -> dict[UUID, BatchSnapshot]:
     """Return the states of these batches. Two queries, however many."""
     runs: dict[UUID | None, list[tuple[object, ...]]] = defaultdict(list)
     rows = AgentRun.objects.filter(batch_id__in=ids).order_by("pk")
     for batch_id, *row in rows.values_list("batch_id", *_RUN):
         runs[batch_id].append(tuple(row))
     batches = AgentBatch.objects.filter(pk__in=ids).values_list("pk", *_BATCH)
-    found: dict[UUID, BatchState] = {}
+    found: dict[UUID, BatchSnapshot] = {}
     for pk, *columns in batches:
         _, asked_at, done_at, undone = columns
         own = runs[pk]
@@ -63,46 +63,46 @@ def states_of(ids: Collection[UUID]) -> dict[UUID, BatchState]:
         length = len(undone) if isinstance(undone, dict) else 0
         mark = (*columns[:3], length, *own)
         is_busy = bool(unfinished) or is_reverting
-        found[pk] = BatchState(mark, len(own), len(own) - unfinished, is_busy)
+        found[pk] = BatchSnapshot(mark, len(own), len(own) - unfinished, is_busy)
     return found
 
 
-class BatchHub(FollowingHub[BatchPage]):
+class BatchHub(PollingHub[BatchPage]):
     """The pages of this process that follow batches."""
 
     def looked(self, pages: Sequence[BatchPage], is_due: bool) -> Callable[[], None]:
-        states = states_of({page.batch_id for page in pages})
+        states = load_batch_states({page.batch_id for page in pages})
         changed = [
             page
             for page in pages
             if page.batch_id in states and states[page.batch_id].mark != page.mark
         ]
-        heard, refused = heard_by(pages, changed, is_due)
+        heard, refused = select_authorized_pages(pages, changed, is_due)
 
         def told() -> None:
             for page in refused:
                 page.end(NOT_LET_IN)
             for page in pages:
                 if page.batch_id not in states:
-                    page.end(NOT_THERE)
+                    page.end(CLOSE_NOT_FOUND)
             for page in heard:
                 state = states[page.batch_id]
                 page.mark = state.mark
                 page.say({"runs": state.runs, "finished": state.finished})
                 if not state.is_busy:
-                    page.finish(ENDED)
+                    page.finish(CLOSE_NORMAL)
 
         return told
 
 
-hubs: Final[Hubs[BatchPage]] = Hubs(BatchHub)
+BATCH_HUBS: Final[Hubs[BatchPage]] = Hubs(BatchHub)
 
 
 class BatchConsumer(PageConsumer[BatchPage]):
     """`/ws/batches/<id>/`: each time that something is new of the batch; closed when nothing goes on any more."""
 
     permission: ClassVar[str] = "agents.view"
-    hubs = hubs
+    hubs = BATCH_HUBS
 
     def page_of(self, ticket: Ticket) -> BatchPage:
         return BatchPage(ticket, self.scope["url_route"]["kwargs"]["batch_id"])

@@ -19,9 +19,9 @@ from agents_app.runs.tool_policy import load_tools
 from proofroom.core.tools import get_tool
 
 _SMALLEST: Final = Decimal("0.0001")
-SILENT_FOR: Final = timedelta(seconds=15)
+HEARTBEAT_MISSED_AFTER: Final = timedelta(seconds=15)
 """Three heartbeats: sooner than the sweep takes the run from its worker."""
-WAITS_LONG: Final = timedelta(seconds=60)
+LONG_QUEUE_AFTER: Final = timedelta(seconds=60)
 _STANDING: Final[Mapping[str, Promise]] = {
     "silent": gettext_lazy(
         "Its worker is not heard of any more. If it does not come back, the run begins anew by "
@@ -38,7 +38,7 @@ _STANDING: Final[Mapping[str, Promise]] = {
 }
 
 
-def money(amount: Decimal | None) -> str:
+def format_money(amount: Decimal | None) -> str:
     """US dollars, with as many digits as say something; empty for an unknown price."""
     if amount is None:
         return ""
@@ -48,13 +48,13 @@ def money(amount: Decimal | None) -> str:
     return f"${number_format(amount, digits, force_grouping=True)}"
 
 
-def tokens(number: int) -> str:
+def format_tokens(number: int) -> str:
     """Return a number of tokens as text."""
     text = number_format(number, force_grouping=True)
     return ngettext("%(n)s token", "%(n)s tokens", number) % {"n": text}
 
 
-def lasted(milliseconds: int) -> str:
+def format_duration(milliseconds: int) -> str:
     """Return a duration as text: "310 ms", "4.2 s", "2 min 5 s"."""
     if milliseconds < 1000:
         return _("%(n)d ms") % {"n": milliseconds}
@@ -83,32 +83,32 @@ def step_kind(step: RunStep) -> str:
     return _("tool") if step.kind == "tool" else _("model")
 
 
-def standing_of(run: AgentRun) -> str:
+def delay_message(run: AgentRun) -> str:
     """`silent` for a run whose worker is not heard of, `again` where it was taken from one, `waits` for long."""
     now = timezone.now()
     if run.status == RunStatus.RUNNING:
-        is_silent = run.heartbeat_at is not None and run.heartbeat_at < now - SILENT_FOR
+        is_silent = run.heartbeat_at is not None and run.heartbeat_at < now - HEARTBEAT_MISSED_AFTER
         return "silent" if is_silent else ""
     if run.status != RunStatus.QUEUED:
         return ""
     if run.attempts:
         return "again"
-    return "waits" if run.created_at < now - WAITS_LONG else ""
+    return "waits" if run.created_at < now - LONG_QUEUE_AFTER else ""
 
 
-def doing_of(run: AgentRun) -> str:
+def activity_label(run: AgentRun) -> str:
     """Describe what a run does at present: its activity, that it waits, or what happens next where it is stuck."""
-    standing = standing_of(run)
+    standing = delay_message(run)
     if standing:
         return str(_STANDING[standing])
     if not run.doing:
         if run.status == RunStatus.RUNNING:
             return _("It begins")
         return "" if run.is_finished else _("Waiting for its turn")
-    return doing_said(run.doing)
+    return translate_activity(run.doing)
 
 
-def doing_said(doing: str) -> str:
+def translate_activity(doing: str) -> str:
     """The worker's words in the reader's language; as they are where nobody knows them."""
     for pattern, said in _DOING:
         found = pattern.fullmatch(doing)

@@ -10,13 +10,13 @@ from uuid import UUID
 
 from agents_app.models import AgentRun, RunStatus, RunStep
 from agents_app.progress.labels import (
-    doing_of,
-    lasted,
-    money,
-    standing_of,
+    activity_label,
+    delay_message,
+    format_duration,
+    format_money,
+    format_tokens,
     step_kind,
     step_label,
-    tokens,
 )
 from proofroom.core.json import JsonObject
 
@@ -34,13 +34,13 @@ _COLUMNS: Final = (
 )
 
 
-def runs_at_work(ids: Collection[UUID]) -> dict[UUID, AgentRun]:
+def load_runs(ids: Collection[UUID]) -> dict[UUID, AgentRun]:
     """As much of these runs as their progress needs. One query."""
     rows = AgentRun.objects.filter(pk__in=ids).only(*_COLUMNS)
     return {run.pk: run for run in rows}
 
 
-def steps_of(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
+def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
     """The steps of each, in order. One query."""
     found: dict[UUID, list[RunStep]] = defaultdict(list)
     for step in RunStep.objects.filter(run_id__in=ids).order_by("number"):
@@ -48,13 +48,13 @@ def steps_of(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
     return found
 
 
-def mark_of(run: AgentRun) -> tuple[object, ...]:
+def progress_version(run: AgentRun) -> tuple[object, ...]:
     """Return a value that differs as soon as the run has news. A step always uses or does something."""
     used = (run.input_tokens, run.output_tokens, run.cost)
-    return (run.status, run.doing, *used, run.started_at, standing_of(run))
+    return (run.status, run.doing, *used, run.started_at, delay_message(run))
 
 
-def progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
+def run_progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
     """Return the progress of a run, small enough to be sent each time that it goes on."""
     used = run.input_tokens + run.output_tokens
     since = run.started_at
@@ -63,16 +63,16 @@ def progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
         "label": str(run.get_status_display()),
         "isFinished": run.is_finished,
         "succeeded": run.status == RunStatus.SUCCEEDED,
-        "doing": doing_of(run),
-        "standing": standing_of(run),
-        "tokens": tokens(used),
-        "cost": money(run.cost),
+        "doing": activity_label(run),
+        "standing": delay_message(run),
+        "tokens": format_tokens(used),
+        "cost": format_money(run.cost),
         "startedAt": since.astimezone(UTC).isoformat() if since else None,
-        "steps": lines(list(steps)),
+        "steps": step_lines(list(steps)),
     }
 
 
-def lines(steps: Sequence[RunStep]) -> list[JsonObject]:
+def step_lines(steps: Sequence[RunStep]) -> list[JsonObject]:
     """The steps as a page lists them."""
     return [
         {
@@ -82,7 +82,7 @@ def lines(steps: Sequence[RunStep]) -> list[JsonObject]:
             "name": step_label(step),
             "ok": step.ok,
             "ms": step.milliseconds,
-            "took": lasted(step.milliseconds),
+            "took": format_duration(step.milliseconds),
             "summary": step.summary,
         }
         for step in steps

@@ -17,10 +17,10 @@ from django.utils.translation import get_supported_language_variant
 
 from agents_app.models import AgentRun, RunStep
 from agents_app.progress.run_progress import (
-    mark_of,
-    progress,
-    runs_at_work,
-    steps_of,
+    load_runs,
+    load_steps,
+    progress_version,
+    run_progress,
 )
 from proofroom.core.realtime.base_consumer import PageConsumer
 from proofroom.core.realtime.open_page import NOT_LET_IN, OpenPage
@@ -32,8 +32,8 @@ from proofroom.core.realtime.polling_hub import (
 )
 from proofroom.core.realtime.sessions import Ticket, holders
 
-NOT_THERE: Final = 4404
-ENDED: Final = 1000
+CLOSE_NOT_FOUND: Final = 4404
+CLOSE_NORMAL: Final = 1000
 
 
 class RunPage(OpenPage):
@@ -58,7 +58,7 @@ class _Look:
     refused: Sequence[RunPage]
 
 
-class FollowingHub(PageHub[Page]):
+class PollingHub(PageHub[Page]):
     """Pages that follow rows: looked at whenever something may be new, and now and then whether they still may."""
 
     most_pages: ClassVar[int] = 1000
@@ -80,15 +80,15 @@ class FollowingHub(PageHub[Page]):
         told()
 
 
-class RunHub(FollowingHub[RunPage]):
+class RunHub(PollingHub[RunPage]):
     """The pages of this process that follow runs."""
 
     def looked(self, pages: Sequence[RunPage], is_due: bool) -> Callable[[], None]:
-        found = look(pages, is_due)
-        return lambda: tell(pages, found)
+        found = read_run_updates(pages, is_due)
+        return lambda: send_run_updates(pages, found)
 
 
-def heard_by(
+def select_authorized_pages(
     pages: Sequence[Page], changed: Sequence[Page], is_due: bool
 ) -> tuple[Sequence[Page], Sequence[Page]]:
     """Return the changed pages that may still be told, and all that must close. Two queries at most."""
@@ -100,43 +100,43 @@ def heard_by(
     return [page for page in changed if page not in refused], refused
 
 
-def look(watchers: Sequence[RunPage], is_due: bool) -> _Look:
+def read_run_updates(watchers: Sequence[RunPage], is_due: bool) -> _Look:
     """One query; where there is something to tell, three more for all."""
-    runs = runs_at_work({watcher.run_id for watcher in watchers})
+    runs = load_runs({watcher.run_id for watcher in watchers})
     changed = [
         watcher
         for watcher in watchers
-        if watcher.run_id in runs and mark_of(runs[watcher.run_id]) != watcher.mark
+        if watcher.run_id in runs and progress_version(runs[watcher.run_id]) != watcher.mark
     ]
-    heard, refused = heard_by(watchers, changed, is_due)
-    steps = steps_of({watcher.run_id for watcher in heard}) if heard else {}
+    heard, refused = select_authorized_pages(watchers, changed, is_due)
+    steps = load_steps({watcher.run_id for watcher in heard}) if heard else {}
     return _Look(runs, steps, heard, refused)
 
 
-def tell(watchers: Sequence[RunPage], found: _Look) -> None:
+def send_run_updates(watchers: Sequence[RunPage], found: _Look) -> None:
     """Pass on what was found, to each in its own language, and let go of what is over."""
     for watcher in found.refused:
         watcher.end(NOT_LET_IN)
     for watcher in found.changed:
         run = found.runs[watcher.run_id]
-        watcher.mark = mark_of(run)
+        watcher.mark = progress_version(run)
         with translation.override(watcher.language):
-            watcher.say(progress(run, found.steps.get(run.pk, ())))
+            watcher.say(run_progress(run, found.steps.get(run.pk, ())))
         if run.is_finished:
-            watcher.finish(ENDED)
+            watcher.finish(CLOSE_NORMAL)
     for watcher in watchers:
         if watcher.run_id not in found.runs:
-            watcher.end(NOT_THERE)
+            watcher.end(CLOSE_NOT_FOUND)
 
 
-hubs: Final[Hubs[RunPage]] = Hubs(RunHub)
+RUN_HUBS: Final[Hubs[RunPage]] = Hubs(RunHub)
 
 
 class RunConsumer(PageConsumer[RunPage]):
     """`/ws/runs/<id>/?lang=`: how far the run is, each time that it goes on; closed when it ends."""
 
     permission: ClassVar[str] = "agents.view"
-    hubs = hubs
+    hubs = RUN_HUBS
 
     def page_of(self, ticket: Ticket) -> RunPage:
         run_id = self.scope["url_route"]["kwargs"]["run_id"]

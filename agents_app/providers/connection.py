@@ -25,7 +25,7 @@ _TICK: Final = 0.1
 """Seconds between two looks at whether to give up."""
 _CONNECT_SECONDS: Final = 10.0
 _CLOSING_SECONDS: Final = 1.0
-ANSWER_BYTES: Final = 64 * 1024 * 1024
+MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The most of one answer on the wire, be it of one event that has no end: the worker's memory is for all runs."""
 
 
@@ -39,7 +39,7 @@ class _Bounded(httpx2.AsyncByteStream):
         heard = 0
         async for part in self._stream:
             heard += len(part)
-            if heard > ANSWER_BYTES:
+            if heard > MAX_ANSWER_BYTES:
                 raise RequestFailure(ProviderError("The answer is too long."), worked=True)
             yield part
 

@@ -16,13 +16,13 @@ from pydantic_ai.images.settings import ImageGenerationSettings
 
 from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import (
-    DEMO,
-    MOST_TOKENS,
+    ANSWER_TOKENS_LIMIT,
+    DEMO_PROVIDER,
     ProviderChoice,
     ProviderError,
     ProviderTimeout,
 )
-from agents_app.providers.model_requests import PAUSES, wait_for_next_try
+from agents_app.providers.model_requests import RETRY_PAUSES, wait_for_next_try
 from agents_app.providers.prices import image_cost
 from agents_app.providers.request_failures import RequestFailure, failed, refused
 from agents_app.providers.vendors import image_model_of
@@ -53,7 +53,7 @@ def make_image(
     """One picture of what the prompt says. Raises `ProviderError`."""
     if size not in _SHAPES:
         raise ProviderError(f"There is no size {size!r}; the sizes are {', '.join(SIZES)}.")
-    if choice.provider == DEMO:
+    if choice.provider == DEMO_PROVIDER:
         from agents_app.providers.demo import placeholder_images
 
         return MadeImage(placeholder_images.make_image(prompt, size), Decimal(0))
@@ -72,8 +72,8 @@ def make_image(
     if len(data) > most:
         sentence = f"The image of {choice.provider} is larger than {most / 1024 / 1024:g} MB."
         raise RequestFailure(ProviderError(f"{sentence} (MEDIA_MAX_BYTES)"), worked=True).error
-    sent = min(result.usage.input_tokens, MOST_TOKENS)
-    got = min(result.usage.output_tokens, MOST_TOKENS)
+    sent = min(result.usage.input_tokens, ANSWER_TOKENS_LIMIT)
+    got = min(result.usage.output_tokens, ANSWER_TOKENS_LIMIT)
     cost = image_cost(choice, size, input_tokens=sent, output_tokens=got)
     return MadeImage(data, cost, sent, got)
 
@@ -86,7 +86,7 @@ def _asked(
     shape: ImageGenerationSettings,
 ) -> ImageGenerationResult:
     """The provider's answer. It is asked again only where it surely made nothing: each picture costs."""
-    for pause in PAUSES:
+    for pause in RETRY_PAUSES:
         try:
             return _try(line, model, choice, prompt, shape)
         except RequestFailure as error:

@@ -16,10 +16,10 @@ from pydantic import BaseModel
 from agents_app.definitions.schema import AgentDefinition
 from proofroom.core.json import JsonObject
 
-DEMO: Final = "demo"
-MOST_TOKENS: Final = 10_000_000
+DEMO_PROVIDER: Final = "demo"
+ANSWER_TOKENS_LIMIT: Final = 10_000_000
 """Of one request, whatever the provider says: no model takes so many, and sums of them can be stored."""
-MAX_TOKENS: Final = 8000
+DEFAULT_ANSWER_TOKENS: Final = 8000
 """The most that an answer has where the agent's options say nothing."""
 
 
@@ -169,7 +169,7 @@ def open_conversation(
     watcher: ConversationWatcher | None = None,
 ) -> Conversation:
     """A talk with the chosen provider. Without a toolbox there are no tools, without a watcher nobody is told."""
-    if choice.provider == DEMO:
+    if choice.provider == DEMO_PROVIDER:
         from agents_app.providers.demo import DemoConversation
 
         return DemoConversation(

@@ -32,7 +32,7 @@ from pydantic_ai.tools import ToolDefinition
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import (
-    MAX_TOKENS,
+    DEFAULT_ANSWER_TOKENS,
     ConversationUsage,
     ConversationWatcher,
     ModelAnswer,
@@ -70,7 +70,9 @@ class ModelConversation:
         self.choice = choice
         self._tries = RequestTries(choice, watcher)
         self._settings = settings_for(
-            choice, max_tokens=options.max_tokens or MAX_TOKENS, temperature=options.temperature
+            choice,
+            max_tokens=options.max_tokens or DEFAULT_ANSWER_TOKENS,
+            temperature=options.temperature,
         )
         self._output_type = output_type
         self._toolbox = toolbox

@@ -15,7 +15,7 @@ from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import ProviderChoice, ProviderError, ProviderTimeout
 from agents_app.providers.vendors import address_of
 
-SECONDS: Final = 10.0
+LIST_TIMEOUT_SECONDS: Final = 10.0
 _BYTES: Final = 4 * 1024 * 1024
 _MOST: Final = 10_000
 _NO_SUCH_KEY: Final = b"API_KEY_INVALID"
@@ -45,7 +45,7 @@ class _ListTooLong(Exception):
     """No list of models has so many bytes."""
 
 
-def list_models(choice: ProviderChoice, *, seconds: float = SECONDS) -> ModelListing:
+def list_models(choice: ProviderChoice, *, seconds: float = LIST_TIMEOUT_SECONDS) -> ModelListing:
     """Ask for the list, once. Answers in any case, after so many seconds at most."""
     try:
         with ProviderConnection(choice.provider, seconds, Event()) as line:

@@ -34,7 +34,7 @@ from pydantic_ai.usage import RequestUsage
 
 from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import (
-    MOST_TOKENS,
+    ANSWER_TOKENS_LIMIT,
     ConversationUsage,
     ConversationWatcher,
     ProviderChoice,
@@ -70,7 +70,9 @@ class StreamProgress:
             return 0, 0
         reckoned = self.characters // _CHARACTERS_PER_TOKEN
         got = max(self.usage.output_tokens, reckoned if not self.ended else 0)
-        return min(self.usage.input_tokens or sent, MOST_TOKENS), min(got, MOST_TOKENS)
+        return min(self.usage.input_tokens or sent, ANSWER_TOKENS_LIMIT), min(
+            got, ANSWER_TOKENS_LIMIT
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class ModelQuestion:
         return written // _CHARACTERS_PER_TOKEN + 1
 
 
-def exchange(
+def send_model_request(
     line: ProviderConnection,
     model: Model,
     choice: ProviderChoice,
@@ -165,7 +167,7 @@ def _length_of_message(message: ModelMessage) -> int:
     )
 
 
-PAUSES: Final = [0.5, 2.0]
+RETRY_PAUSES: Final = [0.5, 2.0]
 """Seconds before the second and the third try, where the provider names none."""
 
 
@@ -189,7 +191,7 @@ class RequestTries:
         self, line: ProviderConnection, model: Model, question: ModelQuestion
     ) -> ModelResponse:
         """The model's answer. Raises `ProviderError`."""
-        for pause in PAUSES:
+        for pause in RETRY_PAUSES:
             try:
                 return self._try(line, model, question)
             except RequestFailure as error:
@@ -214,7 +216,7 @@ class RequestTries:
                 self.watcher.heard(told)
 
         try:
-            response = exchange(line, model, self.choice, question, heard, tick)
+            response = send_model_request(line, model, self.choice, question, heard, tick)
         except RequestFailure as error:
             self._settle(heard.tokens(sent, worked=error.worked), heard, started, str(error.error))
             raise

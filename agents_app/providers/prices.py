@@ -12,9 +12,9 @@ from typing import Annotated, Final, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agents_app.providers.interface import DEMO, ProviderChoice
+from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice
 
-_FREE: Final = (DEMO, "ollama")
+_FREE: Final = (DEMO_PROVIDER, "ollama")
 _PLACES: Final = Decimal("0.000001")
 _DATED: Final = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 Dollars = Annotated[Decimal, BeforeValidator(str), Field(ge=0)]

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition, LlmConfig
 from agents_app.models import AiSettings
-from agents_app.providers.interface import DEMO, ProviderChoice, ProviderError
+from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice, ProviderError
 
 Vendor = Literal["openai", "anthropic", "google", "ollama"]
 MediaVendor = Literal["openai", "google"]
@@ -38,25 +38,25 @@ class AiDefaults:
     media_model: str = ""
 
 
-def ai_defaults() -> AiDefaults:
+def load_ai_defaults() -> AiDefaults:
     """The AI settings as they stand. One query; whoever resolves many agents asks once."""
     names = ("text_provider", "text_model", "media_provider", "media_model")
     row = AiSettings.objects.filter(pk=1).values_list(*names).first()
     return AiDefaults(*row) if row else AiDefaults()
 
 
-def resolve(agent: AgentDefinition, defaults: AiDefaults | None = None) -> ProviderChoice:
+def choose_provider(agent: AgentDefinition, defaults: AiDefaults | None = None) -> ProviderChoice:
     """Return the provider and model for an agent. Without any key or address in the environment it is the demo.
 
     Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
     content never goes to a vendor that nobody chose.
     """
     config = agent.llm_config
-    defaults = defaults or ai_defaults()
+    defaults = defaults or load_ai_defaults()
     first = default_provider()
     provider = config.provider_text or defaults.text_provider or first or config.provider
-    if provider is None or provider == DEMO:
-        return ProviderChoice(DEMO, DEMO)
+    if provider is None or provider == DEMO_PROVIDER:
+        return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
     models = (
         config.model_text if provider == config.provider_text else None,
         defaults.text_model if provider == defaults.text_provider else None,
@@ -68,7 +68,7 @@ def resolve(agent: AgentDefinition, defaults: AiDefaults | None = None) -> Provi
     return _reachable(agent, provider, model) or _demo_or_say_why(agent, provider, first)
 
 
-def resolve_media(
+def choose_media_provider(
     agent: AgentDefinition | None, defaults: AiDefaults | None = None
 ) -> ProviderChoice:
     """Return the provider and model that make images for an agent, or for a person where there is no agent.
@@ -76,12 +76,12 @@ def resolve_media(
     Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
     """
     config = agent.llm_config if agent else _NOTHING_CHOSEN
-    defaults = defaults or ai_defaults()
+    defaults = defaults or load_ai_defaults()
     first = next((name for name in DEFAULT_MEDIA_MODELS if _is_set_up(name)), None)
     fallback = config.provider if config.provider in DEFAULT_MEDIA_MODELS else None
     provider = config.provider_media or defaults.media_provider or first or fallback
-    if provider == DEMO or (provider is None and default_provider() is None):
-        return ProviderChoice(DEMO, DEMO)
+    if provider == DEMO_PROVIDER or (provider is None and default_provider() is None):
+        return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
     if provider is None:
         names = " or ".join(map(_key_name, DEFAULT_MEDIA_MODELS))
         raise ProviderError(f"No provider that makes images has a key. Set {names}.")
@@ -127,7 +127,7 @@ def _demo_or_say_why(
     agent: AgentDefinition | None, provider: Vendor, first: str | None
 ) -> ProviderChoice:
     if first is None:
-        return ProviderChoice(DEMO, DEMO)
+        return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
     who = f"The agent {agent.id} uses" if agent else "The AI settings name"
     raise ProviderError(
         f"{who} {provider}, which has no key. "

@@ -20,7 +20,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.reactions.template_values import is_forgotten, run_of, values_of
-from agents_app.reactions.templates import JSON_TYPE, filled_body, filled_words
+from agents_app.reactions.templates import JSON_TYPE, fill_body, fill_text
 from proofroom.core.json import Json, JsonObject
 from proofroom.webhooks import delivery_channels
 from proofroom.webhooks.automation.templates import filled
@@ -29,17 +29,19 @@ from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
 from proofroom.webhooks.models import Delivery, DeliveryStatus
 from proofroom.webhooks.signing import shared_keys
 
-PREFIX: Final = "reaction"
-GONE: Final = "The reaction is not in the agent's file any more, or the file cannot be read."
-OFF: Final = "The agent is switched off."
+CHANNEL_PREFIX: Final = "reaction"
+REACTION_GONE_MESSAGE: Final = (
+    "The reaction is not in the agent's file any more, or the file cannot be read."
+)
+AGENT_OFF_MESSAGE: Final = "The agent is switched off."
 _BODY_MAX: Final = 1_000_000
 _CHAT_WORDS_MAX: Final = 500
 _OURS: Final = frozenset({"run.url"})
 """Placeholders of a chat that hold no word of anybody: their addresses work."""
 
 
-def lane_of(agent_id: str, number: int) -> str:
-    return f"{PREFIX}:{agent_id}:{number}"
+def channel_of_reaction(agent_id: str, number: int) -> str:
+    return f"{CHANNEL_PREFIX}:{agent_id}:{number}"
 
 
 def reaction_at(agent: AgentDefinition, number: int) -> Reaction | None:
@@ -47,7 +49,7 @@ def reaction_at(agent: AgentDefinition, number: int) -> Reaction | None:
     return agent.reactions[number - 1] if 1 <= number <= len(agent.reactions) else None
 
 
-class ReactionLane:
+class ReactionChannel:
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
         """The request as the file of now makes it of the run. Raises `NothingToSend`."""
         run = run_of(delivery.event)
@@ -59,17 +61,17 @@ class ReactionLane:
         agent = get_agent(agent_id)
         reaction = reaction_at(agent, int(number)) if agent is not None else None
         if agent is None or reaction is None:
-            raise NothingToSend(GONE)
+            raise NothingToSend(REACTION_GONE_MESSAGE)
         # What was sent stays to be read.
         is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
         if is_to_be_sent and not only_enabled([agent]):
-            raise NothingToSend(OFF)
+            raise NothingToSend(AGENT_OFF_MESSAGE)
         if isinstance(reaction, WebhookReaction):
             call = webhook_request(reaction.config, values_of(run, agent), delivery, run)
         elif isinstance(reaction, ChatReaction):
             call = chat_request(reaction.config, values_of(run, agent))
         else:
-            raise NothingToSend(GONE)
+            raise NothingToSend(REACTION_GONE_MESSAGE)
         if len(call.body) > _BODY_MAX:
             raise NothingToSend(
                 f"What the reaction makes of this run has over {_BODY_MAX:,} bytes."
@@ -82,7 +84,7 @@ def webhook_request(
 ) -> OutgoingRequest:
     body, content_type = b"", JSON_TYPE
     if config.body_template is not None:
-        body, content_type = filled_body(config.body_template, values)
+        body, content_type = fill_body(config.body_template, values)
     elif config.method not in ("GET", "DELETE"):
         body = delivery_channels.encode_body(
             {**delivery_channels.event_body(delivery.event), "data": {**values}}
@@ -104,7 +106,7 @@ def chat_request(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
     url = config.webhook_url or settings.CMS_ENV.chat_webhook_url
     if not url:
         raise NothingToSend("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
-    text = filled_words(
+    text = fill_text(
         config.template,
         values,
         lambda path, words: words if path in _OURS else plain(words, _CHAT_WORDS_MAX),

@@ -13,7 +13,11 @@ from agents_app.definitions.files import get_agent
 from agents_app.definitions.reactions import Reaction
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun, RunReaction, RunStatus
-from agents_app.reactions.delivery_channel import PREFIX, ReactionLane, lane_of
+from agents_app.reactions.delivery_channel import (
+    CHANNEL_PREFIX,
+    ReactionChannel,
+    channel_of_reaction,
+)
 from agents_app.reactions.template_values import is_forgotten, run_of, values_of
 from agents_app.reactions.templates import path_in_full
 from proofroom.core import outbox
@@ -31,13 +35,13 @@ _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
 """A run that was cancelled has completed nothing."""
 
 
-def connect() -> None:
+def subscribe_reactions() -> None:
     """Subscribe to the ends of runs, and know the lane. Called once, at start."""
-    outbox.subscribe([FINISHED], react, id="agents_app.reactions.starting.react")
-    channels.register(ReactionLane(), name=PREFIX)
+    outbox.subscribe([FINISHED], start_reactions, id="agents_app.reactions.starting.react")
+    channels.register(ReactionChannel(), name=CHANNEL_PREFIX)
 
 
-def react(event: Event) -> None:
+def start_reactions(event: Event) -> None:
     """Begin every reaction whose trigger holds. Told twice, it begins none twice."""
     run = run_of(event)
     agent = get_agent(run.agent_id) if run is not None else None
@@ -67,14 +71,14 @@ def react(event: Event) -> None:
         if reaction.type == "mcp_tool":
             row.next_attempt_at = timezone.now()
         else:
-            row.delivery = new_delivery(event, lane_of(run.agent_id, number))
+            row.delivery = new_delivery(event, channel_of_reaction(run.agent_id, number))
             deliveries.append(row.delivery)
         rows.append(row)
     queue_all(deliveries)
     RunReaction.objects.bulk_create(rows)
     for row in rows:
         if row.next_attempt_at is not None:
-            wake(row.pk)
+            wake_reaction(row.pk)
 
 
 def trigger_holds(reaction: Reaction, run: AgentRun, values: JsonObject) -> bool:
@@ -102,7 +106,7 @@ def target_of(reaction: Reaction) -> str:
     return urlsplit(url).hostname or ""
 
 
-def wake(reaction_id: int) -> None:
+def wake_reaction(reaction_id: int) -> None:
     """Tell a worker, after the commit. A lost message is made good by the sweep."""
 
     def send() -> None:

@@ -30,19 +30,19 @@ def path_in_full(path: str) -> str:
     return SHORT.get(path, path)
 
 
-def filled_params(params: Mapping[str, JsonValue], values: Mapping[str, Json]) -> dict[str, Json]:
+def fill_params(params: Mapping[str, JsonValue], values: Mapping[str, Json]) -> dict[str, Json]:
     """A text that is one placeholder becomes the value with its type; in a longer text it becomes words."""
     return {name: filled(_in_full(value), values) for name, value in params.items()}
 
 
-def filled_words(template: str, values: Mapping[str, Json], made: Callable[[str, str], str]) -> str:
+def fill_text(template: str, values: Mapping[str, Json], made: Callable[[str, str], str]) -> str:
     """The text with `made(path, words)` in place of each placeholder."""
     return PLACEHOLDER.sub(
         lambda match: made(match[1], words_of(value_at(values, path_in_full(match[1])))), template
     )
 
 
-def filled_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
+def fill_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
     """The body of a webhook, and its type.
 
     In JSON a placeholder between quotes becomes words of that text, escaped; one that stands free becomes the
@@ -55,7 +55,7 @@ def filled_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
 
     if is_json(template):
         return _filled_json(template, value).encode("utf-8", "replace"), JSON_TYPE
-    text = filled_words(template, values, lambda _, words: words)
+    text = fill_text(template, values, lambda _, words: words)
     return text.encode("utf-8", "replace"), TEXT_TYPE
 
 
@@ -70,7 +70,7 @@ def is_json(template: str) -> bool:
     return True
 
 
-def body_fault(template: str) -> str:
+def find_body_fault(template: str) -> str:
     """Return a sentence on what is wrong with the template of a body; empty where nothing is."""
     fault = fault_of(template, ROOTS)
     begin = template.lstrip()

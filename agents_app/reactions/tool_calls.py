@@ -21,10 +21,14 @@ from agents_app.definitions.reactions import ToolReaction
 from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
 from agents_app.providers.interface import ProviderError
-from agents_app.reactions.delivery_channel import GONE, OFF, reaction_at
-from agents_app.reactions.dispatch import wake
+from agents_app.reactions.delivery_channel import (
+    AGENT_OFF_MESSAGE,
+    REACTION_GONE_MESSAGE,
+    reaction_at,
+)
+from agents_app.reactions.dispatch import wake_reaction
 from agents_app.reactions.template_values import values_of
-from agents_app.reactions.templates import filled_params
+from agents_app.reactions.templates import fill_params
 from agents_app.runs.chain import TooManyHops, record_stopped_chain
 from agents_app.runs.scope import run_actor
 from agents_app.runs.tool_policy import usable_tool, usable_tools
@@ -40,9 +44,9 @@ from proofroom.core.json import JsonObject
 from proofroom.core.tools import call as calling
 
 logger = logging.getLogger(__name__)
-WAITS: Final = (10, 60, 300, 1800)
+RETRY_PAUSES: Final = (10, 60, 300, 1800)
 """Seconds after each failure; after the last of them it is over."""
-CLAIM: Final = timedelta(minutes=5)
+CLAIM_TIMEOUT: Final = timedelta(minutes=5)
 """After which a worker that has a call must have ended."""
 _SWEPT: Final = 200
 _LONGEST: Final = 1000
@@ -57,7 +61,7 @@ class _ReactionCall:
     actor: Actor
 
 
-def call(reaction_id: int) -> None:
+def call_reaction_tool(reaction_id: int) -> None:
     """Make the call of a reaction, if it is due. Safe to call any number of times."""
     row = _claim(reaction_id)
     if row is None:
@@ -91,7 +95,7 @@ class _LostReaction(Exception):
 
 def _claim(reaction_id: int) -> RunReaction | None:
     now = timezone.now()
-    until = now + CLAIM
+    until = now + CLAIM_TIMEOUT
     due = RunReaction.objects.filter(pk=reaction_id, next_attempt_at__lte=now)
     taken = due.update(
         status=ReactionStatus.RUNNING,
@@ -101,7 +105,7 @@ def _claim(reaction_id: int) -> RunReaction | None:
     )
     rows = RunReaction.objects.select_related("run__post", "run__event")
     row = rows.filter(pk=reaction_id, claimed_until=until).first() if taken else None
-    if row is not None and row.attempts > len(WAITS) + 1:
+    if row is not None and row.attempts > len(RETRY_PAUSES) + 1:
         # Perhaps it is what ends the workers.
         _end(row, "", error="Its worker ended each time before it knew what became of it.")
         return None
@@ -114,9 +118,9 @@ def _prepare(row: RunReaction) -> _ReactionCall:
     agent = get_agent(run.agent_id)
     reaction = reaction_at(agent, row.number) if agent is not None else None
     if agent is None or not isinstance(reaction, ToolReaction):
-        raise NotFound(GONE)
+        raise NotFound(REACTION_GONE_MESSAGE)
     if not only_enabled([agent]):
-        raise NotAllowed(OFF)
+        raise NotAllowed(AGENT_OFF_MESSAGE)
     account = account_of(agent)
     if account is None:
         raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
@@ -127,7 +131,7 @@ def _prepare(row: RunReaction) -> _ReactionCall:
     named = config.allowed_mcp_tools or (name,)
     listing = config.model_copy(update={"use_mcp": True, "allowed_mcp_tools": named})
     tool = usable_tool(name, agent.model_copy(update={"llm_config": listing}), actor)
-    params = filled_params(reaction.config.tool_params, values_of(run, agent))
+    params = fill_params(reaction.config.tool_params, values_of(run, agent))
     if tool.group == "agents":
         params.pop("wait", None)  # nobody is there to read the result
     lent = usable_tools(agent, replace(actor, has_read_untrusted=False))
@@ -151,8 +155,8 @@ def _end(row: RunReaction, summary: str, *, error: str = "") -> None:
 
 def _fail(row: RunReaction, error: str, *, may_retry: bool) -> None:
     try:
-        if may_retry and row.attempts <= len(WAITS):
-            at = timezone.now() + timedelta(seconds=WAITS[row.attempts - 1])
+        if may_retry and row.attempts <= len(RETRY_PAUSES):
+            at = timezone.now() + timedelta(seconds=RETRY_PAUSES[row.attempts - 1])
             _write(row, ReactionStatus.PENDING, at, error=error)
         else:
             _end(row, "", error=error)
@@ -181,11 +185,11 @@ def _write(
         raise _LostReaction
 
 
-def sweep() -> int:
+def sweep_reactions() -> int:
     """Have due calls made whose message was lost, or whose worker died. Answers how many."""
     rows = RunReaction.objects.filter(next_attempt_at__lte=timezone.now())
     due = list(rows.order_by("next_attempt_at").values_list("pk", flat=True)[:_SWEPT])
     with transaction.atomic():
         for reaction_id in due:
-            wake(reaction_id)
+            wake_reaction(reaction_id)
     return len(due)

@@ -14,7 +14,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers import interface
-from agents_app.providers.selection import DEFAULT_MODELS, resolve
+from agents_app.providers.selection import DEFAULT_MODELS, choose_provider
 from agents_app.replay.recorded_inputs import ReplayInput
 from agents_app.runs.prompt import fence_payload, system_prompt
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
@@ -41,16 +41,16 @@ class ReplaySpending:
 def chosen(agent: AgentDefinition, model: str) -> interface.ProviderChoice:
     """Return the agent's own choice of provider, or `provider:model`. Raises `ProviderError`."""
     if not model:
-        return resolve(agent)
+        return choose_provider(agent)
     provider, _, name = model.partition(":")
-    if provider not in (*DEFAULT_MODELS, interface.DEMO) or (
-        not name and provider != interface.DEMO
+    if provider not in (*DEFAULT_MODELS, interface.DEMO_PROVIDER) or (
+        not name and provider != interface.DEMO_PROVIDER
     ):
-        known = ", ".join((*DEFAULT_MODELS, interface.DEMO))
+        known = ", ".join((*DEFAULT_MODELS, interface.DEMO_PROVIDER))
         raise interface.ProviderError(f"{model!r} is no provider:model; providers are {known}.")
     changed = {"provider_text": provider, "model_text": name or None}
     config = agent.llm_config.model_copy(update=changed)
-    return resolve(agent.model_copy(update={"llm_config": config}))
+    return choose_provider(agent.model_copy(update={"llm_config": config}))
 
 
 def ask(

@@ -91,7 +91,7 @@ def _words(value: Json) -> str:
     return " ".join(text.split())[:_LONGEST]
 
 
-Answering = Callable[[AgentRun, ReplayInput, ReplaySpending], Suggestion | FieldSuggestion]
+AnswerSource = Callable[[AgentRun, ReplayInput, ReplaySpending], Suggestion | FieldSuggestion]
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class ReplayedRun:
         return sum(item.agrees for item in self.paths)
 
 
-def replay(decided: Sequence[DecidedRun], answering: Answering) -> Iterator[ReplayedRun]:
+def replay(decided: Sequence[DecidedRun], answering: AnswerSource) -> Iterator[ReplayedRun]:
     """Ask again, one after the other. Stages nothing."""
     rows = RunMessage.objects.filter(run_id__in=[item.run.pk for item in decided])
     messages: dict[object, list[RunMessage]] = defaultdict(list)
@@ -133,12 +133,12 @@ def replay(decided: Sequence[DecidedRun], answering: Answering) -> Iterator[Repl
         yield done
 
 
-def by_asking(agent: AgentDefinition, choice: ProviderChoice) -> Answering:
+def by_asking(agent: AgentDefinition, choice: ProviderChoice) -> AnswerSource:
     """Answers of the present prompt and model."""
     return lambda run, given, spent: ask(agent, choice, run, given, spent)
 
 
-def from_recorded(answers: Mapping[str, JsonObject]) -> Answering:
+def from_recorded(answers: Mapping[str, JsonObject]) -> AnswerSource:
     """Answers that an earlier replay kept, by the id of the run."""
 
     def answering(

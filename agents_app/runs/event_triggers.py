@@ -28,14 +28,16 @@ _ROOM: Final = 200
 """Characters of a context beside the payload."""
 
 
-def connect() -> None:
+def subscribe_triggers() -> None:
     """Subscribe to the events that are scopes. Called once, at start."""
     outbox.subscribe(
-        [scope.value for scope in EVENT_SCOPES], start_agents, id="agents_app.triggers.start_agents"
+        [scope.value for scope in EVENT_SCOPES],
+        start_event_runs,
+        id="agents_app.triggers.start_agents",
     )
 
 
-def start_agents(event: Event) -> None:
+def start_event_runs(event: Event) -> None:
     """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next.
 
     Where the database gives way to somebody else, none is begun, and the event is told again. Commands begin none:

@@ -31,7 +31,7 @@ from agents_app.providers.interface import (
     ToolAnswer,
     ToolSpec,
 )
-from agents_app.providers.selection import resolve
+from agents_app.providers.selection import choose_provider
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.lifecycle import end_run, held_back, lock_posts, record_run_end, wake_next
 from agents_app.runs.links import refuse_new_links
@@ -297,7 +297,7 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
 
 def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     attempt = prepare_attempt(run)
-    choice = resolve(attempt.agent)
+    choice = choose_provider(attempt.agent)
     version = save_prompt_version(attempt.agent)
     if not owned_rows(run).update(
         provider=choice.provider, model=choice.model, prompt_version=version

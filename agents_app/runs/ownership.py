@@ -80,7 +80,7 @@ def refuse_late_write(event: Event) -> None:
 _WRITABLE_STATUSES = (RunStatus.RUNNING, RunStatus.SUCCEEDED)
 
 
-def connect() -> None:
+def register_write_guard() -> None:
     """Look at every write of a run. Called once, at start."""
     outbox.subscribe_inside(_WRITE_EVENTS, refuse_late_write)
 

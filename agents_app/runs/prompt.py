@@ -20,7 +20,7 @@ from content.document import PostDocument
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.redaction import Redactor
+from proofroom.core.redaction import SecretRedactor
 from proofroom.definitions import Module, modules
 
 UNTRUSTED_KEY: Final = "untrusted"
@@ -196,7 +196,7 @@ def stored_instructions(agent: AgentDefinition) -> str:
 
     A file may hold a key where none belongs, and a copy of it would outlive the file.
     """
-    text = Redactor().known(agent.llm_config.system_prompt)
+    text = SecretRedactor().known(agent.llm_config.system_prompt)
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 

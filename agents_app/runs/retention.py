@@ -24,7 +24,7 @@ FORGOTTEN_ERROR: Final = "The words that this run was about were deleted."
 _MAX_DEPTH: Final = 10
 
 
-def connect() -> None:
+def register_run_forgetting() -> None:
     """Have runs forget with events. Called once, at start."""
     outbox.events_forgotten.register(forget_runs)
 

@@ -31,7 +31,7 @@ class _Answer(BaseModel):
     )
 
 
-class ModuleEdit(_Answer):
+class SuggestedModuleEdit(_Answer):
     """New props of one module; what is not named stays. `overrides` are for shared (global) modules."""
 
     post_module_id: str | None = Field(
@@ -44,7 +44,7 @@ class ModuleEdit(_Answer):
     )
 
     @model_validator(mode="after")
-    def _says_something(self) -> ModuleEdit:
+    def _says_something(self) -> SuggestedModuleEdit:
         if self.props is None and self.overrides is None and self.content_markdown is None:
             raise ValueError("give props, overrides or contentMarkdown")
         return self
@@ -56,8 +56,8 @@ class Suggestion(_Answer):
     post: dict[str, JsonValue] | None = Field(
         default=None, description=f"New values of post fields: {', '.join(sorted(POST_KEYS))}."
     )
-    module: ModuleEdit | None = None
-    modules: list[ModuleEdit] | None = Field(default=None, max_length=100)
+    module: SuggestedModuleEdit | None = None
+    modules: list[SuggestedModuleEdit] | None = Field(default=None, max_length=100)
     summary: str | None = Field(
         default=None,
         max_length=MAX_SUGGESTION_SUMMARY,
@@ -72,7 +72,7 @@ class FieldSuggestion(_Answer):
     post: dict[str, JsonValue] | None = Field(
         default=None, description="Instead of value, of a post field: its name and new value."
     )
-    module: ModuleEdit | None = Field(
+    module: SuggestedModuleEdit | None = Field(
         default=None, description="Instead of value, of a module's prop: props with its new value."
     )
     summary: str | None = Field(default=None, max_length=MAX_SUGGESTION_SUMMARY)
@@ -176,7 +176,7 @@ def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
     return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)
 
 
-def _edit_module(document: PostDocument, edit: ModuleEdit, where: str) -> PostDocument:
+def _edit_module(document: PostDocument, edit: SuggestedModuleEdit, where: str) -> PostDocument:
     module_id = edit.post_module_id
     if module_id is None:
         if len(document.modules) != 1:

@@ -63,7 +63,7 @@ def paths_written(run: AgentRun) -> list[str]:
     return [path for paths in rows.values_list("paths", flat=True) for path in paths]
 
 
-def connect() -> None:
+def register_undo_log() -> None:
     """Look at every proposal. Called once, at start."""
     before_layer_staged.register(record_before_write)
 

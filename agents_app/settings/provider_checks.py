@@ -20,8 +20,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.task_queue.wake_up import after_commit
 
-AGAIN_AFTER: Final = timedelta(seconds=10)
-LOST_AFTER: Final = timedelta(seconds=30)
+CHECK_PAUSE: Final = timedelta(seconds=10)
+CHECK_TIMEOUT: Final = timedelta(seconds=30)
 """What no worker answered by then, none will: it died, or none is there."""
 
 
@@ -50,7 +50,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     ProviderCheck.objects.bulk_create([ProviderCheck(provider=provider)], ignore_conflicts=True)
     row = ProviderCheck.objects.select_for_update(of=("self",)).get(pk=provider)
     now = timezone.now()
-    if row.asked_at is not None and row.asked_at > now - AGAIN_AFTER:
+    if row.asked_at is not None and row.asked_at > now - CHECK_PAUSE:
         raise Conflict(
             _("%(name)s was tested just now. Wait a few seconds, and test it again.")
             % {"name": found.name},
@@ -100,7 +100,7 @@ def check_provider(provider: str) -> None:
 
 def is_lost(row: ProviderCheck) -> bool:
     """Return whether no answer will come any more."""
-    is_late = row.asked_at is not None and row.asked_at < timezone.now() - LOST_AFTER
+    is_late = row.asked_at is not None and row.asked_at < timezone.now() - CHECK_TIMEOUT
     return row.checked_at is None and is_late
 
 

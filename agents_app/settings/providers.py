@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from agents_app.models import AiSettings
-from agents_app.providers.interface import DEMO
+from agents_app.providers.interface import DEMO_PROVIDER
 from agents_app.providers.selection import (
     DEFAULT_MEDIA_MODELS,
     DEFAULT_MODELS,
@@ -25,7 +25,7 @@ NAMES: Final[Mapping[str, str]] = {
     "anthropic": "Anthropic",
     "google": "Google",
     "ollama": gettext_noop("Ollama, or any server that speaks like OpenAI's"),
-    DEMO: gettext_noop("Demo (no AI)"),
+    DEMO_PROVIDER: gettext_noop("Demo (no AI)"),
 }
 
 
@@ -49,10 +49,10 @@ def providers(row: AiSettings) -> list[Provider]:
     """All of them, text before media; `is_default` is the one that answers where an agent names none."""
     texts = [_provider("text", id_, model) for id_, model in DEFAULT_MODELS.items()]
     media = [_provider("media", id_, model) for id_, model in DEFAULT_MEDIA_MODELS.items()]
-    first_media = next((item.id for item in media if item.is_configured), DEMO)
-    texts.append(Provider(DEMO, "text", True, False, DEMO, ""))
-    media.append(Provider(DEMO, "media", True, False, DEMO, ""))
-    default_text = row.text_provider or default_provider() or DEMO
+    first_media = next((item.id for item in media if item.is_configured), DEMO_PROVIDER)
+    texts.append(Provider(DEMO_PROVIDER, "text", True, False, DEMO_PROVIDER, ""))
+    media.append(Provider(DEMO_PROVIDER, "media", True, False, DEMO_PROVIDER, ""))
+    default_text = row.text_provider or default_provider() or DEMO_PROVIDER
     default_media = row.media_provider or first_media
     return [
         *(replace(item, is_default=item.id == default_text) for item in texts),

@@ -39,7 +39,7 @@ _DEVICES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChartPeriod:
     """A day, a week or a month; `before` is that of the same place in the period before, None where it has none."""
 
     first: date
@@ -49,10 +49,10 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ChartColumn:
     """A stretch as one chart shows it."""
 
-    stretch: Stretch
+    stretch: ChartPeriod
     value: int
     before: int | None
     drawn: Upright
@@ -64,16 +64,16 @@ class Chart:
     """Columns, and a line for the period before. `top` and `half` are where the axis has its numbers."""
 
     name: Literal["views", "clicks"]
-    columns: list[Column]
+    columns: list[ChartColumn]
     line: str
     top: int
     half: int
-    most: Stretch | None
+    most: ChartPeriod | None
     peak: int
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ShareBar:
     """One of what a figure divides into. `share` is of all, in percent."""
 
     name: str
@@ -90,13 +90,13 @@ def step_of(summary: Summary) -> Step:
     return "week" if summary.period.days > _DAYS_DRAWN else "day"
 
 
-def stretches(summary: Summary, before: Sequence[Moment]) -> list[Stretch]:
+def stretches(summary: Summary, before: Sequence[Moment]) -> list[ChartPeriod]:
     """What the columns stand for. `before` has the days or months of the period before, in order."""
     size = 7 if step_of(summary) == "week" else 1
     now = _joined(summary.over_time, size)
     then = _joined(before, size)
     return [
-        Stretch(
+        ChartPeriod(
             group[0].date,
             group[-1].date,
             _sum(group),
@@ -118,14 +118,14 @@ def _sum(moments: Sequence[Moment]) -> Totals:
     )
 
 
-def chart(name: Literal["views", "clicks"], found: Sequence[Stretch]) -> Chart:
+def chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -> Chart:
     values = [_value(item.totals, name) for item in found]
     before = [_value(item.before, name) for item in found if item.before is not None]
     peak = max(values, default=0)
     top = rounded(max([peak, *before]))
     every = -(-len(found) // _NAMED_MOST)
     columns = [
-        Column(
+        ChartColumn(
             stretch=item,
             value=values[place],
             before=None if item.before is None else _value(item.before, name),
@@ -144,10 +144,10 @@ def _value(totals: Totals, name: Literal["views", "clicks"]) -> int:
     return totals.views if name == "views" else totals.clicks
 
 
-def post_bars(posts: Sequence[TopPost], all_views: int) -> list[Bar]:
+def post_bars(posts: Sequence[TopPost], all_views: int) -> list[ShareBar]:
     top = max((post.views for post in posts), default=0)
     return [
-        Bar(
+        ShareBar(
             post.title,
             post.views,
             post.clicks,
@@ -159,11 +159,11 @@ def post_bars(posts: Sequence[TopPost], all_views: int) -> list[Bar]:
     ]
 
 
-def referrer_bars(referrers: Sequence[Referrer], all_views: int) -> list[Bar]:
+def referrer_bars(referrers: Sequence[Referrer], all_views: int) -> list[ShareBar]:
     names = {"": _("None: typed in, a bookmark, or not told"), "~other": _("Other sites")}
     top = max((item.views for item in referrers), default=0)
     return [
-        Bar(
+        ShareBar(
             names.get(item.host, item.host),
             item.views,
             None,
@@ -174,12 +174,12 @@ def referrer_bars(referrers: Sequence[Referrer], all_views: int) -> list[Bar]:
     ]
 
 
-def share_bars(shares: Sequence[Share]) -> list[Bar]:
+def share_bars(shares: Sequence[Share]) -> list[ShareBar]:
     """Of languages or devices."""
     top = max((item.views for item in shares), default=0)
     all_views = sum(item.views for item in shares)
     return [
-        Bar(
+        ShareBar(
             _name_of(item.value),
             item.views,
             item.clicks,

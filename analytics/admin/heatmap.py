@@ -25,7 +25,7 @@ from analytics.admin.heatmap_stages import module_lines, scale_of, spot_lines, s
 from analytics.models import EventType, HeatSheet, PostCount
 from content.models import Post, Revision
 from proofroom.core.admin.permissions import answers_refusals, may, require
-from proofroom.editorial.posts.panels import Tab, post_tabs
+from proofroom.editorial.posts.panels import PostTab, post_tabs
 from proofroom.editorial.posts.post_pages import post_page, read
 
 _REVISIONS: Final = 100
@@ -34,7 +34,7 @@ _REASONS: Final = {"created", "before"}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class HeatmapSwitch:
     """A link of a switch."""
 
     label: str
@@ -76,7 +76,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     )
 
 
-def _switches(post: Post, asked: HeatFilter) -> dict[str, list[Choice]]:
+def _switches(post: Post, asked: HeatFilter) -> dict[str, list[HeatmapSwitch]]:
     """The links above the page. Events are offered where views have a place too, sides beside an approval."""
     days = {str(number): label for number, label in SPANS.items()}
     seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
@@ -95,9 +95,11 @@ def _others(post: Post) -> list[Post]:
     return list(post.variations.filter(counted, deleted_at__isnull=True).order_by("variation"))
 
 
-def _links(asked: HeatFilter, name: str, known: dict[str, Any], current: str) -> list[Choice]:
+def _links(
+    asked: HeatFilter, name: str, known: dict[str, Any], current: str
+) -> list[HeatmapSwitch]:
     return [
-        Choice(str(label), asked.query(**{name: value}), value == current)
+        HeatmapSwitch(str(label), asked.query(**{name: value}), value == current)
         for value, label in known.items()
     ]
 
@@ -115,12 +117,12 @@ def heatmap_url(post_id: UUID | str) -> str:
     return reverse("admin:analytics-heatmap", args=[post_id])
 
 
-def heatmap_tabs(request: HttpRequest, post: Post) -> list[Tab]:
+def heatmap_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     """A link above the pages of a post that visitors may have seen, for whoever may read figures. No query."""
     is_seen = post.published_at is not None or post.variation_of_id is not None
     if not is_seen or not may(request, "analytics.view"):
         return []
-    return [Tab("heatmap", gettext("Heatmap"), heatmap_url(post.pk))]
+    return [PostTab("heatmap", gettext("Heatmap"), heatmap_url(post.pk))]
 
 
 post_tabs.register(heatmap_tabs)

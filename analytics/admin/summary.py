@@ -13,7 +13,7 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 
 from analytics.admin import charts
-from analytics.admin.summary_filter import SPANS, Asked, read_asked
+from analytics.admin.summary_filter import SPANS, SummaryFilter, read_asked
 from analytics.models import SiteCount
 from analytics.rollups import reports, summaries
 from analytics.rollups.report_types import Summary
@@ -67,7 +67,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         return [*listed, export]
 
 
-def _drawn(found: Summary, asked: Asked) -> dict[str, Any]:
+def _drawn(found: Summary, asked: SummaryFilter) -> dict[str, Any]:
     before = summaries.over_time(asked.period.before(), asked.post.pk if asked.post else None)
     stretches = charts.stretches(found, before)
     is_empty = not (found.totals.views or found.totals.clicks or found.totals.conversions)

@@ -32,7 +32,7 @@ _DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SummaryFilter:
     """`span` is empty where the days are of their own. `problems` say why something is not shown as asked."""
 
     period: Period
@@ -59,7 +59,7 @@ class Asked:
         return f"{self.of_days}{self.of_post}"
 
 
-def read_asked(params: Mapping[str, str]) -> Asked:
+def read_asked(params: Mapping[str, str]) -> SummaryFilter:
     """At most two statements. What is odd is said in `problems`, and the usual is shown."""
     problems: dict[str, str] = {}
     period, span = _days(params, problems)
@@ -70,7 +70,7 @@ def read_asked(params: Mapping[str, str]) -> Asked:
         post, found = found[0], []
     elif text and not found and post is None:
         problems["post"] = _("No post has that in its title or address.")
-    return Asked(period, span, post, "" if post else text, found, problems)
+    return SummaryFilter(period, span, post, "" if post else text, found, problems)
 
 
 def _days(params: Mapping[str, str], problems: dict[str, str]) -> tuple[Period, str]:

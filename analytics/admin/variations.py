@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from analytics.experiments.confidence import Range
 from analytics.experiments.evaluation import (
     GOAL_PATTERN,
-    Arm,
+    EvaluatedArm,
     Trial,
     trial,
 )
@@ -33,7 +33,7 @@ from analytics.models import GOAL_MAX
 from content.models import Post
 from proofroom.core.admin.permissions import answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
-from proofroom.editorial.posts.panels import Tab, variation_links
+from proofroom.editorial.posts.panels import PostTab, variation_links
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 
 _PERMISSION: Final = "posts.edit"
@@ -48,10 +48,10 @@ _GOAL: Final = re.compile(GOAL_PATTERN, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ArmRow:
     """An arm as the page shows it. `left`, `width` and `dot` are where its rate and range are drawn, if any."""
 
-    arm: Arm
+    arm: EvaluatedArm
     rate: str
     range: str
     difference: str
@@ -101,7 +101,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     )
 
 
-def _needed(arms: Sequence[Arm]) -> int:
+def _needed(arms: Sequence[EvaluatedArm]) -> int:
     """How many more views it takes until something may be said of the arms of which nothing can be yet."""
     open_ = (Verdict.NO_DIFFERENCE, Verdict.TOO_EARLY)
     return max(
@@ -124,12 +124,12 @@ def _trial(request: HttpRequest, post_id: UUID, days: dict[str, str]) -> Trial:
     )
 
 
-def lines_of(found: Trial) -> list[Line]:
+def lines_of(found: Trial) -> list[ArmRow]:
     low, high = _scale(found.arms)
     return [_line(arm, found, low, high) for arm in found.arms]
 
 
-def _scale(arms: Sequence[Arm]) -> tuple[float, float]:
+def _scale(arms: Sequence[EvaluatedArm]) -> tuple[float, float]:
     """From where to where rates are drawn: all ranges fit."""
     ranges = [arm.judged.range for arm in arms if arm.judged.tally.views]
     return min((one.low for one in ranges), default=0.0), max(
@@ -137,7 +137,7 @@ def _scale(arms: Sequence[Arm]) -> tuple[float, float]:
     )
 
 
-def _line(arm: Arm, found: Trial, low: float, high: float) -> Line:
+def _line(arm: EvaluatedArm, found: Trial, low: float, high: float) -> ArmRow:
     judged = arm.judged
     said: dict[str, Any] = {"rate": "–", "range": "", "difference": "", "look": ""}
     if judged.tally.views:
@@ -147,7 +147,7 @@ def _line(arm: Arm, found: Trial, low: float, high: float) -> Line:
         said["difference"] = points(judged.difference)
     if judged.verdict is not None:
         said["look"] = _LOOKS[judged.verdict]
-    return Line(arm, sentence=verdict_sentence(arm, found) if judged.verdict else "", **said)
+    return ArmRow(arm, sentence=verdict_sentence(arm, found) if judged.verdict else "", **said)
 
 
 def _from_to(found: Range) -> str:
@@ -167,10 +167,10 @@ def _places(found: Range, rate: float, low: float, high: float) -> dict[str, str
     }
 
 
-def _links(request: HttpRequest, post: Post) -> Iterable[Tab]:
+def _links(request: HttpRequest, post: Post) -> Iterable[PostTab]:
     if may(request, _PERMISSION):
         url = reverse("admin:analytics-variations", args=[post.pk])
-        yield Tab("test", _("What the test shows"), url)
+        yield PostTab("test", _("What the test shows"), url)
 
 
 variation_links.register(_links)

@@ -20,7 +20,7 @@ from proofroom.core.api.body import Body, body_length, check
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.parsers import StrictJsonParser
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.input_validation import is_deeper
@@ -136,7 +136,7 @@ def _admit(request: Request, events: int) -> None:
     address = client_address(request)
     if is_allowed_freely(address):
         return
-    count = Count("events", address, events)
+    count = HitCount("events", address, events)
     if count.is_over:
         request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
         raise Throttled(wait=count.wait)

@@ -29,7 +29,7 @@ Doubt = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class EvaluatedArm:
     """The original, called A, or a variation. `weight` is the percent of the visitors that it is given now."""
 
     post_id: UUID
@@ -55,7 +55,7 @@ class Trial:
     period: Period
     goal: str | None
     goals: list[Goal]
-    arms: list[Arm]
+    arms: list[EvaluatedArm]
     doubts: list[Doubt]
     effect: int
 
@@ -104,13 +104,13 @@ def _takes_part(row: Post, figures: Mapping[UUID, ArmFigures]) -> bool:
 
 def _arms(
     original: Post, posts: Sequence[Post], figures: Mapping[UUID, ArmFigures], effect: int
-) -> list[Arm]:
+) -> list[EvaluatedArm]:
     rows = [original, *posts]
     weights = _weights(posts)
     found = [figures.get(row.pk, ArmFigures(row.pk, 0, 0, 0)) for row in rows]
     tallies = [Tally(item.views, min(item.conversions, item.views)) for item in found]
     return [
-        Arm(
+        EvaluatedArm(
             post_id=row.pk,
             name=row.variation or ORIGINAL,
             title=row.title,
@@ -140,7 +140,7 @@ def _weights(posts: Sequence[Post]) -> list[int]:
 
 
 def _doubts(
-    course: Course, period: Period, arms: Sequence[Arm], figures: Mapping[UUID, ArmFigures]
+    course: Course, period: Period, arms: Sequence[EvaluatedArm], figures: Mapping[UUID, ArmFigures]
 ) -> list[Doubt]:
     doubts: list[Doubt] = []
     if timeline.within(course.weighed, period):
@@ -158,7 +158,7 @@ def _doubts(
     return doubts
 
 
-def _is_odd(arms: Sequence[Arm]) -> bool:
+def _is_odd(arms: Sequence[EvaluatedArm]) -> bool:
     """Judged while the test runs: of one that ended nobody knows who took part at which weight."""
     weights = [arm.weight for arm in arms]
     is_known = any(arm.is_running for arm in arms) and sum(weights) == _ALL

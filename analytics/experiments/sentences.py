@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analytics.experiments.confidence import Range
-from analytics.experiments.evaluation import Arm, Doubt, Trial
+from analytics.experiments.evaluation import Doubt, EvaluatedArm, Trial
 from analytics.experiments.verdicts import LEAST_HITS, LEAST_VIEWS, Verdict
 
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
@@ -45,7 +45,7 @@ def doubt_sentence(doubt: Doubt) -> str:
     return str(_DOUBTS[doubt])
 
 
-def verdict_sentence(arm: Arm, trial: Trial) -> str:
+def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
     """Of a variation beside A; with the range, so that “no difference” is not read as “equal”."""
     found, verdict = arm.judged.difference, arm.judged.verdict
     words = {"name": arm.name, "range": points(found) if found else ""}

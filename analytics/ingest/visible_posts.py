@@ -17,7 +17,7 @@ _SIZES: Final = (1, 4, 16, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VisiblePost:
     """What the server knows of a post. `tested` is the original while a variation of it runs."""
 
     locale: str
@@ -25,14 +25,14 @@ class Shown:
     tested: UUID | None
 
 
-def shown_posts(ids: Iterable[UUID]) -> dict[UUID, Shown]:
+def shown_posts(ids: Iterable[UUID]) -> dict[UUID, VisiblePost]:
     """Those of the posts that can be seen, 100 at most. One query, none without ids."""
     wanted = list(dict.fromkeys(ids))
     if wanted:
         size = next(size for size in _SIZES if size >= len(wanted))
         wanted += wanted[:1] * (size - len(wanted))
     return {
-        row["id"]: Shown(
+        row["id"]: VisiblePost(
             locale=row["locale"],
             version=row["version"],
             tested=row["variation_of_id"] or (row["id"] if row["is_tested"] else None),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from analytics.models import RollUp
 from analytics.rollups.aggregate import locked_state
-from analytics.rollups.write_rollups import POSTS, SITE, Table
+from analytics.rollups.write_rollups import POSTS, SITE, RollupTable
 
 COUNTS: Final = (SITE, POSTS)
 
@@ -35,7 +35,7 @@ def close_months(now: datetime | None = None) -> None:
         state.save(update_fields=["months_to"])
 
 
-def add_months(table: Table, first: date, end: date) -> None:
+def add_months(table: RollupTable, first: date, end: date) -> None:
     """What the days from the first until the end come to, by month."""
     keys = [name for name in table.keys if name not in ("grain", "day")]
     sums = ", ".join(f"SUM({name})" for name in table.sums)

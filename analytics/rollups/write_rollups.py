@@ -23,7 +23,7 @@ Values = Mapping[str, str | int | datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RollupTable:
     """Where rows are added to: the columns that tell them apart, and those that are summed."""
 
     name: str
@@ -42,9 +42,9 @@ class Table:
 
 _COUNT: Final = ("dimension", "grain", "day", "value")
 _COUNTED: Final = ("views", "clicks", "conversions")
-SITE: Final = Table(SiteCount._meta.db_table, _COUNT, _COUNTED)
-POSTS: Final = Table(PostCount._meta.db_table, ("post_id", *_COUNT), _COUNTED)
-CELLS: Final = Table(
+SITE: Final = RollupTable(SiteCount._meta.db_table, _COUNT, _COUNTED)
+POSTS: Final = RollupTable(PostCount._meta.db_table, ("post_id", *_COUNT), _COUNTED)
+CELLS: Final = RollupTable(
     HeatCell._meta.db_table, ("sheet_id", "day", "across", "down"), ("count", "x_sum", "y_sum")
 )
 
@@ -89,7 +89,7 @@ def _prepare() -> None:
             cursor.execute("SET LOCAL jit = off")
 
 
-def _write(table: Table, rows: str, values: Values) -> None:
+def _write(table: RollupTable, rows: str, values: Values) -> None:
     _run(table.statement(rows), values)
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from analytics.ingest.insert_events import write_events
-from analytics.ingest.visible_posts import Shown, shown_posts
+from analytics.ingest.visible_posts import VisiblePost, shown_posts
 from analytics.models import EventType
 from proofroom.core.json import Json, JsonObject
 
@@ -53,7 +53,7 @@ def track(*, seen: Sequence[Seen]) -> int:
     return len(rows)
 
 
-def _row(one: Seen, post: Shown | None) -> JsonObject:
+def _row(one: Seen, post: VisiblePost | None) -> JsonObject:
     tested = post.tested if post is not None else None
     return {
         "event_type": one.event_type,

@@ -28,7 +28,7 @@ BROKEN_RUNS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class CountTile:
     """A number. `tone` is quiet for none, else what it is about: ai, review, plain or problem."""
 
     label: str
@@ -59,7 +59,7 @@ def counted(request: HttpRequest) -> Counter[str]:
     return Counter(dict(first.union(*more, all=True)))
 
 
-def tiles(request: HttpRequest, counts: Counter[str]) -> list[Tile]:
+def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
     """At most six."""
     found = [
         _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
@@ -90,8 +90,8 @@ def _list(name: str, asked: Mapping[str, str]) -> str:
     return f"{reverse(f'admin:{name}_changelist')}?{urlencode(asked)}"
 
 
-def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> Tile:
-    return Tile(label, count, url, tone if count else "none", note)
+def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> CountTile:
+    return CountTile(label, count, url, tone if count else "none", note)
 
 
 def scheduled() -> PostQuerySet:

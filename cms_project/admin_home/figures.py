@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analytics.admin.charts import Chart, Stretch, chart
+from analytics.admin.charts import Chart, ChartPeriod, chart
 from analytics.rollups.periods import read_period
 from analytics.rollups.report_types import Totals
 from analytics.rollups.summaries import over_time
@@ -33,7 +33,7 @@ def views() -> Views:
     period = read_period({})
     now, then = over_time(period, None), over_time(period.before(), None)
     stretches = [
-        Stretch(
+        ChartPeriod(
             moment.date,
             moment.date,
             Totals(moment.views, moment.clicks, moment.conversions),

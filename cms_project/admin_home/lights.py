@@ -14,7 +14,7 @@ from analytics.health import figures
 from content.inbox.health import queue
 from media.models import FileCheck
 from proofroom.core.diagnostics.doctor import (
-    Finding,
+    CheckResult,
     Level,
     activity_log,
     folders,
@@ -36,14 +36,14 @@ class Light:
     advice: str = ""
 
 
-def files() -> Iterator[Finding]:
+def files() -> Iterator[CheckResult]:
     """What the last check of the media found."""
     last = FileCheck.objects.exclude(finished_at=None).first()
     if last is None:
-        yield Finding("ok", "media", _("no check was made yet"))
+        yield CheckResult("ok", "media", _("no check was made yet"))
     elif last.missing_count:
         advice = _("open the integrity report of the media")
-        yield Finding(
+        yield CheckResult(
             "fail",
             "media",
             ngettext("%(n)s file is missing", "%(n)s files are missing", last.missing_count)
@@ -51,7 +51,7 @@ def files() -> Iterator[Finding]:
             advice,
         )
     else:
-        yield Finding(
+        yield CheckResult(
             "ok",
             "media",
             ngettext("%(n)s file is there", "all %(n)s files are there", last.checked)
@@ -59,7 +59,7 @@ def files() -> Iterator[Finding]:
         )
 
 
-_CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[Finding]]], ...]] = (
+_CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] = (
     (gettext_lazy("Worker and scheduler"), activity_log),
     (gettext_lazy("Messages to workers"), messages),
     (gettext_lazy("AI providers"), providers),
@@ -75,7 +75,7 @@ def lights() -> list[Light]:
     return [_light(str(label), check) for label, check in _CHECKS]
 
 
-def _light(label: str, check: Callable[[], Iterator[Finding]]) -> Light:
+def _light(label: str, check: Callable[[], Iterator[CheckResult]]) -> Light:
     words: dict[Level, str] = {"ok": _("well"), "warn": _("look at it"), "fail": _("broken")}
     try:
         found = list(check())

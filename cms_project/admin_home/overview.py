@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.admin.labels import agent_name
-from agents_app.budgets.limits import ALL, today
+from agents_app.budgets.limits import ALL_AGENTS_KEY, today
 from agents_app.budgets.notices import told_now
 from agents_app.models import AgentRun, BudgetNotice
 from cms_project.admin_home.counts import (
@@ -144,7 +144,8 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
     found = told_now(today())[:_SHOWN]
     together = _("All agents together")
     return [
-        (together if item.agent_id == ALL else agent_name(item.agent_id), item) for item in found
+        (together if item.agent_id == ALL_AGENTS_KEY else agent_name(item.agent_id), item)
+        for item in found
     ]
 
 

@@ -13,9 +13,9 @@ from rest_framework.response import Response
 from proofroom.core.api import exceptions
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.renderers import dumps
-from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.caching.answer_cache import Answer, answers
+from proofroom.core.caching.answer_cache import CachedAnswer, answers
 from proofroom.core.outbox import live_state
 
 CACHE_CONTROL = "public, max-age=60"
@@ -32,7 +32,7 @@ class DeliveredViewSet(ApiViewSet):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the call, then answer from what is kept, else from the database."""
         address = client_address(request)
-        count = None if is_allowed_freely(address) else Count("public", address)
+        count = None if is_allowed_freely(address) else HitCount("public", address)
         if count is not None:
             request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
             if count.is_over:
@@ -51,7 +51,7 @@ class DeliveredViewSet(ApiViewSet):
 
 
 def _answer(
-    request: HttpRequest, kept: Answer, modified: int | None, count: Count | None
+    request: HttpRequest, kept: CachedAnswer, modified: int | None, count: HitCount | None
 ) -> HttpResponse:
     if _is_known(request, kept.etag, modified):
         response = HttpResponse(status=304)
@@ -82,7 +82,7 @@ def _date_of(moved_at: datetime | None) -> int | None:
     return min(int(moved_at.timestamp()), int(timezone.now().timestamp()) - 1)
 
 
-def _too_many(count: Count) -> HttpResponse:
+def _too_many(count: HitCount) -> HttpResponse:
     refusal = exceptions.body(429, "too_many_requests", "Too many requests; wait a little.")
     response = HttpResponse(dumps(refusal.data), status=429, content_type="application/json")
     response["Retry-After"] = str(count.wait)

@@ -124,7 +124,7 @@ class SparseLivePostListAnswer(Answer):
     meta: MetaAnswer
 
 
-class DeliveryViewSet(DeliveredViewSet):
+class PublicPostViewSet(DeliveredViewSet):
     """Published posts."""
 
     permissions: ClassVar[dict[str, Declared]] = {

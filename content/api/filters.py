@@ -52,7 +52,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
         return posts
 
 
-class PostFilter(PublicPostFilter):
+class ManagedPostFilter(PublicPostFilter):
     """The spec's filters, with those that tell what is staged."""
 
     status = django_filters.ChoiceFilter(choices=Status.choices)
@@ -126,4 +126,4 @@ def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None)
 
 
 def _shape(staged: bool) -> type[PublicPostFilter]:
-    return PostFilter if staged else PublicPostFilter
+    return ManagedPostFilter if staged else PublicPostFilter

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from content.api.common_answers import Props, ScopeText
 from content.api.definitions import WORD_MAX
 from content.module_layouts.queries import (
-    Group,
+    ModuleGroupInfo,
     all_groups,
     find_group,
     of_row,
@@ -176,7 +176,7 @@ class ModuleGroupViewSet(ApiViewSet):
         return Response(ModuleGroupDeletedAnswer(id=row.pk, name=row.name, deleted=True))
 
 
-def _answer(group: Group) -> ModuleGroupAnswer:
+def _answer(group: ModuleGroupInfo) -> ModuleGroupAnswer:
     return ModuleGroupAnswer.of(
         group,
         modules=[

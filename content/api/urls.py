@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from content.api.definitions import ModuleDefinitionViewSet
-from content.api.delivery import DeliveryViewSet
+from content.api.delivery import PublicPostViewSet
 from content.api.feedback import FeedbackViewSet
 from content.api.find_replace import FindReplaceViewSet
 from content.api.global_modules import GlobalModuleViewSet
@@ -83,8 +83,8 @@ urlpatterns = [
     path(f"{post}/revisions/<str:revision_id>", RevisionViewSet.as_view({"get": "retrieve"})),
     path(f"{post}/revisions/<str:revision_id>/revert", RevisionViewSet.as_view({"post": "revert"})),
     path(f"{post}/provenance", RevisionViewSet.as_view({"get": "provenance"})),
-    path("public/posts", DeliveryViewSet.as_view({"get": "list"})),
-    path("public/posts/<str:post_id>", DeliveryViewSet.as_view({"get": "retrieve"})),
+    path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
+    path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
     path("feedbacks", FeedbackViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "feedbacks/<str:feedback_id>",

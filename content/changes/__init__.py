@@ -6,7 +6,7 @@ changes nothing; a module added on one side never marks the others changed; what
 
 from content.changes.apply import apply
 from content.changes.diff import diff
-from content.changes.merge import Conflict, Merged, merge
+from content.changes.merge import MergeConflict, Merged, merge
 from content.changes.values import ABSENT, TERMS_PATH, Change, Changes, Kind, Value, same, value_at
 
 __all__ = [
@@ -14,8 +14,8 @@ __all__ = [
     "TERMS_PATH",
     "Change",
     "Changes",
-    "Conflict",
     "Kind",
+    "MergeConflict",
     "Merged",
     "Value",
     "apply",

@@ -14,7 +14,7 @@ Verdict: TypeAlias = Literal["take", "same", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MergeConflict:
     """A path that both sides changed differently."""
 
     path: str
@@ -26,7 +26,7 @@ class Conflict:
 @dataclass(frozen=True, slots=True)
 class Merged:
     document: PostDocument
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[MergeConflict, ...]
 
 
 def merge(
@@ -39,12 +39,12 @@ def merge(
     """What `theirs` changed since `base`, on top of `ours`; conflicts keep the side that is preferred."""
     moves = _judge_order(base, ours, theirs)
     taken: list[Change] = []
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
     for change in diff(base, theirs):
         verdict = _judge(change, ours, moves)
         if verdict == "conflict":
             conflicts.append(
-                Conflict(change.path, change.before, value_at(ours, change.path), change.after)
+                MergeConflict(change.path, change.before, value_at(ours, change.path), change.after)
             )
             if prefer == "theirs":
                 taken.append(_insist(change, ours, theirs))

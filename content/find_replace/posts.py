@@ -27,7 +27,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.find_replace.sources import (
     Edit,
     Hand,
-    Place,
+    TextPlace,
     batches,
 )
 from proofroom.core.json import JsonObject
@@ -63,8 +63,8 @@ class PostSource:
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
-    ) -> list[Place]:
-        places: list[Place] = []
+    ) -> list[TextPlace]:
+        places: list[TextPlace] = []
         told: list[tuple[UUID, JsonObject]] = []
         for part in batches(keys):
             changed: list[Written] = []

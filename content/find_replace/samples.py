@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from proofroom.core.find_replace.sources import Place
+from proofroom.core.find_replace.sources import TextPlace
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.text import to_text
 
@@ -26,7 +26,7 @@ class SampledPlace:
     after: str
 
 
-def sample_of(places: Iterable[Place]) -> list[SampledPlace]:
+def sample_of(places: Iterable[TextPlace]) -> list[SampledPlace]:
     """The first places that change."""
     return [
         SampledPlace(place.table, place.row, place.field, *_excerpts(place.before, place.after))

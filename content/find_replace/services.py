@@ -24,7 +24,7 @@ from proofroom.core.errors import (
 )
 from proofroom.core.find_replace.sources import (
     Edit,
-    Place,
+    TextPlace,
     known_tables,
     sources,
 )
@@ -40,7 +40,7 @@ class Replaced:
     """What was, or would be, replaced. `row` is None where nothing was written."""
 
     row: Replacement | None
-    places: Sequence[Place]
+    places: Sequence[TextPlace]
     counts: dict[str, int]
 
 
@@ -117,12 +117,12 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
     return Undone(row, len(done), sorted(set(edit.places) - done))
 
 
-def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[Place]:
+def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPlace]:
     """Let every app change its rows. All rows are locked before the first is written, in the order of the apps:
     live writers lock a row first too, and the content version last."""
     wanted = frozenset(tables)
     found = [(source, source.find(edit, wanted)) for source in sources(wanted)]
-    places: list[Place] = []
+    places: list[TextPlace] = []
     with outbox.version_last():
         for source, keys in found:
             places += source.change(keys, edit, wanted, actor)
@@ -173,7 +173,7 @@ def _check(find: str, replace: str, tables: Collection[str]) -> None:
         )
 
 
-def _keep(row: Replacement, places: Sequence[Place]) -> None:
+def _keep(row: Replacement, places: Sequence[TextPlace]) -> None:
     ReplacedPlace.objects.bulk_create(
         (
             ReplacedPlace(

@@ -24,7 +24,7 @@ from proofroom.core.find_replace.row_source import RowSource
 from proofroom.core.find_replace.sources import (
     Edit,
     Hand,
-    Place,
+    TextPlace,
     batches,
 )
 from proofroom.core.json import Json, JsonObject
@@ -51,8 +51,8 @@ class GlobalModuleSource:
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
-    ) -> list[Place]:
-        places: list[Place] = []
+    ) -> list[TextPlace]:
+        places: list[TextPlace] = []
         for part in batches(keys):
             changed: list[tuple[ModuleInstance, str, JsonObject]] = []
             for row in _globals().filter(pk__in=part).order_by("pk"):

@@ -64,7 +64,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class InboxOutcome:
     """`gone` is how many of the changes do not wait any more."""
 
     decisions: tuple[Decision, ...]
@@ -83,7 +83,7 @@ class Decided:
         return tuple(one for one in self.decisions if one.left)
 
 
-def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Decided:
+def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> InboxOutcome:
     """Take what is marked accept into the layer below, which is live for Review, and drop what is marked reject.
 
     What moved since it was seen stays, and is said. Raises `RuleViolation` on `marks` for none or too many,
@@ -111,7 +111,7 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> D
         if post_id in posts
     )
     there = sum(len(one.taken) + len(one.rejected) + len(one.left) for one in decisions)
-    return Decided(decisions, len(by_id) - there)
+    return InboxOutcome(decisions, len(by_id) - there)
 
 
 def waiting_of(marks: Iterable[Marked]) -> Grouped:

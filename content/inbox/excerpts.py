@@ -11,9 +11,9 @@ from content.review.differences import (
     Comparison,
     Difference,
     DifferenceKind,
-    Line,
-    Reference,
+    DiffLine,
     ReferenceKind,
+    ShownReference,
     Side,
     Status,
     side_to_json,
@@ -35,7 +35,7 @@ def excerpt(comparison: Comparison) -> tuple[Comparison, bool]:
     """The comparison without what stays the same, and whether nothing that differs is left out."""
     lines = [line for line in comparison.lines if line.differences]
     is_whole = len(lines) <= MOST_LINES
-    found: list[Line] = []
+    found: list[DiffLine] = []
     for line in lines[:MOST_LINES]:
         segments = [_cut(segment, line.segments, at) for at, segment in enumerate(line.segments)]
         # What goes or comes is drawn as text already.
@@ -66,9 +66,9 @@ def from_json(value: Sequence[Mapping[str, Json]]) -> Comparison:
     return Comparison(tuple(_line(line) for line in value))
 
 
-def _line(value: Mapping[str, Json]) -> Line:
+def _line(value: Mapping[str, Json]) -> DiffLine:
     segments = cast("list[list[str]]", value["segments"])
-    return Line(
+    return DiffLine(
         place=tuple(cast("list[str]", value["place"])),
         role=cast(str, value["role"]),
         status=cast(Status, value["status"]),
@@ -100,7 +100,7 @@ def _difference(value: Mapping[str, Json]) -> Difference:
 def _side(value: Json) -> Side | None:
     if isinstance(value, list):
         kind, id_ = cast("list[str]", value)
-        return Reference(cast(ReferenceKind, kind), id_)
+        return ShownReference(cast(ReferenceKind, kind), id_)
     return cast("str | None", value)
 
 

@@ -8,14 +8,14 @@ from django.utils.translation import gettext as _
 
 from content.inbox.updates import lacking
 from content.models import QueuedChange
-from proofroom.core.diagnostics.doctor import Finding
+from proofroom.core.diagnostics.doctor import CheckResult
 
 
-def queue() -> Iterator[Finding]:
+def queue() -> Iterator[CheckResult]:
     """Whether everything that waits stands in the inbox."""
     if lacking():
         found = _("some drafts are not listed as they are")
-        yield Finding("warn", "inbox", found, _("run manage.py rebuild_inbox"))
+        yield CheckResult("warn", "inbox", found, _("run manage.py rebuild_inbox"))
     else:
         count = QueuedChange.objects.count()
-        yield Finding("ok", "inbox", f"{count:,} change{'' if count == 1 else 's'} wait")
+        yield CheckResult("ok", "inbox", f"{count:,} change{'' if count == 1 else 's'} wait")

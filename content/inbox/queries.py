@@ -28,7 +28,7 @@ _LIKE_LEAST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueueFilter:
     """What a list is to show; empty is everything. `age` is one of `AGES`, after `older-` what is older than that."""
 
     layer: str = ""
@@ -74,7 +74,7 @@ def queue() -> QuerySet[QueuedChange]:
     return rows.annotate(weight=_WEIGHT)
 
 
-def chosen(asked: Asked) -> QuerySet[QueuedChange]:
+def chosen(asked: QueueFilter) -> QuerySet[QueuedChange]:
     """What was asked for, the riskiest first."""
     rows = queue()
     if asked.risk:
@@ -131,7 +131,7 @@ def facets() -> Facets:
     return found
 
 
-def alike(asked: Asked, most: int) -> list[Alike]:
+def alike(asked: QueueFilter, most: int) -> list[Alike]:
     """The largest groups of like changes among what was asked for. Two queries."""
     counted = (
         chosen(asked)

@@ -16,7 +16,7 @@ from content.layers.state import (
     open_layers,
     open_layers_of_many,
 )
-from content.layers.submit import Submitted, submit
+from content.layers.submit import SubmitOutcome, submit
 from content.layers.take_back import Before, take_back_run
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "LayerView",
     "Layers",
     "Staged",
-    "Submitted",
+    "SubmitOutcome",
     "approve",
     "check_version",
     "digest_of",

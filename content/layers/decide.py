@@ -30,7 +30,7 @@ from proofroom.core.errors import Conflict
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class LayerOutcome:
     """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review.
 
     `rejections` are the ids by which what was rejected can be taken back.
@@ -53,7 +53,7 @@ def decide(
     refuse: Collection[str],
     note: str = "",
     notes: Mapping[str, str] | None = None,
-) -> Decided:
+) -> LayerOutcome:
     """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
 
     `notes` are those of single paths of `refuse`; the others have `note`. What the passages are is settled before
@@ -82,7 +82,7 @@ def decide(
                 post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why, kept=kept
             )
             rejections.append(done.rejection)
-    return Decided(taken, tuple(refuse), conflicts, tuple(rejections))
+    return LayerOutcome(taken, tuple(refuse), conflicts, tuple(rejections))
 
 
 def _by_note(refuse: Collection[str], note: str, notes: Mapping[str, str]) -> dict[str, list[str]]:

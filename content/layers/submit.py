@@ -9,7 +9,15 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
+from content.changes import (
+    Change,
+    Changes,
+    MergeConflict,
+    apply,
+    diff,
+    same,
+    value_at,
+)
 from content.layers.live import event_payload
 from content.layers.marks import Mark, Marks, hands_on, mark_of, parts_of
 from content.layers.selection import Selection, select
@@ -23,12 +31,12 @@ from proofroom.core.errors import RuleViolation
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class SubmitOutcome:
     """`submitted` moved to Review; `conflicts` stay in AI Review, with the value that a person staged instead."""
 
     post: Post
     submitted: tuple[str, ...]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[MergeConflict, ...]
     review_version: int
 
 
@@ -40,7 +48,7 @@ def submit(
     paths: Collection[str] | None = None,
     overwrite: Collection[str] = (),
     note: str = "",
-) -> Submitted:
+) -> SubmitOutcome:
     """Carry AI Review (all of it, or these paths) into Review.
 
     A path that a person staged differently in Review is a conflict: it stays in AI Review, flagged, unless a
@@ -55,7 +63,7 @@ def submit(
     selection = _selected(layers.ai_review, paths)
     chosen = selection.taken
     held = {
-        change.path: Conflict(
+        change.path: MergeConflict(
             change.path,
             value_at(layers.live, change.path),
             value_at(layers.review.document, change.path),
@@ -80,7 +88,7 @@ def submit(
                 "version": version,
             },
         )
-    return Submitted(post, taken.paths, tuple(held.values()), version)
+    return SubmitOutcome(post, taken.paths, tuple(held.values()), version)
 
 
 def _selected(view: LayerView, paths: Collection[str] | None) -> Selection:

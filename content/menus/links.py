@@ -10,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import get_language_info
 
-from content.posts.linked_posts import Asked, Neighbour, linked
+from content.posts.linked_posts import LinkedPostsRequest, Neighbour, linked
 from content.rules.menus import DEEPEST
 from proofroom.core.json import Json
 from proofroom.core.site_urls import home_of
@@ -41,14 +41,14 @@ class Alternate(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageLocation:
     """Where a page is: its path and language."""
 
     path: str
     locale: str
 
 
-def paths_above(place: Place) -> list[str]:
+def paths_above(place: PageLocation) -> list[str]:
     """The paths of what may stand above a page, from the home page down."""
     home = home_of(place.locale)
     parts = place.path.removeprefix(home).strip("/").split("/")
@@ -56,7 +56,7 @@ def paths_above(place: Place) -> list[str]:
 
 
 def breadcrumb(
-    place: Place, title: str, found: Iterable[Neighbour], listings: Mapping[str, str]
+    place: PageLocation, title: str, found: Iterable[Neighbour], listings: Mapping[str, str]
 ) -> list[Crumb]:
     """From the home page to the page. What is not published is left out, title and all.
 
@@ -73,7 +73,7 @@ def breadcrumb(
     return [*crumbs, Crumb(label=title, url=place.path)]
 
 
-def alternates(place: Place, paths: Mapping[str, str]) -> list[Alternate]:
+def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]:
     """The page in every language it is published in, in the order of the settings. `paths` are by locale."""
     return [
         Alternate(
@@ -123,7 +123,7 @@ def _children(item: Mapping[str, object]) -> MenuItems:
     return children if isinstance(children, list) else ()
 
 
-def menu_links(items: MenuItems, place: Place, found: Sequence[Neighbour]) -> list[MenuLink]:
+def menu_links(items: MenuItems, place: PageLocation, found: Sequence[Neighbour]) -> list[MenuLink]:
     """A menu as a page shows it: an item for a post follows its path and its translation.
 
     Such an item is left out where the post can be seen in neither language, unless it holds others.
@@ -133,7 +133,7 @@ def menu_links(items: MenuItems, place: Place, found: Sequence[Neighbour]) -> li
 
 def _links(
     items: MenuItems,
-    place: Place,
+    place: PageLocation,
     posts: Mapping[str, Neighbour],
     found: Sequence[Neighbour],
     depth: int,
@@ -178,5 +178,5 @@ def _target(post: Neighbour | None, locale: str, found: Sequence[Neighbour]) -> 
 def shown_links(items: MenuItems, locale: str) -> list[MenuLink]:
     """What visitors see of a menu in a language. One query, none where it names no post."""
     ids = menu_post_ids(items)
-    found = linked(Asked(locale, post_ids=list(ids)))
-    return menu_links(items, Place("", locale), found.neighbours)
+    found = linked(LinkedPostsRequest(locale, post_ids=list(ids)))
+    return menu_links(items, PageLocation("", locale), found.neighbours)

@@ -23,7 +23,7 @@ def keep_words(apps, schema_editor):
         schema_editor.execute(statement)
     columns = ("id", "locale", "title", "excerpt", "search_text", "slug")
     posts = apps.get_model("content", "Post").objects.values_list(*columns)
-    search.put(TABLE, (search.Entry(id_, locale, tuple(texts)) for id_, locale, *texts in posts))
+    search.put(TABLE, (search.SearchText(id_, locale, tuple(texts)) for id_, locale, *texts in posts))
     if on_postgresql:
         # What waits to be checked would not let the table of posts be altered below.
         schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")

@@ -19,7 +19,7 @@ from proofroom.definitions.module import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ModuleGroupInfo:
     """A layout template. `version` is None for one that is code, which nobody changes here."""
 
     id: UUID
@@ -35,7 +35,7 @@ class Group:
         return self.version is None
 
 
-def find_group(name_or_id: str | UUID) -> Group:
+def find_group(name_or_id: str | UUID) -> ModuleGroupInfo:
     """The group of that name or id; code comes first. Raises `RuleViolation` (`unknown_module_group`)."""
     wanted = str(name_or_id)
     groups = all_groups()
@@ -51,7 +51,7 @@ def find_group(name_or_id: str | UUID) -> Group:
     )
 
 
-def all_groups(post_type: str | None = None, q: str = "") -> list[Group]:
+def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInfo]:
     """The groups by name, of one post type where it is given, with `q` in their words. One query."""
     found = {definition.name: _of_code(definition) for definition in module_groups}
     for row in ModuleGroup.objects.all():
@@ -65,9 +65,9 @@ def all_groups(post_type: str | None = None, q: str = "") -> list[Group]:
     ]
 
 
-def of_row(row: ModuleGroup) -> Group:
+def of_row(row: ModuleGroup) -> ModuleGroupInfo:
     """A stored group."""
-    return Group(
+    return ModuleGroupInfo(
         id=row.pk,
         name=row.name,
         label=row.label,
@@ -103,8 +103,8 @@ def place_json(place: GroupModule) -> JsonObject:
     }
 
 
-def _of_code(definition: type[ModuleGroupDefinition]) -> Group:
-    return Group(
+def _of_code(definition: type[ModuleGroupDefinition]) -> ModuleGroupInfo:
+    return ModuleGroupInfo(
         id=definition.id(),
         name=definition.name,
         label=definition.label,

@@ -37,7 +37,7 @@ _ENDINGS: Final = ("ies", "ing", "ed", "es", "en", "s", "y", "e")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ModuleCandidate:
     """A module for a role; `weight` is how well it fits the brief, 0 where it is not named there."""
 
     module: type[Module]
@@ -49,7 +49,7 @@ class Candidate:
 class Layout:
     """`missing` are the roles that no module may fill; `order` names a module for each of the others."""
 
-    roles: Mapping[str, list[Candidate]]
+    roles: Mapping[str, list[ModuleCandidate]]
     missing: tuple[str, ...]
     order: tuple[str, ...]
 
@@ -117,11 +117,11 @@ def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
 
 def _candidates(
     role: str, allowed: Iterable[type[Module]], asked: _Brief, template: Sequence[str]
-) -> list[Candidate]:
+) -> list[ModuleCandidate]:
     rows = [row for row in allowed if role in row.ai.layout_roles]
-    found = [Candidate(row, _why(row, asked, template), _weight(row, asked)) for row in rows]
+    found = [ModuleCandidate(row, _why(row, asked, template), _weight(row, asked)) for row in rows]
 
-    def rank(item: Candidate) -> tuple[float, bool, int, int, str]:
+    def rank(item: ModuleCandidate) -> tuple[float, bool, int, int, str]:
         own = item.module.ai.layout_roles
         name = item.module.name
         return (-item.weight, name not in template, len(own), own.index(role), name)
@@ -140,7 +140,7 @@ def _why(row: type[Module], asked: _Brief, template: Sequence[str]) -> str:
 
 
 def _recommended(
-    found: Mapping[str, Sequence[Candidate]], template: Sequence[str], is_brief: bool
+    found: Mapping[str, Sequence[ModuleCandidate]], template: Sequence[str], is_brief: bool
 ) -> tuple[str, ...]:
     """For each role the best that no earlier one has taken.
 

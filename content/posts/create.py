@@ -19,7 +19,7 @@ from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
 from content.media_usage.usage_rows import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
-from content.module_layouts.queries import Group, find_group
+from content.module_layouts.queries import ModuleGroupInfo, find_group
 from content.paths.post_paths import check_paths_are_free, path_for
 from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
@@ -39,7 +39,7 @@ Edit = Callable[[PostDocument], PostDocument]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class ProposedPost:
     post: Post
     staged: Staged
 
@@ -150,7 +150,7 @@ def propose_post(
     locale: str | None = None,
     module_group: str | None = None,
     edit: Edit | None = None,
-) -> Proposed:
+) -> ProposedPost:
     """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders."""
     actor.require("posts.create")
     actor.require_inside(None)
@@ -167,7 +167,7 @@ def propose_post(
     staged = stage(
         post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=seeded
     )
-    return Proposed(post, staged)
+    return ProposedPost(post, staged)
 
 
 def insert_placeholder(post: Post, actor: Actor) -> None:
@@ -186,7 +186,7 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     outbox.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
 
 
-def _group(name: str | None) -> Group | None:
+def _group(name: str | None) -> ModuleGroupInfo | None:
     return find_group(name) if name is not None else None
 
 

@@ -46,7 +46,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LinkedPostsRequest:
     """Which posts a page needs: those at paths, those of a translation group, those of ids with their
     translation into its locale, and lists of the newest ones in its locale."""
 
@@ -79,7 +79,7 @@ class _Wanted:
     terms: tuple[UUID, ...] | None
 
 
-def linked(asked: Asked) -> Linked:
+def linked(asked: LinkedPostsRequest) -> Linked:
     """One query, none where nothing is asked for."""
     lists = _wanted(asked.lists)
     parts, arguments = _parts(asked, list(lists.values()))
@@ -144,7 +144,9 @@ Part = tuple[str, int, bool]
 """What a part reads; of a list also how many, and whether by terms."""
 
 
-def _parts(asked: Asked, lists: Sequence[_Wanted]) -> tuple[tuple[Part, ...], list[Argument]]:
+def _parts(
+    asked: LinkedPostsRequest, lists: Sequence[_Wanted]
+) -> tuple[tuple[Part, ...], list[Argument]]:
     """The parts of the union, and the arguments that they take, in order."""
     parts: list[Part] = []
     arguments: list[Argument] = []
@@ -232,7 +234,7 @@ def _is_published(row: Row) -> bool:
     return row["status"] == "published" and not row["is_placeholder"]
 
 
-def _in_locale(asked: Asked, near: Mapping[UUID, Row]) -> dict[str, Row]:
+def _in_locale(asked: LinkedPostsRequest, near: Mapping[UUID, Row]) -> dict[str, Row]:
     """The posts of the ids in the locale of the page; nothing of one that is not published in it."""
     shown = {
         row["translation_group"]: row

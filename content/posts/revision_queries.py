@@ -16,7 +16,7 @@ from proofroom.core.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RevisionDifference:
     """A change between two revisions, with the label that people know."""
 
     path: str
@@ -44,13 +44,13 @@ def find_revision(post: Post, revision_id: UUID | str) -> Revision:
     return found
 
 
-def differences(one: Revision, other: Revision) -> list[Difference]:
+def differences(one: Revision, other: Revision) -> list[RevisionDifference]:
     """What leads from one revision to the other."""
     before = PostDocument.from_json(one.document)
     after = PostDocument.from_json(other.document)
     names = module_names(after, before)
     return [
-        Difference(
+        RevisionDifference(
             change.path,
             change.kind,
             label_of(change.path, after, names),

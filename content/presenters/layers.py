@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from content.changes import ABSENT, Change, Value
 from content.changes.values import Kind
 from content.document import ModuleDocument
-from content.layers import LayerView, Submitted, digest_of
+from content.layers import LayerView, SubmitOutcome, digest_of
 from content.layers.earlier_rejections import EarlierRejection, rejections_before
 from content.layers.marks import mark_of
 from content.models import Layer, Post, Status
@@ -131,7 +131,7 @@ def layer_changes(post: Post, view: LayerView, references: References) -> Change
     }
 
 
-def submitted(done: Submitted) -> SubmittedAnswer:
+def submitted(done: SubmitOutcome) -> SubmittedAnswer:
     """What a submit moved, and what it left behind."""
     return {
         "postId": done.post.pk,

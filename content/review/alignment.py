@@ -20,7 +20,7 @@ _OFTEN: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AlignedRun:
     """Stretches of both sides that belong together. Those of a same run have equal keys, one by one."""
 
     is_same: bool
@@ -28,19 +28,21 @@ class Run:
     new: slice
 
 
-def align(old: Sequence[str], new: Sequence[str]) -> list[Run]:
+def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
     """Runs that cover both sequences in order; no two neighbours are both the same or both not."""
     least = min(len(old), len(new))
     head = next((at for at in range(least) if old[at] != new[at]), least)
     rest = least - head
     tail = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
     middle = _middle(old[head : len(old) - tail], new[head : len(new) - tail])
-    runs = [Run(True, slice(0, head), slice(0, head))]
+    runs = [AlignedRun(True, slice(0, head), slice(0, head))]
     runs += [
-        Run(same, slice(a + head, b + head), slice(c + head, d + head))
+        AlignedRun(same, slice(a + head, b + head), slice(c + head, d + head))
         for same, a, b, c, d in middle
     ]
-    runs.append(Run(True, slice(len(old) - tail, len(old)), slice(len(new) - tail, len(new))))
+    runs.append(
+        AlignedRun(True, slice(len(old) - tail, len(old)), slice(len(new) - tail, len(new)))
+    )
     return _joined(runs)
 
 
@@ -109,14 +111,14 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _joined(runs: Sequence[Run]) -> list[Run]:
-    found: list[Run] = []
+def _joined(runs: Sequence[AlignedRun]) -> list[AlignedRun]:
+    found: list[AlignedRun] = []
     for run in runs:
         if run.old.start == run.old.stop and run.new.start == run.new.stop:
             continue
         if found and found[-1].is_same == run.is_same:
             last = found[-1]
-            run = Run(
+            run = AlignedRun(
                 run.is_same,
                 slice(last.old.start, run.old.stop),
                 slice(last.new.start, run.new.stop),

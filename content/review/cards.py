@@ -16,10 +16,17 @@ from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
 from content.layers.marks import Mark, Marks, mark_of
 from content.review.change_comparison import compare_change
-from content.review.comparison import Shape, compare
+from content.review.comparison import ValueShape, compare
 from content.review.diff import Segment
 from content.review.difference_text import Note, note_of, role_text
-from content.review.differences import SEPARATOR, Comparison, Difference, Line, Reference, Status
+from content.review.differences import (
+    SEPARATOR,
+    Comparison,
+    Difference,
+    DiffLine,
+    ShownReference,
+    Status,
+)
 from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.passages import names_of
 from content.review.references import MediaView, References
@@ -85,7 +92,7 @@ class ShownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class DiffStretch:
     """Lines that follow one another; `is_folded` where they are unchanged and far from what changed."""
 
     lines: tuple[ShownLine, ...]
@@ -93,7 +100,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ChangeCard:
     """One change to decide on; `path` names its radio group."""
 
     path: str
@@ -108,7 +115,7 @@ class Card:
     mark: Mark | None = None
 
     @property
-    def stretches(self) -> list[Stretch]:
+    def stretches(self) -> list[DiffStretch]:
         return stretches(self.lines)
 
     @property
@@ -140,11 +147,11 @@ class Card:
 
 
 @dataclass(slots=True)
-class Group:
+class CardGroup:
     """The cards of the post's fields, or of one module."""
 
     name: str
-    cards: list[Card] = field(default_factory=list)
+    cards: list[ChangeCard] = field(default_factory=list)
     is_locked: bool = False
 
 
@@ -162,7 +169,7 @@ class _Between:
     is_live: bool
 
 
-def cards_of_layer(view: LayerView, references: References, *, is_live: bool) -> list[Group]:
+def cards_of_layer(view: LayerView, references: References, *, is_live: bool) -> list[CardGroup]:
     """The cards of a layer, with who wrote each and what moved below it. `is_live` where the post is published."""
     names = module_names(view.document, view.below)
     shared = _Between(
@@ -180,7 +187,7 @@ def cards_of_layer(view: LayerView, references: References, *, is_live: bool) ->
 
 def cards_between(
     before: PostDocument, after: PostDocument, changes: Changes, references: References
-) -> list[Group]:
+) -> list[CardGroup]:
     """The cards that lead from one document to another."""
     names = module_names(after, before)
     return _grouped(
@@ -188,18 +195,18 @@ def cards_between(
     )
 
 
-def stretches(lines: Iterable[ShownLine]) -> list[Stretch]:
+def stretches(lines: Iterable[ShownLine]) -> list[DiffStretch]:
     """The lines with long unchanged runs folded, but for the one beside each change."""
-    found: list[Stretch] = []
+    found: list[DiffStretch] = []
     for is_same, run in groupby(lines, lambda line: line.status == "same"):
         listed = tuple(run)
         if not is_same or len(listed) < _FOLDED:
-            found.append(Stretch(listed, is_folded=False))
+            found.append(DiffStretch(listed, is_folded=False))
             continue
         found += [
-            Stretch(listed[:1], is_folded=False),
-            Stretch(listed[1:-1], is_folded=True),
-            Stretch(listed[-1:], is_folded=False),
+            DiffStretch(listed[:1], is_folded=False),
+            DiffStretch(listed[1:-1], is_folded=True),
+            DiffStretch(listed[-1:], is_folded=False),
         ]
     return found
 
@@ -228,7 +235,9 @@ def lines_of(
     return tuple(found)
 
 
-def lines_of_value(value: Value, shape: Shape, references: References) -> tuple[ShownLine, ...]:
+def lines_of_value(
+    value: Value, shape: ValueShape, references: References
+) -> tuple[ShownLine, ...]:
     """A value as it stands, drawn as a comparison is."""
     drawn = lines_of(compare(ABSENT, value, shape), references)
     return tuple(
@@ -243,7 +252,7 @@ def lines_of_value(value: Value, shape: Shape, references: References) -> tuple[
 
 
 def _line(
-    line: Line,
+    line: DiffLine,
     place: str,
     grouped: Mapping[int, Sequence[Difference]],
     references: References,
@@ -254,7 +263,7 @@ def _line(
     one = line.differences[0] if line.differences else None
     before, after = (
         references.media.get(side.id)
-        if isinstance(side, Reference) and side.kind == "media"
+        if isinstance(side, ShownReference) and side.kind == "media"
         else None
         for side in ((one.before, one.after) if one is not None else (None, None))
     )
@@ -291,8 +300,8 @@ def _passage(
     return Passage(name, label, tuple(notes))
 
 
-def _grouped(changes: Iterable[Change], shared: _Between) -> list[Group]:
-    groups: dict[str, Group] = {}
+def _grouped(changes: Iterable[Change], shared: _Between) -> list[CardGroup]:
+    groups: dict[str, CardGroup] = {}
     for change in changes:
         module_id = change.module_id
         name = shared.names.get(module_id, _("Module")) if module_id else str(POST_GROUP)
@@ -302,13 +311,13 @@ def _grouped(changes: Iterable[Change], shared: _Between) -> list[Group]:
             else None
         )
         group = groups.setdefault(
-            module_id or "", Group(name, is_locked=bool(module and module.locked))
+            module_id or "", CardGroup(name, is_locked=bool(module and module.locked))
         )
         group.cards.append(_card(change, shared))
     return list(groups.values())
 
 
-def _card(change: Change, shared: _Between) -> Card:
+def _card(change: Change, shared: _Between) -> ChangeCard:
     is_there = change.module_id is None or shared.after.module(change.module_id) is not None
     where = shared.after if is_there else shared.before
     label = label_of(change.path, where, shared.names)
@@ -319,7 +328,7 @@ def _card(change: Change, shared: _Between) -> Card:
     mark = mark_of(shared.marks, change.path)
     is_drifted = change.path in shared.drifted
     passages = names_of(change, comparison, kind) if shared.layer else {}
-    return Card(
+    return ChangeCard(
         change.path,
         change.kind,
         label,

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from content.changes import ABSENT, Change, Value, value_at
 from content.document import ModuleDocument, PostDocument
 from content.review.comparison import Compared, compare_modules, compared
-from content.review.differences import Comparison, Difference, Line
+from content.review.differences import Comparison, Difference, DiffLine
 from content.review.labels import raw_module_names
 from content.review.merge_tree import Part
 from content.review.references import shape_at
@@ -84,7 +84,7 @@ def _shared(found: Comparison, change: Change) -> Comparison:
     difference = Difference(
         "structure", (), shared if is_new else own, own if is_new else shared, passage=1
     )
-    line = Line((), "", "changed", (), (difference,))
+    line = DiffLine((), "", "changed", (), (difference,))
     return replace(found, lines=(*found.lines, line))
 
 
@@ -98,12 +98,12 @@ def _moved(change: Change, before: PostDocument, after: PostDocument) -> Compari
     difference = Difference(
         "position", (), old, f"{new} ({_place(change.behind, after)})", passage=1
     )
-    return Comparison((Line((), "", "changed", (), (difference,)),))
+    return Comparison((DiffLine((), "", "changed", (), (difference,)),))
 
 
 def _placed(found: Comparison, place: str) -> Comparison:
     difference = Difference("position", (), None, place, passage=1)
-    return replace(found, lines=(*found.lines, Line((), "", "inserted", (), (difference,))))
+    return replace(found, lines=(*found.lines, DiffLine((), "", "inserted", (), (difference,))))
 
 
 def _place(behind: str, document: PostDocument) -> str:

@@ -19,14 +19,20 @@ from content.review.differences import (
     Comparison,
     Difference,
     DifferenceKind,
-    Reference,
     ReferenceKind,
+    ShownReference,
     Side,
     Sink,
     canonical_json,
 )
 from content.review.inline import compare_inline, units_of_text
-from content.review.merge_tree import InlinePart, ListPart, Part, RecordPart, passages_of
+from content.review.merge_tree import (
+    InlinePart,
+    MergedList,
+    Part,
+    RecordPart,
+    passages_of,
+)
 from content.review.richtext_comparison import compare_documents, is_document
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, props_of
@@ -67,7 +73,7 @@ _DEEPEST: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ValueShape:
     """What kind of field a value is of, and the class of its nested objects."""
 
     kind: str
@@ -82,12 +88,12 @@ class Compared:
     part: Part
 
 
-def compare(before: Value, after: Value, shape: Shape, *, language: str = "en") -> Comparison:
+def compare(before: Value, after: Value, shape: ValueShape, *, language: str = "en") -> Comparison:
     """All that differs between two values of a field. `language` is that of their text."""
     return compared(before, after, shape, language=language).comparison
 
 
-def compared(before: Value, after: Value, shape: Shape, *, language: str = "en") -> Compared:
+def compared(before: Value, after: Value, shape: ValueShape, *, language: str = "en") -> Compared:
     sink = Sink(language)
     part = _value(before, after, shape, sink, (), 0)
     found = _with_characters(sink.done(), language)
@@ -95,7 +101,7 @@ def compared(before: Value, after: Value, shape: Shape, *, language: str = "en")
     return Compared(replace(found, words_before=counts[0], words_after=counts[1]), part)
 
 
-def _word_count(value: Value, shape: Shape) -> int:
+def _word_count(value: Value, shape: ValueShape) -> int:
     """The words of a text, or of the texts in a value; 0 for what holds none."""
     if shape.kind in _TEXTS and isinstance(value, str):
         return len(value.split())
@@ -128,7 +134,9 @@ def compare_modules(
     for name in dict.fromkeys((*one, *other)):
         prop = _prop_of(before, after, name)
         label = prop.label if prop else name
-        shape = Shape(_kind_of(prop, after or before), prop.nested) if prop else Shape("json")
+        shape = (
+            ValueShape(_kind_of(prop, after or before), prop.nested) if prop else ValueShape("json")
+        )
         was, now = one.get(name, ABSENT), other.get(name, ABSENT)
         if (
             not same(was, now)
@@ -180,7 +188,9 @@ def _kind_of(prop: Prop, module: ModuleDocument | None) -> str:
     return "embed" if is_embed else prop.kind
 
 
-def _value(before: Value, after: Value, shape: Shape, sink: Sink, place: Place, depth: int) -> Part:
+def _value(
+    before: Value, after: Value, shape: ValueShape, sink: Sink, place: Place, depth: int
+) -> Part:
     """The part of two values; where they are not the same, at least one difference is put into `sink`."""
     if same(before, after):
         return Part(before, after)
@@ -195,7 +205,7 @@ def _value(before: Value, after: Value, shape: Shape, sink: Sink, place: Place, 
 
 
 def _by_kind(
-    before: Value, after: Value, shape: Shape, sink: Sink, place: Place, depth: int
+    before: Value, after: Value, shape: ValueShape, sink: Sink, place: Place, depth: int
 ) -> Part:
     kind, nested = shape.kind, shape.nested
     old, new = (None if value is ABSENT else value for value in (before, after))
@@ -264,7 +274,7 @@ def _listed(
     old, new = _as_list(before), _as_list(after)
 
     def side(value: Json) -> Side:
-        return Reference(of, str(value)) if of is not None else _said(value) or "–"
+        return ShownReference(of, str(value)) if of is not None else _said(value) or "–"
 
     for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
         if run.is_same:
@@ -304,7 +314,7 @@ def _items(
                 parts.append(_record(one, other, nested, sink, where, depth + 1))
     if not parts or sink.count == 0:
         return Part(before, after)
-    return ListPart(before, after, passages_of(parts), parts=parts)
+    return MergedList(before, after, passages_of(parts), parts=parts)
 
 
 def _item_alone(
@@ -336,7 +346,7 @@ def _record(
         if is_alone and _is_blank(was) and _is_blank(now):
             continue
         label = prop.label if prop else str(name)
-        shape = Shape(prop.kind, prop.nested) if prop else Shape("json")
+        shape = ValueShape(prop.kind, prop.nested) if prop else ValueShape("json")
         parts[name] = _value(was, now, shape, sink, (*place, label), depth + 1)
     return RecordPart(before, after, passages_of(parts.values()), parts=parts)
 

@@ -15,7 +15,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from content.review.characters import address_notes, visible
-from content.review.differences import KINDS, Difference, DifferenceKind, Reference, Side
+from content.review.differences import (
+    KINDS,
+    Difference,
+    DifferenceKind,
+    ShownReference,
+    Side,
+)
 from content.review.references import References
 from proofroom.core.api.answer import one_of
 from proofroom.core.i18n import in_words
@@ -228,7 +234,7 @@ def side_text(difference: Difference, side: Side | None, references: References)
     """What stands on one side, with everything in it that nobody would see; None for nothing."""
     if side is None:
         return None
-    if isinstance(side, Reference):
+    if isinstance(side, ShownReference):
         return visible(references.title(side))
     kind = difference.kind
     if kind == "mark" and side in _MARKS:

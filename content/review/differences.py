@@ -22,14 +22,14 @@ Status = Literal["same", "changed", "inserted", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ShownReference:
     """The id (the slug, of a form) of something that a value refers to."""
 
     kind: ReferenceKind
     id: str
 
 
-Side: TypeAlias = "str | Reference"
+Side: TypeAlias = "str | ShownReference"
 SEPARATOR: Final = "#"
 """Between the path of a change and the name of a passage of it."""
 
@@ -46,7 +46,7 @@ def canonical_json(value: object) -> str:
 
 def side_to_json(side: Side | None) -> Json:
     """A side as it is stored and hashed."""
-    return [side.kind, side.id] if isinstance(side, Reference) else side
+    return [side.kind, side.id] if isinstance(side, ShownReference) else side
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A stretch of a value as it is drawn: its text with what goes and comes, and the differences in it.
 
     `role` is what kind of block it is: "Heading 2", "List item 3".
@@ -101,7 +101,7 @@ class Line:
 class Comparison:
     """All that differs between two values, in order, and how it is drawn. Empty for equal values."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[DiffLine, ...] = ()
     words_before: int = 0
     words_after: int = 0
 
@@ -127,7 +127,7 @@ class Sink:
     """Where a comparison is put down while it goes through two values."""
 
     language: str
-    lines: list[Line] = field(default_factory=list)
+    lines: list[DiffLine] = field(default_factory=list)
     passage: int = 0
     count: int = 0
 
@@ -164,7 +164,7 @@ class Sink:
     ) -> None:
         found = tuple(differences)
         self.count += len(found)
-        self.lines.append(Line(place, role, status, tuple(segments), found, is_code))
+        self.lines.append(DiffLine(place, role, status, tuple(segments), found, is_code))
 
     def one(
         self,

@@ -38,7 +38,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChangedText:
     """A text that changed on one side, with the few words around it."""
 
     text: str
@@ -52,7 +52,7 @@ class FactFinder:
         self._before, self._after, self._language = before, after, language
         self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
-    def find(self, before: Stretch, after: Stretch) -> Iterator[Fact]:
+    def find(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         """The facts that differ between two stretches that stand for one another."""
         gone, come = (_ADDRESS.findall(side.near) for side in (before, after))
         if gone != come:
@@ -64,7 +64,7 @@ class FactFinder:
         if any(map(str.isupper, before.text + after.text)):
             yield from self._proper_names(before.text, after.text)
 
-    def _figures(self, before: Stretch, after: Stretch) -> Iterator[Fact]:
+    def _figures(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         old, new = before.text, after.text
         if not (_FIGURE.search(before.near) or _FIGURE.search(after.near)):
             # Days and months have no digits.
@@ -102,7 +102,7 @@ def _touching(found: Sequence[str], text: str) -> list[str]:
     return [fact for fact in found if not there.isdisjoint(_PARTS.findall(fact))]
 
 
-def _figures_beside(side: Stretch) -> list[str]:
+def _figures_beside(side: ChangedText) -> list[str]:
     """The numbers of a stretch; where it follows one or stands in one, that with its unit."""
     at = side.near.find(side.text) if side.text.strip() else -1
     before = side.near[:at] if at > 0 else ""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final, Literal, TypeAlias, cast
 
-from content.review.alignment import Run, align
+from content.review.alignment import AlignedRun, align
 from content.review.characters import address_notes
 from content.review.diff import TOKEN, Segment
 from content.review.differences import Difference, DifferenceKind, Sink, canonical_json
-from content.review.facts import FactFinder, Stretch
+from content.review.facts import ChangedText, FactFinder
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.nodes import (
     Node,
@@ -36,7 +36,7 @@ MARK_NAMES: Final = ("bold", "italic", "strike", "code")
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class InlineUnit:
     """A word with the white space before it, or an image, a line break or the like (`atom`).
 
     `spans` are the marks of the text, as JSON, each with the number of characters it covers.
@@ -58,12 +58,12 @@ class Unit:
         return self.space + self.word
 
 
-Units: TypeAlias = Sequence[Unit]
+Units: TypeAlias = Sequence[InlineUnit]
 _Status = Literal["same", "removed", "inserted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AlignedUnits:
     """Units of both sides that stand for one another; `passage` is 0 where they are equal."""
 
     old: Units
@@ -75,7 +75,7 @@ class Step:
 class InlineComparison:
     """The steps that lead through both sides, drawn and named."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[AlignedUnits] = field(default_factory=list)
     drawn: list[tuple[_Status, list[str]]] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
 
@@ -84,13 +84,13 @@ class InlineComparison:
         return [Segment(status, "".join(parts)) for status, parts in self.drawn]
 
 
-def units_of_text(text: str) -> list[Unit]:
+def units_of_text(text: str) -> list[InlineUnit]:
     return _units([(text, "")])
 
 
-def units_of(nodes: Iterable[Node]) -> list[Unit]:
+def units_of(nodes: Iterable[Node]) -> list[InlineUnit]:
     """The units of the inline nodes of a block."""
-    found: list[Unit] = []
+    found: list[InlineUnit] = []
     texts: list[tuple[str, str]] = []
     for node in nodes:
         if kind(node) == "text" and isinstance(node.get("text"), str):
@@ -99,7 +99,9 @@ def units_of(nodes: Iterable[Node]) -> list[Unit]:
         found += _units(texts)
         texts = []
         bare = {name: value for name, value in node.items() if name != "marks"}
-        found.append(Unit("", "", ((1, _marks_json(node)),), canonical_json(bare), kind(node)))
+        found.append(
+            InlineUnit("", "", ((1, _marks_json(node)),), canonical_json(bare), kind(node))
+        )
     return found + _units(texts)
 
 
@@ -198,16 +200,16 @@ class _Work:
                 self.replaced(run)
         self.end_marked()
 
-    def pair(self, one: Unit, other: Unit) -> None:
+    def pair(self, one: InlineUnit, other: InlineUnit) -> None:
         """Two units with one key."""
         if one == other:
             self.end_marked()
             self.gap = _APART if one.word in _SENTENCE_ENDS else self.gap + 1
-            self.found.steps.append(Step([one], [other], 0))
+            self.found.steps.append(AlignedUnits([one], [other], 0))
             self.draw("same", other)
             return
         self.change()
-        self.found.steps.append(Step([one], [other], self.passage))
+        self.found.steps.append(AlignedUnits([one], [other], self.passage))
         if one.atom:
             self.end_marked()
             self.atoms([one], [other])
@@ -225,12 +227,12 @@ class _Work:
         self.draw("same", other)
         self.mark(one.text, one.spans, other.spans)
 
-    def replaced(self, run: Run) -> None:
+    def replaced(self, run: AlignedRun) -> None:
         """Units that went, and those that came for them."""
         self.end_marked()
         self.change()
         old, new = self.old[run.old], self.new[run.new]
-        self.found.steps.append(Step(old, new, self.passage))
+        self.found.steps.append(AlignedUnits(old, new, self.passage))
         before, after = text_of_units(old), text_of_units(new)
         lead = _common_space(before, after)
         before, after = before[len(lead) :], after[len(lead) :]
@@ -267,7 +269,7 @@ class _Work:
             Difference(of, self.place, before, after, about, self.passage)
         )
 
-    def draw(self, status: _Status, unit: Unit, text: str | None = None) -> None:
+    def draw(self, status: _Status, unit: InlineUnit, text: str | None = None) -> None:
         self.draw_text(status, text if text is not None else _drawn(unit))
 
     def draw_text(self, status: _Status, text: str) -> None:
@@ -277,15 +279,15 @@ class _Work:
         elif text:
             drawn.append((status, [text]))
 
-    def facts(self, before: str, after: str, run: Run) -> None:
+    def facts(self, before: str, after: str, run: AlignedRun) -> None:
         if self.text_kind != "text":
             return
         if self.finder is None:
             self.finder = FactFinder(
                 text_of_units(self.old), text_of_units(self.new), self.sink.language
             )
-        one = Stretch(before, _near(self.old, run.old))
-        other = Stretch(after, _near(self.new, run.new))
+        one = ChangedText(before, _near(self.old, run.old))
+        other = ChangedText(after, _near(self.new, run.new))
         for fact in self.finder.find(one, other):
             difference = Difference(
                 fact.kind, self.place, fact.before, fact.after, "", self.passage, is_fact=True
@@ -389,7 +391,7 @@ class _Work:
             self.add("structure", before or "[]", after or "[]", about=about)
 
 
-def _runs(old: Units, new: Units) -> list[Run]:
+def _runs(old: Units, new: Units) -> list[AlignedRun]:
     """Runs by words; one side after the other where they have next to nothing in common."""
     if not old and not new:
         return []
@@ -397,13 +399,13 @@ def _runs(old: Units, new: Units) -> list[Run]:
     kept = sum(len(unit.text) for run in runs if run.is_same for unit in old[run.old])
     least = min(len(text_of_units(old)), len(text_of_units(new)))
     if kept < _LEAST_ALIKE * least:
-        return [Run(False, slice(0, len(old)), slice(0, len(new)))]
+        return [AlignedRun(False, slice(0, len(old)), slice(0, len(new)))]
     return _without_crumbs(runs, old, new)
 
 
-def _without_crumbs(runs: Sequence[Run], old: Units, new: Units) -> list[Run]:
+def _without_crumbs(runs: Sequence[AlignedRun], old: Units, new: Units) -> list[AlignedRun]:
     """Runs with an equal short word between two changes taken into the change around it."""
-    found: list[Run] = []
+    found: list[AlignedRun] = []
     for number, run in enumerate(runs):
         is_same = run.is_same
         if is_same and 0 < number < len(runs) - 1 and run.new.stop - run.new.start == 1:
@@ -411,20 +413,20 @@ def _without_crumbs(runs: Sequence[Run], old: Units, new: Units) -> list[Run]:
             is_same = bool(word.atom) or len(word.word) > _CRUMB or not word.word.islower()
         if found and not is_same and not found[-1].is_same:
             last = found[-1]
-            found[-1] = Run(
+            found[-1] = AlignedRun(
                 False, slice(last.old.start, run.old.stop), slice(last.new.start, run.new.stop)
             )
         else:
-            found.append(Run(is_same, run.old, run.new))
+            found.append(AlignedRun(is_same, run.old, run.new))
     return found
 
 
-def _units(texts: Sequence[tuple[str, str]]) -> list[Unit]:
+def _units(texts: Sequence[tuple[str, str]]) -> list[InlineUnit]:
     """The words of texts that follow one another, whatever marks begin or end within a word."""
     whole = "".join(text for text, _ in texts)
     bounds = iter(_joined(texts))
     left, marks = 0, ""
-    found: list[Unit] = []
+    found: list[InlineUnit] = []
     for match in TOKEN.finditer(whole):
         spans: list[tuple[int, str]] = []
         need = len(match[0])
@@ -437,7 +439,7 @@ def _units(texts: Sequence[tuple[str, str]]) -> list[Unit]:
             spans.append((take, marks))
             left, need = left - take, need - take
         word = match[0].lstrip()
-        found.append(Unit(match[0][: len(match[0]) - len(word)], word, tuple(spans)))
+        found.append(InlineUnit(match[0][: len(match[0]) - len(word)], word, tuple(spans)))
     return found
 
 
@@ -467,7 +469,7 @@ def _spread(spans: Sequence[tuple[int, str]]) -> list[str]:
     return [marks for length, marks in spans for _ in range(length)]
 
 
-def _tail(unit: Unit) -> tuple[tuple[int, str], ...]:
+def _tail(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
     """The spans of the word without the space before it."""
     return tuple((1, marks) for marks in _spread(unit.spans)[len(unit.space) :])
 
@@ -492,7 +494,7 @@ def _near(units: Units, run: slice) -> str:
     return text_of_units(units[start:stop])
 
 
-def _drawn(unit: Unit) -> str:
+def _drawn(unit: InlineUnit) -> str:
     if not unit.atom:
         return unit.text
     if unit.name == "hardBreak":
@@ -501,7 +503,7 @@ def _drawn(unit: Unit) -> str:
     return f"[{unit.name}: {alt}]" if isinstance(alt, str) and alt else f"[{unit.name}]"
 
 
-def _words_of_atom(unit: Unit) -> str:
+def _words_of_atom(unit: InlineUnit) -> str:
     node = json.loads(unit.atom)
     if unit.name == "image":
         return words_of_image(node)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from content.changes import ABSENT, Value
-from content.review.inline import Step, nodes_of
+from content.review.inline import AlignedUnits, nodes_of
 from proofroom.core.json import Json
 
 Stored: TypeAlias = Any
@@ -36,7 +36,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class ListPart(Part):
+class MergedList(Part):
     parts: Sequence[Part] = ()
 
     def mixed(self, chosen: Collection[int]) -> Value:
@@ -57,7 +57,7 @@ class RecordPart(Part):
 class InlinePart(Part):
     """The inline nodes of a block, or a plain text."""
 
-    steps: Sequence[Step] = ()
+    steps: Sequence[AlignedUnits] = ()
     is_text: bool = False
 
     def mixed(self, chosen: Collection[int]) -> Value:

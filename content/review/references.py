@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from content.changes import ABSENT, TERMS_PATH, Change, Value
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
-from content.review.comparison import Shape
-from content.review.differences import Difference, Reference, ReferenceKind
+from content.review.comparison import ValueShape
+from content.review.differences import Difference, ReferenceKind, ShownReference
 from proofroom.core.json import Json
 from proofroom.definitions import (
     ModuleProps,
@@ -57,7 +57,7 @@ class References:
     shared: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """The props of global modules, by the ids of their instances."""
 
-    def title(self, reference: Reference) -> str:
+    def title(self, reference: ShownReference) -> str:
         """What it refers to: its title, what tells it from others of that title, and the beginning of its id."""
         if reference.kind == "media":
             found = self.media.get(reference.id)
@@ -95,7 +95,7 @@ class Wanted:
     def add_differences(self, differences: Iterable[Difference]) -> None:
         for difference in differences:
             for side in (difference.before, difference.after):
-                if isinstance(side, Reference):
+                if isinstance(side, ShownReference):
                     self.add(side.kind, side.id)
 
 
@@ -155,16 +155,16 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
     return _kind_of(definition.Props if definition else None, rest[-1] if rest else "")
 
 
-def shape_at(path: str, document: PostDocument) -> Shape:
+def shape_at(path: str, document: PostDocument) -> ValueShape:
     """How the values of a path are compared."""
     declared = POST_FIELDS.get(path.removeprefix("post."))
     if path.startswith("post.") and declared is not None and declared.format:
-        return Shape(declared.format)
+        return ValueShape(declared.format)
     kind, nested = kind_at(path, document)
     if kind == "url" and path.startswith("modules."):
         module = document.module(path.split(".", 2)[1])
         kind = "embed" if module is not None and module.type == "embed" else kind
-    return Shape(kind, nested)
+    return ValueShape(kind, nested)
 
 
 def _kind_of(props: type[ModuleProps] | None, name: str) -> tuple[str, type[ModuleProps] | None]:

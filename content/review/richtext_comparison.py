@@ -11,7 +11,13 @@ from content.review.alignment import align
 from content.review.diff import Segment
 from content.review.differences import Difference, Sink, Status, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
-from content.review.merge_tree import InlinePart, ListPart, NodePart, Part, passages_of
+from content.review.merge_tree import (
+    InlinePart,
+    MergedList,
+    NodePart,
+    Part,
+    passages_of,
+)
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.nodes import (
     Node,
@@ -203,7 +209,7 @@ def _children(before: Node, after: Node, sink: Sink, place: Place, role: str, de
         else:
             at = (run.old.start, run.new.start)
             parts += _replaced(gone, come, at, (before, after), sink, place, role, depth)
-    found = ListPart(one, other, passages_of(parts), parts=parts)
+    found = MergedList(one, other, passages_of(parts), parts=parts)
     if _is_reshaped(before, after, parts):
         # Rows of a table must go on having the same columns: they are decided on together.
         sink.merge_passages(begun)

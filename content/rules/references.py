@@ -69,7 +69,7 @@ reference_lookups: ExtensionPoint[Existing] = ExtensionPoint()
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class NamedReference:
     """A thing that a value names, and the path of the place that names it."""
 
     path: str
@@ -108,7 +108,7 @@ class PropsChange:
     after: Mapping[str, Json]
     prefix: str = "props"
 
-    def added(self) -> list[Reference]:
+    def added(self) -> list[NamedReference]:
         old = list(_of_props(self.props, self.before, self.prefix))
         return _added(old, list(_of_props(self.props, self.after, self.prefix)))
 
@@ -145,7 +145,7 @@ def props_without_missing(changed: PropsChange) -> dict[str, Json]:
     return cast("dict[str, Json]", kept)
 
 
-def _refuse(missing: Sequence[Reference]) -> None:
+def _refuse(missing: Sequence[NamedReference]) -> None:
     if not missing:
         return
     details: dict[str, list[str]] = {}
@@ -156,11 +156,11 @@ def _refuse(missing: Sequence[Reference]) -> None:
     raise RuleViolation(_sentence(first), code=code, details=details)
 
 
-def _sentence(reference: Reference) -> str:
+def _sentence(reference: NamedReference) -> str:
     return in_words(_SENTENCES[reference.kind]) % {"name": reference.name[:200]}
 
 
-def _missing(references: Sequence[Reference]) -> list[Reference]:
+def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
     """Those that name what is not there. One query for files, and one for each other kind that is named."""
     if not references:
         return []
@@ -211,8 +211,10 @@ def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
         yield names[begin : begin + _AT_ONCE]
 
 
-def _new_references(before: PostDocument, after: PostDocument, changes: Changes) -> list[Reference]:
-    new: list[Reference] = []
+def _new_references(
+    before: PostDocument, after: PostDocument, changes: Changes
+) -> list[NamedReference]:
+    new: list[NamedReference] = []
     for change in changes:
         if change.kind in ("moved", "removed"):
             continue
@@ -221,17 +223,17 @@ def _new_references(before: PostDocument, after: PostDocument, changes: Changes)
     return new
 
 
-def _added(old: Sequence[Reference], new: Sequence[Reference]) -> list[Reference]:
+def _added(old: Sequence[NamedReference], new: Sequence[NamedReference]) -> list[NamedReference]:
     """Those of `new` that `old` lacks: each place keeps its own, and items of a list may change places."""
     at = {(item.path, item.thing) for item in old}
     moved = Counter(item.thing for item in old)
-    left: list[Reference] = []
+    left: list[NamedReference] = []
     for item in new:
         if (item.path, item.thing) in at:
             moved[item.thing] -= 1
         else:
             left.append(item)
-    added: list[Reference] = []
+    added: list[NamedReference] = []
     for item in left:
         if moved[item.thing] > 0:
             moved[item.thing] -= 1
@@ -240,14 +242,14 @@ def _added(old: Sequence[Reference], new: Sequence[Reference]) -> list[Reference
     return added
 
 
-def _of_document(document: PostDocument) -> Iterator[Reference]:
+def _of_document(document: PostDocument) -> Iterator[NamedReference]:
     for name, value in document.fields.items():
         yield from _at(f"post.{name}", value, document)
     for module in document.modules:
         yield from _of_module(module)
 
 
-def _at(path: str, value: Value, document: PostDocument) -> Iterator[Reference]:
+def _at(path: str, value: Value, document: PostDocument) -> Iterator[NamedReference]:
     """The references in the value at a path of a document, keyed as refusals are."""
     if value is ABSENT or isinstance(value, ModuleDocument):
         if isinstance(value, ModuleDocument):
@@ -273,7 +275,7 @@ def _at(path: str, value: Value, document: PostDocument) -> Iterator[Reference]:
         yield from _of_props(definition.Props, {name: cast("Json", value)}, where)
 
 
-def _of_module(module: ModuleDocument) -> Iterator[Reference]:
+def _of_module(module: ModuleDocument) -> Iterator[NamedReference]:
     definition = modules.get(module.type)
     if definition is not None:
         where = f"modules.{module.id}"
@@ -283,7 +285,7 @@ def _of_module(module: ModuleDocument) -> Iterator[Reference]:
 
 def _of_props(
     props: type[ModuleProps], values: Mapping[str, object], where: str, depth: int = 0
-) -> Iterator[Reference]:
+) -> Iterator[NamedReference]:
     """What is stored can be older than its definition: what does not fit is passed over."""
     known = props_of(props)
     for name, value in values.items():
@@ -292,12 +294,12 @@ def _of_props(
             yield from _of_prop(prop, value, f"{where}.{name}", depth)
 
 
-def _of_prop(prop: Prop, value: object, path: str, depth: int) -> Iterator[Reference]:
+def _of_prop(prop: Prop, value: object, path: str, depth: int) -> Iterator[NamedReference]:
     if prop.kind in _IDS:
         yield from _ids(path, _IDS[prop.kind], value)
     elif prop.kind == "form-reference":
         if isinstance(value, str) and value:
-            yield Reference(path, "form-reference", value)
+            yield NamedReference(path, "form-reference", value)
     elif prop.kind == "richtext":
         yield from _of_rich_text(path, value)
     elif prop.kind in ("link", "url"):
@@ -310,11 +312,11 @@ def _of_prop(prop: Prop, value: object, path: str, depth: int) -> Iterator[Refer
                 yield from _of_props(prop.nested, item, f"{path}.{number}", depth + 1)
 
 
-def _ids(path: str, kind_: ReferenceKind, value: object) -> Iterator[Reference]:
+def _ids(path: str, kind_: ReferenceKind, value: object) -> Iterator[NamedReference]:
     listed = isinstance(value, list | tuple)
     for number, item in enumerate(value if isinstance(value, list | tuple) else [value]):
         if isinstance(item, str) and (id_ := _canonical(item)):
-            yield Reference(f"{path}.{number}" if listed else path, kind_, id_)
+            yield NamedReference(f"{path}.{number}" if listed else path, kind_, id_)
 
 
 def _canonical(value: str) -> str:
@@ -324,7 +326,7 @@ def _canonical(value: str) -> str:
         return ""
 
 
-def _of_rich_text(path: str, document: object) -> Iterator[Reference]:
+def _of_rich_text(path: str, document: object) -> Iterator[NamedReference]:
     waiting = [document] if isinstance(document, Mapping) else []
     while waiting:
         node = waiting.pop()
@@ -337,13 +339,13 @@ def _of_rich_text(path: str, document: object) -> Iterator[Reference]:
         waiting.extend(reversed(children(node)))
 
 
-def _address(path: str, value: object) -> Iterator[Reference]:
+def _address(path: str, value: object) -> Iterator[NamedReference]:
     name = name_of(value) if isinstance(value, str) else None
     if name is not None and _OWN_NAME.search(name):
-        yield Reference(path, "file", str(value))
+        yield NamedReference(path, "file", str(value))
 
 
-def _without(document: PostDocument, reference: Reference) -> PostDocument:
+def _without(document: PostDocument, reference: NamedReference) -> PostDocument:
     if reference.path in MEDIA_FIELDS:
         return document.with_fields({reference.path: None})
     head, *rest = reference.path.split(".")

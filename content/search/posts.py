@@ -79,12 +79,12 @@ def _text_of_row(row: Mapping[str, str]) -> str:
     return text_of(row["instance__type"], {**props, **overrides})
 
 
-def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.Entry:
+def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.SearchText:
     """The words of a post by their weight, the most first; those of modules and custom fields have the third."""
     texts = {weight: texts_of(post, weight) for weight in WEIGHTS}
     texts["C"] += [custom_text_of(post.type, custom_fields), *module_texts]
     first, second, third, fourth = ("\n".join(texts[weight]) for weight in WEIGHTS)
-    return search.Entry(post.pk, post.locale, (first, second, third, fourth))
+    return search.SearchText(post.pk, post.locale, (first, second, third, fourth))
 
 
 def texts_of(post: Post, *weights: SearchWeight) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from proofroom.core.tools import Result
-from proofroom.core.tools.pagination import Page
+from proofroom.core.tools.pagination import ToolPage
 
 
 class ListedType(Result):
@@ -21,7 +21,7 @@ class ListedType(Result):
     default_module_group: str | None = None
 
 
-class TypePage(Page):
+class TypePage(ToolPage):
     items: list[ListedType]
 
 
@@ -60,7 +60,7 @@ class ListedModule(Result):
     allowed_post_types: list[str] | None = None
 
 
-class ModulePage(Page):
+class ModulePage(ToolPage):
     items: list[ListedModule]
 
 
@@ -110,7 +110,7 @@ class ListedGroup(Result):
     source: str | None = None
 
 
-class GroupPage(Page):
+class GroupPage(ToolPage):
     items: list[ListedGroup]
 
 
@@ -125,7 +125,7 @@ class ListedGlobal(Result):
     props: dict[str, Any] | None = None
 
 
-class GlobalPage(Page):
+class GlobalPage(ToolPage):
     items: list[ListedGlobal]
 
 
@@ -141,7 +141,7 @@ class ListedTaxonomy(Result):
     description: str | None = None
 
 
-class TaxonomyPage(Page):
+class TaxonomyPage(ToolPage):
     items: list[ListedTaxonomy]
 
 
@@ -154,7 +154,7 @@ class ListedTerm(Result):
     order_index: int | None = None
 
 
-class TermPage(Page):
+class TermPage(ToolPage):
     items: list[ListedTerm]
 
 

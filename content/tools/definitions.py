@@ -7,7 +7,7 @@ from typing import cast
 
 from pydantic import Field
 
-from content.module_layouts.queries import Group, all_groups
+from content.module_layouts.queries import ModuleGroupInfo, all_groups
 from content.paths.post_paths import patterns_of
 from content.posts.module_queries import posts_with_module
 from content.tools.definition_results import (
@@ -71,7 +71,9 @@ def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
     return page(arguments, "list_post_types", list(post_types), present)
 
 
-def _post_type(row: type[PostType], groups: list[Group], full: bool = False) -> JsonObject:
+def _post_type(
+    row: type[PostType], groups: list[ModuleGroupInfo], full: bool = False
+) -> JsonObject:
     wire: JsonObject = {
         "slug": row.name,
         "name": row.label,

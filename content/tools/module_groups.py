@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.module_layouts.queries import Group, all_groups, find_group
+from content.module_layouts.queries import ModuleGroupInfo, all_groups, find_group
 from content.tools.definition_results import GroupPage, ListedGroup
 from content.tools.definitions import MaybeOfPostType
 from content.tools.rich_text import readable
@@ -72,14 +72,14 @@ def get_module_group(actor: Actor, arguments: OneGroup) -> JsonObject:
     return _group(found[0], full=True)
 
 
-def _found(field: str, wanted: UUID | str) -> Group:
+def _found(field: str, wanted: UUID | str) -> ModuleGroupInfo:
     try:
         return find_group(wanted)
     except RuleViolation as error:
         raise invalid(field, error.message, code=error.code) from None
 
 
-def _group(row: Group, full: bool) -> JsonObject:
+def _group(row: ModuleGroupInfo, full: bool) -> JsonObject:
     wire: JsonObject = {
         "id": str(row.id),
         "name": row.name,

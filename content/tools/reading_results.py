@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from proofroom.core.tools import Result
-from proofroom.core.tools.pagination import Page
+from proofroom.core.tools.pagination import ToolPage
 
 
 class TermIds(Result):
@@ -29,7 +29,7 @@ class ListedRevision(Result):
     run_id: str | None = None
 
 
-class RevisionPage(Page):
+class RevisionPage(ToolPage):
     items: list[ListedRevision]
 
 

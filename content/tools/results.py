@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 
 from content.post_fields import LISTED_FIELDS
 from proofroom.core.tools import Result
-from proofroom.core.tools.pagination import Page
+from proofroom.core.tools.pagination import ToolPage
 
 
 def _describe_listed(schema: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ class ListedPost(Result):
     staged: dict[str, Any] | None = None
 
 
-class PostPage(Page):
+class PostPage(ToolPage):
     items: list[ListedPost]
 
 
@@ -59,7 +59,7 @@ class StagedResult(Authored):
     staged: list[str]
 
 
-class StagedModule(StagedResult):
+class StagedModuleResult(StagedResult):
     post_module_id: str
 
 
@@ -111,7 +111,7 @@ class ListedPreviewLink(Result):
     created_at: str | None = None
 
 
-class PreviewLinkPage(Page):
+class PreviewLinkPage(ToolPage):
     items: list[ListedPreviewLink]
 
 

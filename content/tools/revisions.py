@@ -9,7 +9,7 @@ from content import presenters
 from content.models import Revision
 from content.posts.post_repository import iso
 from content.posts.revision_queries import (
-    Difference,
+    RevisionDifference,
     differences,
     find_revision,
     revisions_of,
@@ -99,7 +99,7 @@ def _revision(row: Revision, full: bool) -> JsonObject:
     return wire
 
 
-def _difference(item: Difference, full: bool) -> JsonObject:
+def _difference(item: RevisionDifference, full: bool) -> JsonObject:
     wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
     for name, value in (("before", item.before), ("after", item.after)):
         shown = readable(presenters.plain(value), full)

@@ -20,7 +20,7 @@ from content.tools.authorship import author, author_told
 from content.tools.name_suggestions import require_module_type, require_stageable
 from content.tools.read_post import require_post
 from content.tools.references import with_finder
-from content.tools.results import StagedModule, StagedResult
+from content.tools.results import StagedModuleResult, StagedResult
 from content.tools.rich_text import stored_props
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
@@ -116,7 +116,7 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     permission="posts.ai-review.save",
     arguments=AddModule,
     group="posts",
-    result=StagedModule,
+    result=StagedModuleResult,
 )
 def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObject:
     """Stage a new module in AI Review; missing props get their defaults. contentMarkdown fills its rich text."""
@@ -150,7 +150,7 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
     arguments=UpdateModule,
     group="posts",
     idempotent=True,
-    result=StagedModule,
+    result=StagedModuleResult,
 )
 def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonObject:
     """Stage changed props (merged), overrides, rich text from Markdown, or position of a module in AI Review."""
@@ -183,7 +183,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
     permission="posts.ai-review.save",
     arguments=OnModule,
     group="posts",
-    result=StagedModule,
+    result=StagedModuleResult,
 )
 def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObject:
     """Stage the removal of a module in AI Review. A locked module is refused."""

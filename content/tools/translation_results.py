@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from content.tools.results import Authored, StagedResult
 from proofroom.core.tools import Result
-from proofroom.core.tools.pagination import Page
+from proofroom.core.tools.pagination import ToolPage
 
 
 class ListedTranslation(Result):
@@ -21,7 +21,7 @@ class ListedTranslation(Result):
     removed_modules: list[dict[str, str]] | None = None
 
 
-class TranslationPage(Page):
+class TranslationPage(ToolPage):
     items: list[ListedTranslation]
 
 

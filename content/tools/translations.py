@@ -23,8 +23,8 @@ from content.tools.translation_results import (
     ProposedTranslations,
     TranslationPage,
 )
-from content.translations.translate import ProposedTranslation, propose_translation
-from content.translations.translate_many import Outcome, propose_translations
+from content.translations.translate import StagedTranslation, propose_translation
+from content.translations.translate_many import LanguageOutcome, propose_translations
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
@@ -159,7 +159,7 @@ def _modules(source: PostDocument, given: list[TranslatedModule]) -> dict[str, J
     return found
 
 
-def _made(made: ProposedTranslation) -> JsonObject:
+def _made(made: StagedTranslation) -> JsonObject:
     document = made.staged.document
     return {
         "translationId": str(made.post.pk),
@@ -219,7 +219,7 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
     }
 
 
-def _outcome(outcome: Outcome) -> JsonObject:
+def _outcome(outcome: LanguageOutcome) -> JsonObject:
     wire: JsonObject = {"locale": outcome.locale, "ok": not outcome.error}
     if outcome.post_id is not None:
         wire["translationId"] = str(outcome.post_id)

@@ -16,7 +16,7 @@ _COLUMNS: Final = ("pk", "type", "locale", "title", "status", "translation_group
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MatrixFilter:
     """What to show; empty is everything. `state` is one of `STATES`, in `locale` where one is named."""
 
     words: str = ""
@@ -25,7 +25,7 @@ class Asked:
     state: str = ""
 
 
-def originals(asked: Asked, types: Iterable[str], locales: Sequence[str]) -> QuerySet[Post]:
+def originals(asked: MatrixFilter, types: Iterable[str], locales: Sequence[str]) -> QuerySet[Post]:
     """One post for each group of translations, the one that was there first; what changed last comes first."""
     posts = Post.objects.alive().filter(type__in=list(types))
     earlier = Q(created_at__lt=OuterRef("created_at")) | Q(
@@ -46,7 +46,7 @@ def _group() -> PostQuerySet:
     return Post.objects.alive().filter(translation_group=OuterRef("translation_group"))
 
 
-def _in_state(rows: QuerySet[Post], asked: Asked, locales: Sequence[str]) -> QuerySet[Post]:
+def _in_state(rows: QuerySet[Post], asked: MatrixFilter, locales: Sequence[str]) -> QuerySet[Post]:
     group = _group().filter(locale=asked.locale) if asked.locale else _group()
     if asked.state == "missing":
         if asked.locale:

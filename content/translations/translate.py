@@ -41,7 +41,7 @@ from proofroom.definitions import find_module, find_post_type, translatable_path
 
 
 @dataclass(frozen=True, slots=True)
-class ProposedTranslation:
+class StagedTranslation:
     """`modules` has the module of the translation for each of the source."""
 
     staged: Staged
@@ -104,7 +104,7 @@ def propose_translation(
     source_layer: Layer | None = None,
     fields: Mapping[str, Json] | None = None,
     modules: Mapping[str, Mapping[str, Json]] | None = None,
-) -> ProposedTranslation:
+) -> StagedTranslation:
     """A draft in another language whose content, a copy of the source with `fields` and the translatable props in
     `modules` (by the id of the source's module) on top, stands in AI Review only."""
     actor.require("posts.create")
@@ -134,7 +134,7 @@ def propose_translation(
         raise by_other_names(error, {copied: of for of, copied in made.items()}) from None
     remember(post, document, made)
     record_translation(post, source, actor)
-    return ProposedTranslation(staged, made, _translatable(staged.document))
+    return StagedTranslation(staged, made, _translatable(staged.document))
 
 
 def require_translatable(source: Post, layer: Layer | None = None) -> None:

@@ -15,7 +15,7 @@ from proofroom.core.tools.progress import check_cancelled, report
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LanguageOutcome:
     """Of one language: the proposed translation, or why there is none.
 
     `existed`: the translation, still a proposal made from this post, was there already, as after a call that broke
@@ -34,7 +34,7 @@ def propose_translations(
     locales: Sequence[str],
     actor: Actor,
     source_layer: Layer | None = None,
-) -> list[Outcome]:
+) -> list[LanguageOutcome]:
     """Propose a translation into each language that has none.
 
     May be called again after it broke off: what is there is told, not made twice. Raises `NotFound`, `NotAllowed` or
@@ -47,7 +47,7 @@ def propose_translations(
     actor.require_inside(source.translation_group)
     require_translatable(source, source_layer)
     wanted = list(dict.fromkeys(locales))
-    outcomes: list[Outcome] = []
+    outcomes: list[LanguageOutcome] = []
     for locale in wanted:
         check_cancelled()
         outcomes.append(_proposed(source, locale, actor, source_layer))
@@ -55,7 +55,7 @@ def propose_translations(
     return outcomes
 
 
-def _proposed(source: Post, locale: str, actor: Actor, layer: Layer | None) -> Outcome:
+def _proposed(source: Post, locale: str, actor: Actor, layer: Layer | None) -> LanguageOutcome:
     try:
         made = propose_translation(
             post_id=source.pk, locale=locale, actor=actor, source_layer=layer
@@ -64,8 +64,8 @@ def _proposed(source: Post, locale: str, actor: Actor, layer: Layer | None) -> O
         others = Post.objects.alive().filter(translation_group=source.translation_group)
         there = others.filter(locale=locale).first()
         if there is None:
-            return Outcome(locale, error=error.message)
+            return LanguageOutcome(locale, error=error.message)
         if there.is_placeholder and there.translated_from_id == source.pk:
-            return Outcome(locale, there.pk, existed=True)
-        return Outcome(locale, there.pk, error=error.message)
-    return Outcome(locale, made.post.pk)
+            return LanguageOutcome(locale, there.pk, existed=True)
+        return LanguageOutcome(locale, there.pk, error=error.message)
+    return LanguageOutcome(locale, made.post.pk)

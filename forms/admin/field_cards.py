@@ -47,7 +47,7 @@ _NUMBERS: Final = ("minLength", "maxLength")
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class FieldCard:
     """A field as the page shows it. `key` names its inputs."""
 
     key: int
@@ -192,7 +192,7 @@ def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject
 
 def cards(
     rows: Sequence[JsonObject], errors: Mapping[str, Sequence[str]], new: int | None
-) -> list[Card]:
+) -> list[FieldCard]:
     """The fields with what is wrong in each: refusals are keyed `fields.0.label`."""
     found = []
     for place, row in enumerate(rows):
@@ -203,7 +203,7 @@ def cards(
             if key == own or key.startswith(f"{own}.")
             for text in _said(key.removeprefix(own).removeprefix("."), texts)
         ]
-        found.append(Card(place, row, said, place == new))
+        found.append(FieldCard(place, row, said, place == new))
     return found
 
 

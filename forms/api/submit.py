@@ -22,7 +22,7 @@ from proofroom.core.api.body import body_length, body_object
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.parsers import StrictJsonParser
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.website import goals
@@ -98,7 +98,7 @@ def _admit(request: Request) -> None:
     address = client_address(request)
     if is_allowed_freely(address):
         return
-    count = Count("forms", address)
+    count = HitCount("forms", address)
     request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
     if count.is_over:
         raise Throttled(wait=count.wait)

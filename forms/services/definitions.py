@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from forms import presenters
 from forms.form_input import (
-    Definition,
+    FormInput,
     checked_locale,
     checked_slug,
     form_not_found,
@@ -100,7 +100,7 @@ def _locked(slug: str, locale: str) -> FormDefinition:
     return form
 
 
-def _fill(form: FormDefinition, definition: Definition) -> None:
+def _fill(form: FormDefinition, definition: FormInput) -> None:
     form.title = definition.title
     form.description = definition.description
     form.fields = [field.to_json() for field in definition.fields]

@@ -26,7 +26,7 @@ _BATCH: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class SubmissionReceipt:
     """What the visitor is told. Of one that filled the field for programs, nothing was kept."""
 
     id: UUID
@@ -42,7 +42,7 @@ def submit_form(
     values: Mapping[str, Json],
     actor: Actor,
     admit: Callable[[], None],
-) -> Submitted:
+) -> SubmissionReceipt:
     """Take what a visitor sent. `admit` is called once it is known to fit, and may refuse by raising.
 
     Raises `NotFound`, or `RuleViolation` by the names of fields, in the language that was asked for.
@@ -50,7 +50,7 @@ def submit_form(
     language = checked_locale(locale)
     form = find_form(slug, language)
     id_ = uuid4()
-    told = Submitted(id_, form.success_message, form.redirect_url)
+    told = SubmissionReceipt(id_, form.success_message, form.redirect_url)
     if values.get(HONEYPOT) not in (None, ""):
         return replace(told, is_kept=False)
     given = {name: value for name, value in values.items() if name != HONEYPOT}

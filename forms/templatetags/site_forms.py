@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 
 from forms.rendering import SiteField, SiteForm
-from proofroom.website.form_submission import Submission
+from proofroom.website.form_submission import SubmissionResult
 
 register = template.Library()
 
@@ -29,7 +29,7 @@ class ShownField:
 def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, Any]:
     """The form, `at` being the id of its module, which every id on the page begins with."""
     found = context.get("submission")
-    submission = found if isinstance(found, Submission) and found.at == at else None
+    submission = found if isinstance(found, SubmissionResult) and found.at == at else None
     fields = [_shown(field, f"form-{at}-{field.name}", submission) for field in form.fields]
     return {
         "form": form,
@@ -43,7 +43,7 @@ def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, A
     }
 
 
-def _shown(field: SiteField, id_: str, submission: Submission | None) -> ShownField:
+def _shown(field: SiteField, id_: str, submission: SubmissionResult | None) -> ShownField:
     values: Mapping[str, str] = submission.values if submission else {}
     errors = tuple(submission.errors.get(field.name, ())) if submission else ()
     described = [f"{id_}-help"] if field.help else []

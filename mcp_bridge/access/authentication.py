@@ -25,12 +25,18 @@ from mcp_bridge.access.principals import (
     credentials_configured,
     local_principal,
 )
-from mcp_bridge.access.tokens import PREFIX, Account, Holder, find_holder, system_account
+from mcp_bridge.access.tokens import (
+    PREFIX,
+    Account,
+    TokenHolder,
+    find_holder,
+    system_account,
+)
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
 from proofroom.core.api.throttles import (
-    Count,
+    HitCount,
     caller_address,
     counted_as,
     is_allowed_freely,
@@ -63,7 +69,7 @@ class FailedAttempts:
         """Count the try. The seconds to wait where that were too many, else 0. Asks the cache."""
         if is_allowed_freely(address):
             return 0
-        count = Count("login", f"mcp:{counted_as(address)}")
+        count = HitCount("login", f"mcp:{counted_as(address)}")
         if not count.is_over:
             return 0
         if len(self._until) >= _MAX_ENTRIES:
@@ -154,7 +160,7 @@ class Authenticator:
         self._account: Account | None = None
         self._account_expires = 0.0
 
-    async def admit(self, scope: Scope) -> Holder | JSONResponse:
+    async def admit(self, scope: Scope) -> TokenHolder | JSONResponse:
         """Return the holder of the credential, or the answer that refuses the request."""
         try:
             return await self.authenticate(scope)
@@ -167,7 +173,7 @@ class Authenticator:
                 {"Retry-After": str(RETRY_AFTER_SECONDS)},
             )
 
-    async def authenticate(self, scope: Scope) -> Holder | JSONResponse:
+    async def authenticate(self, scope: Scope) -> TokenHolder | JSONResponse:
         client = scope.get("client")
         shown = read_credentials(scope["headers"], client[0] if client else None)
         credential = shown.credential
@@ -180,7 +186,7 @@ class Authenticator:
         if seconds:
             return too_many_attempts(seconds)
         principal = static_principal(shown)
-        found: Holder | JSONResponse | None = None
+        found: TokenHolder | JSONResponse | None = None
         secret = (shown.bearer or b"").decode("latin-1")
         if principal:
             found = await self.holder_of(principal, shown)
@@ -198,14 +204,14 @@ class Authenticator:
 
     async def holder_of(
         self, principal: Principal, shown: RequestCredentials
-    ) -> Holder | JSONResponse:
+    ) -> TokenHolder | JSONResponse:
         now = time.monotonic()
         if self._account is None or now >= self._account_expires:
             self._account = await self._workers.run_apart(system_account)
             self._account_expires = now + ACCOUNT_CACHE_SECONDS
         if self._account is None:
             return refusal(401, NO_ACCOUNT_MESSAGE, "no_account", _CHALLENGE)
-        return _without_rate_limit_if_allowed(Holder(principal, self._account), shown)
+        return _without_rate_limit_if_allowed(TokenHolder(principal, self._account), shown)
 
 
 def unauthenticated() -> JSONResponse:
@@ -227,7 +233,7 @@ def too_many_attempts(seconds: int) -> JSONResponse:
     )
 
 
-def _without_rate_limit_if_allowed(holder: Holder, shown: RequestCredentials) -> Holder:
+def _without_rate_limit_if_allowed(holder: TokenHolder, shown: RequestCredentials) -> TokenHolder:
     """The holder, whose calls are not counted where they come from the allow-list."""
     if not is_allowed_freely(shown.address):
         return holder

@@ -119,14 +119,14 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class TokenHolder:
     """A credential that was let in, and who stood behind it then."""
 
     principal: Principal
     account: Account
 
 
-def find_holder(secret: str) -> Holder | None:
+def find_holder(secret: str) -> TokenHolder | None:
     """Return the holder of a token that was made in the admin, by its secret. Records the use."""
     rows = _TOKEN.rows(hash_of(secret)) if len(secret) <= _MAX_SECRET_LENGTH else []
     now = timezone.now()
@@ -141,7 +141,7 @@ def find_holder(secret: str) -> Holder | None:
         tools=frozenset(row["tools"]) or None,
         diagnostics=row["diagnostics"],
     )
-    return Holder(principal, Account(row["user_id"], row["role"]))
+    return TokenHolder(principal, Account(row["user_id"], row["role"]))
 
 
 def system_account() -> Account | None:
@@ -150,7 +150,7 @@ def system_account() -> Account | None:
     return None if user is None else Account(user.pk, user.role)
 
 
-def still_authorized(holders: Collection[Holder]) -> set[Holder]:
+def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
     """Return the holders that would still be let in unchanged. One query for tokens, one for the system's account."""
     tokens = {one for one in holders if one.principal.id.startswith(TOKEN_PREFIX)}
     ids = {UUID(one.principal.id.removeprefix(TOKEN_PREFIX)) for one in tokens}

@@ -50,7 +50,7 @@ class SpanFilter(ValueFilter):
         return rows.filter(created_at__gte=span_begin(span)) if span else rows.none()
 
 
-class OutcomeFilter(ValueFilter):
+class CallOutcomeFilter(ValueFilter):
     title = gettext_lazy("outcome")
     parameter_name = "outcome"
 
@@ -98,7 +98,7 @@ class CallerFilter(ValueFilter):
         return rows.filter(principal=value[:100])
 
 
-class AgentFilter(ValueFilter):
+class CallAgentFilter(ValueFilter):
     title = gettext_lazy("agent")
     parameter_name = "agent"
 
@@ -178,7 +178,14 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     view_permission = "settings.manage"
     list_display = ("when", "called", "outcome", "caller", "sizes")
     list_display_links = None
-    list_filter = (SpanFilter, OutcomeFilter, CodeFilter, CallerFilter, ToolFilter, AgentFilter)
+    list_filter = (
+        SpanFilter,
+        CallOutcomeFilter,
+        CodeFilter,
+        CallerFilter,
+        ToolFilter,
+        CallAgentFilter,
+    )
     list_select_related = ("user",)
     search_fields = ("tool",)
     search_help_text = gettext_lazy(

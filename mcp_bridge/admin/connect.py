@@ -11,7 +11,12 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from mcp_bridge.access.tokens import active_tokens
-from mcp_bridge.client_config import Credential, Transport, client_config, token_credential
+from mcp_bridge.client_config import (
+    ClientCredential,
+    Transport,
+    client_config,
+    token_credential,
+)
 from mcp_bridge.models import McpCall
 from mcp_bridge.transport.server_address import check_server, server_url
 from proofroom.core.admin.form_pages import form_page
@@ -57,7 +62,7 @@ _KNOWN: Final[tuple[tuple[str, str, tuple[Transport, ...]], ...]] = (
 
 
 def client_instructions(
-    *, url: str, credential: Credential | None, stdio: bool = False
+    *, url: str, credential: ClientCredential | None, stdio: bool = False
 ) -> list[ClientInstructions]:
     """Every client. `stdio` where the reader may start programs on the server's machine."""
     return [

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.access.tokens import Holder, still_authorized
+from mcp_bridge.access.tokens import TokenHolder, still_authorized
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import CREDENTIAL_ENDED, refusal
 
@@ -23,14 +23,14 @@ CHECK_SECONDS: Final = 1.0
 _END_SECONDS: Final = 0.5
 """How long the end of a stream may take where the client reads nothing."""
 
-current_holder: ContextVar[Holder] = ContextVar("mcp_holder")
+current_holder: ContextVar[TokenHolder] = ContextVar("mcp_holder")
 """Who sent the request that is being served."""
 
 
 class Connection:
     """One request, from its first byte to the last of its answer."""
 
-    def __init__(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, holder: TokenHolder, scope: Scope, receive: Receive, send: Send) -> None:
         self.holder = holder
         self.has_ended = False
         self._asgi = scope, receive, send
@@ -70,9 +70,9 @@ class Connection:
 class OpenSessions(Protocol):
     """Sessions that stay open between requests."""
 
-    def holders(self) -> set[Holder]: ...
+    def holders(self) -> set[TokenHolder]: ...
 
-    async def end(self, holders: Collection[Holder]) -> None: ...
+    async def end(self, holders: Collection[TokenHolder]) -> None: ...
 
 
 class Connections:
@@ -90,7 +90,7 @@ class Connections:
         return len(self._open)
 
     async def serve(
-        self, inner: ASGIApp, holder: Holder, scope: Scope, receive: Receive, send: Send
+        self, inner: ASGIApp, holder: TokenHolder, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """The request, until it is answered or its credential stops opening anything."""
         connection = Connection(holder, scope, receive, send)
@@ -117,7 +117,7 @@ class Connections:
                     logger.exception("open MCP connections are not checked until this works again")
                 self._is_failing = True
 
-    def holders(self) -> set[Holder]:
+    def holders(self) -> set[TokenHolder]:
         here = {one.holder for one in self._open if not one.has_ended}
         return here | self._sessions.holders()
 

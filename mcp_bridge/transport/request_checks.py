@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
-from mcp_bridge.access.tokens import Holder
+from mcp_bridge.access.tokens import TokenHolder
 from mcp_bridge.transport.connections import Connections
 from mcp_bridge.transport.error_responses import refusal
 
@@ -21,7 +21,7 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 BODY_SECONDS = 20.0
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
-Admit = Callable[[Scope], Awaitable[Holder | JSONResponse]]
+Admit = Callable[[Scope], Awaitable[TokenHolder | JSONResponse]]
 
 
 def security_settings(hosts: Iterable[str]) -> TransportSecuritySettings:
@@ -70,7 +70,7 @@ class Gate:
         else:
             await self.serve(holder, scope, receive, send)
 
-    async def serve(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve(self, holder: TokenHolder, scope: Scope, receive: Receive, send: Send) -> None:
         # The SDK binds a session to the user of the request that opened it and answers 404 to any
         # other.
         identity = {"token": "", "client_id": holder.principal.id, "scopes": []}

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from django.conf import settings
 
-from proofroom.core.http_client import Refused, Unreachable, fetch
+from proofroom.core.http_client import CallRefused, Unreachable, fetch
 from proofroom.core.http_client.local_process import own_status
 
 State = Literal["answers", "silent", "wrong_host", "elsewhere", "not_asked"]
@@ -60,7 +60,7 @@ def check_server() -> ServerStatus:
         )
     try:
         answer = fetch("GET", url, headers=_HEADERS, seconds=_TIMEOUT_SECONDS)
-    except Refused as error:
+    except CallRefused as error:
         return ServerStatus("not_asked", url, str(error))
     except Unreachable as error:
         return ServerStatus("silent", url, str(error))

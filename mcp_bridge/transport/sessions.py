@@ -12,7 +12,7 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 
-from mcp_bridge.access.tokens import Holder
+from mcp_bridge.access.tokens import TokenHolder
 from mcp_bridge.transport.connections import current_holder
 from mcp_bridge.transport.error_responses import refusal
 
@@ -34,7 +34,7 @@ class SessionCounter:
     def count(self) -> int:
         return self._open.total()
 
-    def refuse_if_full(self, holder: Holder) -> JSONResponse | None:
+    def refuse_if_full(self, holder: TokenHolder) -> JSONResponse | None:
         """The answer to one more session of the holder's where there is no room for it."""
         if self._open[holder.principal.id] >= MAX_SESSIONS_PER_CREDENTIAL:
             said = f"{MAX_SESSIONS_PER_CREDENTIAL} sessions of this credential are open already"
@@ -43,15 +43,15 @@ class SessionCounter:
             return _refuse_session(503, f"{MAX_SESSIONS} sessions are open already")
         return None
 
-    def add(self, holder: Holder) -> None:
+    def add(self, holder: TokenHolder) -> None:
         self._open[holder.principal.id] += 1
 
-    def remove(self, holder: Holder) -> None:
+    def remove(self, holder: TokenHolder) -> None:
         self._open[holder.principal.id] -= 1
         self._open += Counter()  # forget who has none
 
     @contextmanager
-    def count_session(self, holder: Holder) -> Iterator[None]:
+    def count_session(self, holder: TokenHolder) -> Iterator[None]:
         """A session that is open for the length of the block."""
         self.add(holder)
         try:
@@ -77,13 +77,13 @@ class StreamableSessions(StreamableHTTPSessionManager):
         most = max(1, MAX_SESSIONS)
         super().__init__(max_sessions=most, session_idle_timeout=IDLE_SECONDS, **given)
         self._counter = counter
-        self._holders: dict[str, Holder] = {}
+        self._holders: dict[str, TokenHolder] = {}
 
-    def holders(self) -> set[Holder]:
+    def holders(self) -> set[TokenHolder]:
         """Return the holders of the open sessions."""
         return set(self._holders.values())
 
-    async def end(self, holders: Collection[Holder]) -> None:
+    async def end(self, holders: Collection[TokenHolder]) -> None:
         """End the sessions of these; a call that works in a thread finishes its work."""
         for session_id, holder in list(self._holders.items()):
             transport = self._server_instances.get(session_id)

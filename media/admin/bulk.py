@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from media.admin.file_choice import choice_of
-from media.admin.library import Tile
+from media.admin.library import FileTile
 from media.admin.upload_forms import CategoriesField
 from media.models import Asset
 from media.queries import with_use_counts
@@ -68,12 +68,12 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
         messages.error(request, _("At most %(number)s files at once.") % {"number": MOST})
         return HttpResponseRedirect(back)
     rows = with_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
-    tiles = [Tile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
+    tiles = [FileTile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
     page = _delete if doing == "delete" else _categories
     return page(request, tiles, back)
 
 
-def _delete(request: HttpRequest, tiles: Sequence[Tile], back: str) -> HttpResponse:
+def _delete(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:
     require(request, "media.delete")
     used = [tile for tile in tiles if tile.uses]
     is_confirmed = "confirmed" in request.POST
@@ -85,7 +85,7 @@ def _delete(request: HttpRequest, tiles: Sequence[Tile], back: str) -> HttpRespo
     return _page(request, tiles, back, form, title, {"doing": "delete", "used": len(used)})
 
 
-def _delete_each(request: HttpRequest, tiles: Sequence[Tile], *, force: bool) -> None:
+def _delete_each(request: HttpRequest, tiles: Sequence[FileTile], *, force: bool) -> None:
     deleted = 0
     for tile in tiles:
         try:
@@ -100,7 +100,7 @@ def _delete_each(request: HttpRequest, tiles: Sequence[Tile], *, force: bool) ->
         messages.success(request, said % {"n": deleted})
 
 
-def _categories(request: HttpRequest, tiles: Sequence[Tile], back: str) -> HttpResponse:
+def _categories(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:
     require(request, "media.edit")
     form = CategorizeForm(request.POST if "confirmed" in request.POST else None)
 
@@ -121,7 +121,7 @@ def _categories(request: HttpRequest, tiles: Sequence[Tile], back: str) -> HttpR
 
 def _page(
     request: HttpRequest,
-    tiles: Sequence[Tile],
+    tiles: Sequence[FileTile],
     back: str,
     form: forms.Form,
     title: str,

@@ -138,7 +138,7 @@ class EditForm(DescriptionForm):
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
-class ReplaceForm(forms.Form):
+class ReplaceFileForm(forms.Form):
     file = file_field(
         gettext_lazy("Also of another type. Every place that uses the file shows the new one.")
     )

@@ -19,7 +19,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from media.admin.file_details import shown_of
-from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceForm, initial_of
+from media.admin.file_forms import (
+    CropForm,
+    DeleteForm,
+    EditForm,
+    ReplaceFileForm,
+    initial_of,
+)
 from media.models import Asset
 from media.presenters import site_image
 from media.services.crop import crop_image
@@ -62,7 +68,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     asset = _find(object_id)
     if request.method != "POST":
         return HttpResponseRedirect(address(asset))
-    form = ReplaceForm(request.POST, request.FILES)
+    form = ReplaceFileForm(request.POST, request.FILES)
 
     def save() -> object:
         file = form.cleaned_data["file"]
@@ -149,7 +155,7 @@ def _page(
     form = edit or EditForm(initial=initial_of(asset))
     context: dict[str, Any] = {
         **shown_of(asset, actor_of(request)),
-        "replacing": replacing or ReplaceForm(),
+        "replacing": replacing or ReplaceFileForm(),
         "cropping": cropping or CropForm(),
         "may_edit": may(request, "media.edit"),
         "may_delete": may(request, "media.delete"),

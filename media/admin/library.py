@@ -34,7 +34,7 @@ class LibraryList(ChangeList):
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class FileTile:
     """A file of the list with all that its tile or its row says."""
 
     choice: MediaChoice
@@ -68,7 +68,7 @@ def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]
     orders = _orders()
     ordering = str(listed.params.get("o", ""))
     return {
-        "tiles": [Tile(choice_of(asset), asset.uses) for asset in rows],
+        "tiles": [FileTile(choice_of(asset), asset.uses) for asset in rows],
         "look": listed.look,
         "looks": [
             (look, label, listed.get_query_string({VIEW: look}))

@@ -36,7 +36,7 @@ class CategoryFilter(ValueFilter):
         return in_category(rows, value)
 
 
-class TypeFilter(ValueFilter):
+class FileTypeFilter(ValueFilter):
     title = gettext_lazy("Type")
     parameter_name = "type"
 
@@ -78,7 +78,7 @@ class WordsFilter(ValueFilter):
         return without_words(rows, value) if value in settings.CMS_ENV.locales else rows.none()
 
 
-class StateFilter(ValueFilter):
+class FileStateFilter(ValueFilter):
     title = gettext_lazy("State")
     parameter_name = "state"
 
@@ -158,6 +158,6 @@ class DateFilter(ValueFilter):
 
 
 FILTERS: Final = (
-    TypeFilter, CategoryFilter, WordsFilter, UseFilter, StateFilter, ShapeFilter, SizeFilter,
+    FileTypeFilter, CategoryFilter, WordsFilter, UseFilter, FileStateFilter, ShapeFilter, SizeFilter,
     UploaderFilter, DateFilter,
 )  # fmt: skip

@@ -29,7 +29,7 @@ def keep_words(apps, schema_editor):
     search.put(
         TABLE,
         (
-            search.Entry(id_, settings.CMS_ENV.default_locale, (alt, text, name, "\n".join(words)))
+            search.SearchText(id_, settings.CMS_ENV.default_locale, (alt, text, name, "\n".join(words)))
             for id_, alt, text, name, words in rows
         ),
     )

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 
 from proofroom.core.api.throttles import (
-    Count,
+    HitCount,
     WindowThrottle,
     client_address,
     counted_as,
@@ -17,7 +17,7 @@ from proofroom.core.api.throttles import (
 )
 
 
-def count_login_try(request: HttpRequest, email: str) -> Count | None:
+def count_login_try(request: HttpRequest, email: str) -> HitCount | None:
     """Count a try. The count that is over, where one is: the eleventh is refused even if right."""
     address = client_address(request)
     counts = [count_for_account(email)]
@@ -26,20 +26,20 @@ def count_login_try(request: HttpRequest, email: str) -> Count | None:
     return next((count for count in counts if count.is_over), None)
 
 
-def count_for_account(email: str) -> Count:
+def count_for_account(email: str) -> HitCount:
     """Count a try for an account, whether there is one or not."""
     account = hashlib.sha256(email.strip().lower().encode("utf-8", "replace")).hexdigest()[:32]
-    return Count("login", f"account:{account}")
+    return HitCount("login", f"account:{account}")
 
 
-def count_from_address(address: str) -> Count:
+def count_from_address(address: str) -> HitCount:
     """Count a try that comes from an address."""
-    return Count("login", f"address:{counted_as(address)}")
+    return HitCount("login", f"address:{counted_as(address)}")
 
 
 class LoginThrottle(WindowThrottle):
     """Counts calls of the login, those that cannot be read too, by a limit of their own: whoever used up what an
     anonymous caller has can still log in."""
 
-    def count_of(self, request: Request, view: Any, address: str) -> Count:
+    def count_of(self, request: Request, view: Any, address: str) -> HitCount:
         return count_from_address(address)

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from proofroom.accounts.models import ApiToken, User
 from proofroom.accounts.services.account_tokens import hash_of, note_use
-from proofroom.core.api.authentication import Credential
+from proofroom.core.api.authentication import ApiCredential
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.database.statements import (
     Row,
@@ -32,7 +32,7 @@ _TOKEN: Final = Statement(
 class TokenAuthentication(BaseAuthentication):
     """A token stands before a session: a wrong one is refused, whatever cookies came with it."""
 
-    def authenticate(self, request: Request) -> tuple[User, Credential] | None:
+    def authenticate(self, request: Request) -> tuple[User, ApiCredential] | None:
         scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -44,7 +44,7 @@ class TokenAuthentication(BaseAuthentication):
         if not owner.can_log_in or owner.role != row["role"]:
             raise InvalidToken
         note_use(ApiToken, row["id"], row["last_used_at"])
-        return owner, Credential(str(row["id"]), frozenset(row["permissions"]))
+        return owner, ApiCredential(str(row["id"]), frozenset(row["permissions"]))
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

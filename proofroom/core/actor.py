@@ -13,7 +13,7 @@ from proofroom.core.errors import NotAllowed
 Via = Literal["admin", "api", "mcp", "agent", "command", "system", "site"]
 
 
-class Person(Protocol):
+class ActorUser(Protocol):
     """What an actor needs to know of a user."""
 
     pk: int
@@ -56,7 +56,7 @@ class Actor:
     user's role; the grant counts in `require_diagnosis` and nowhere else.
     """
 
-    user: Person
+    user: ActorUser
     via: Via
     agent_id: str | None = None
     run_id: str | None = None

@@ -40,13 +40,13 @@ class DefinitionPart(BaseModel):
     )
 
 
-class Definition(DefinitionPart):
+class FileDefinition(DefinitionPart):
     """What a whole file says."""
 
     id: str = Field(pattern=ID_PATTERN, max_length=ID_MAX)
 
 
-D = TypeVar("D", bound=Definition)
+D = TypeVar("D", bound=FileDefinition)
 Reader = Callable[[str], object]
 """Makes the values of a file from its text."""
 

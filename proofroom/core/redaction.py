@@ -99,7 +99,7 @@ def secrets_of_service() -> list[str]:
     return [value for value in found if isinstance(value, str) and len(value) >= _SHORTEST]
 
 
-class Redactor:
+class SecretRedactor:
     """Knows every secret of this service as it is now, those in the database included: made once for each answer."""
 
     def __init__(self) -> None:

@@ -55,12 +55,12 @@ class OutgoingRequest:
     extra_headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Channel(Protocol):
+class DeliveryChannel(Protocol):
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
         """Make the request. `delivery.event` and `delivery.webhook` are loaded. Raises `NothingToSend`."""
 
 
-channels: ExtensionPoint[Channel] = ExtensionPoint()
+channels: ExtensionPoint[DeliveryChannel] = ExtensionPoint()
 """By prefix: each makes the requests of every delivery whose lane is its prefix or begins with `prefix:`."""
 
 

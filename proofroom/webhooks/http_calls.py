@@ -16,9 +16,9 @@ from typing import Final
 from django.utils import timezone
 
 from proofroom.core.http_client import (
-    Answer,
+    CallRefused,
     Client,
-    Refused,
+    HttpResult,
     Unreachable,
 )
 from proofroom.webhooks.delivery_channels import OutgoingRequest, request_headers
@@ -47,11 +47,11 @@ class EndedCall:
     at: datetime
     ms: int
     headers: dict[str, str] = field(repr=False)
-    came: Answer | Refused | Unreachable
+    came: HttpResult | CallRefused | Unreachable
 
     @property
-    def answer(self) -> Answer | None:
-        return self.came if isinstance(self.came, Answer) else None
+    def answer(self) -> HttpResult | None:
+        return self.came if isinstance(self.came, HttpResult) else None
 
 
 class CallThread:
@@ -130,7 +130,7 @@ class CallThread:
             begun = time.monotonic()
             request = call.outgoing
             headers = request_headers(call.delivery, request, at)
-            came: Answer | Refused | Unreachable
+            came: HttpResult | CallRefused | Unreachable
             try:
                 # The client keeps the time itself; a claim must not run out should it ever not.
                 async with asyncio.timeout(CALL_SECONDS + GRACE_SECONDS):
@@ -141,7 +141,7 @@ class CallThread:
                         body=request.body,
                         seconds=CALL_SECONDS,
                     )
-            except (Refused, Unreachable) as error:
+            except (CallRefused, Unreachable) as error:
                 came = error
             except TimeoutError:
                 came = Unreachable("The address did not answer in time.")

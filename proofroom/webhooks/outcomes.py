@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
-from proofroom.core.http_client import Answer, Refused, Unreachable
+from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks.delivery_queue import next_attempt_numbers
 from proofroom.webhooks.http_calls import EndedCall
 from proofroom.webhooks.models import (
@@ -26,7 +26,7 @@ from proofroom.webhooks.models import (
     DeliveryStatus,
     Webhook,
 )
-from proofroom.webhooks.redaction import Redactor
+from proofroom.webhooks.redaction import RequestRedactor
 from proofroom.webhooks.services.webhooks import host_of
 
 MAX_WAIT: Final = timedelta(days=1)
@@ -39,7 +39,7 @@ DISABLE_AFTER: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """`error` is a sentence for people, empty where all went well. `wait` is what the receiver asked for."""
 
     is_success: bool
@@ -49,21 +49,21 @@ class Outcome:
     wait: timedelta = timedelta()
 
 
-def outcome_of(ended: Answer | Refused | Unreachable, now: datetime) -> Outcome:
+def outcome_of(ended: HttpResult | CallRefused | Unreachable, now: datetime) -> CallOutcome:
     """Judge an answer, or the lack of one."""
-    if isinstance(ended, Refused):
-        return Outcome(False, False, ended.reason)
+    if isinstance(ended, CallRefused):
+        return CallOutcome(False, False, ended.reason)
     if isinstance(ended, Unreachable):
-        return Outcome(False, True, ended.reason)
+        return CallOutcome(False, True, ended.reason)
     status = ended.status
     if 200 <= status < 300:
-        return Outcome(True, False, "", status)
+        return CallOutcome(True, False, "", status)
     may_retry = status in RETRIED_STATUSES or status >= 500
     wait = parse_retry_after(ended, now) if status in RETRY_AFTER_STATUSES else timedelta()
-    return Outcome(False, may_retry, f"The address answered {status}.", status, wait)
+    return CallOutcome(False, may_retry, f"The address answered {status}.", status, wait)
 
 
-def parse_retry_after(answer: Answer, now: datetime) -> timedelta:
+def parse_retry_after(answer: HttpResult, now: datetime) -> timedelta:
     """Read Retry-After, in seconds or as a date; zero where it says neither."""
     given = answer.headers.get("retry-after", "").strip()[:40]
     if given.isascii() and given.isdigit():
@@ -80,7 +80,7 @@ def max_attempts() -> int:
     return len(settings.CMS_ENV.webhook_retry_seconds) + 1
 
 
-def next_wait(attempts: int, outcome: Outcome) -> timedelta | None:
+def next_wait(attempts: int, outcome: CallOutcome) -> timedelta | None:
     """Return how long to wait after so many attempts; None where there is no further one."""
     waits = settings.CMS_ENV.webhook_retry_seconds
     if not outcome.may_retry or attempts > len(waits):
@@ -112,7 +112,7 @@ def store_outcomes(ended: Sequence[EndedCall]) -> None:
     ]
     store_attempts(outcomes)
     settle_deliveries(outcomes, now)
-    by_webhook: dict[UUID, list[tuple[datetime, Outcome]]] = defaultdict(list)
+    by_webhook: dict[UUID, list[tuple[datetime, CallOutcome]]] = defaultdict(list)
     for end, outcome in outcomes:
         if end.delivery.webhook_id in locked:
             by_webhook[end.delivery.webhook_id].append((end.at, outcome))
@@ -120,7 +120,7 @@ def store_outcomes(ended: Sequence[EndedCall]) -> None:
         disable_failing(locked[webhook_id], of_webhook, now)
 
 
-def store_attempts(outcomes: Sequence[tuple[EndedCall, Outcome]]) -> None:
+def store_attempts(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> None:
     """Store each call with what may be kept of it."""
     # Most deliveries never went out before: those need not be asked for their last number.
     repeated = [
@@ -131,7 +131,7 @@ def store_attempts(outcomes: Sequence[tuple[EndedCall, Outcome]]) -> None:
     numbers = next_attempt_numbers(repeated)
     attempts = []
     for end, outcome in outcomes:
-        redactor = Redactor(end.outgoing)
+        redactor = RequestRedactor(end.outgoing)
         answer = end.answer
         error = outcome.error or (answer.note if answer else "")
         attempts.append(
@@ -150,7 +150,7 @@ def store_attempts(outcomes: Sequence[tuple[EndedCall, Outcome]]) -> None:
     Attempt.objects.bulk_create(attempts)
 
 
-def settle_deliveries(outcomes: Iterable[tuple[EndedCall, Outcome]], now: datetime) -> None:
+def settle_deliveries(outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: datetime) -> None:
     """Finish what succeeded or failed for good, and set the time of the next try of what is left."""
     succeeded: dict[int | None, list[UUID]] = defaultdict(list)
     others: list[Delivery] = []
@@ -165,7 +165,7 @@ def settle_deliveries(outcomes: Iterable[tuple[EndedCall, Outcome]], now: dateti
         row.finished_at = now if wait is None else None
         row.claimed_until = None
         row.last_status_code = outcome.status_code
-        row.last_error = Redactor(end.outgoing).text(outcome.error)[:300]
+        row.last_error = RequestRedactor(end.outgoing).text(outcome.error)[:300]
         others.append(row)
     for status_code, ids in succeeded.items():
         Delivery.objects.filter(pk__in=ids).update(
@@ -196,7 +196,7 @@ def give_up(delivery: Delivery, reason: str, *, failed: bool = False) -> None:
 
 
 def disable_failing(
-    webhook: Webhook, outcomes: Iterable[tuple[datetime, Outcome]], now: datetime
+    webhook: Webhook, outcomes: Iterable[tuple[datetime, CallOutcome]], now: datetime
 ) -> None:
     """Note since when calls fail, and switch the webhook off after a day. The caller has locked it."""
     since = webhook.failing_since

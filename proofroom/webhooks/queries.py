@@ -17,7 +17,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.webhooks.delivery_channels import NothingToSend, build_request
 from proofroom.webhooks.models import Attempt, Delivery, Webhook
-from proofroom.webhooks.redaction import Redactor
+from proofroom.webhooks.redaction import RequestRedactor
 
 RECEIVERS: Final = {
     "webhook": gettext_noop("Webhook"),
@@ -117,7 +117,7 @@ def visible_request(delivery: Delivery, actor: Actor) -> VisibleRequest:
         withheld = f"What this event says is for accounts with {kind.permission}."
         return VisibleRequest(host, None, withheld)
     return VisibleRequest(
-        host, Redactor(request).text(request.body.decode("utf-8", "replace")), None
+        host, RequestRedactor(request).text(request.body.decode("utf-8", "replace")), None
     )
 
 

@@ -31,7 +31,7 @@ CREDENTIAL_HEADER: Final = re.compile(
 )
 
 
-class Redactor:
+class RequestRedactor:
     """Hides the secrets of one request, in every spelling in which a receiver may give them back."""
 
     def __init__(self, request: OutgoingRequest) -> None:

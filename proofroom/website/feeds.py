@@ -8,12 +8,12 @@ from typing import Final
 
 from django.utils.feedgenerator import Rss201rev2Feed
 
-from content.menus.links import Place
+from content.menus.links import PageLocation
 from content.models import Post
 from proofroom.core.site_urls import absolute
 from proofroom.definitions.list_urls import IndexPage, feed_path, list_title
 from proofroom.website.descriptions import description_of
-from proofroom.website.http_cache import Body
+from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_queries import listed, modules_of
 from proofroom.website.meta_tags import with_site
 from proofroom.website.page_frame import surroundings_of
@@ -24,12 +24,12 @@ ITEMS: Final = 20
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def feed(index: IndexPage) -> Body | None:
+def feed(index: IndexPage) -> RenderedPage | None:
     """None where nothing is published. Four queries."""
     posts = list(listed(index)[:ITEMS])
     if not posts:
         return None
-    around = surroundings_of(Place(index.path, index.locale))
+    around = surroundings_of(PageLocation(index.path, index.locale))
     words = _words_of(posts)
     with in_words_of(index.locale):
         title = with_site(list_title(index.type), around.site_name)
@@ -50,7 +50,7 @@ def feed(index: IndexPage) -> Body | None:
             pubdate=post.published_at,
             updateddate=post.updated_at,
         )
-    return Body(made.writeString("utf-8"))
+    return RenderedPage(made.writeString("utf-8"))
 
 
 def _words_of(posts: Sequence[Post]) -> dict[str, str]:

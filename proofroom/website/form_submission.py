@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class SubmissionResult:
     """`at` is the id of the module whose form it was. Without errors and a notice, it was taken.
 
     `values` are what the visitor had filled in, `errors` are sentences by the names of fields, `notice` is one about

@@ -17,14 +17,14 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
-from proofroom.core.caching.answer_cache import Answer, answers
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.caching.answer_cache import CachedAnswer, answers
 
 MAX_AGE: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Representation:
     """What a page is sent as. A `chosen` one is the answer to what the visitor accepts, at an address of several."""
 
     content_type: str
@@ -40,17 +40,17 @@ class Form:
         return {**found, "Vary": "Accept"} if self.is_chosen else found
 
 
-HTML: Final = Form("text/html; charset=utf-8", is_chosen=True)
-MARKDOWN: Final = Form("text/markdown; charset=utf-8", "markdown")
-MARKDOWN_IF_ACCEPTED: Final = Form(
+HTML: Final = Representation("text/html; charset=utf-8", is_chosen=True)
+MARKDOWN: Final = Representation("text/markdown; charset=utf-8", "markdown")
+MARKDOWN_IF_ACCEPTED: Final = Representation(
     MARKDOWN.content_type, MARKDOWN.name, is_chosen=True, is_shared=False
 )
-FEED: Final = Form("application/rss+xml; charset=utf-8", "feed")
-TEXT: Final = Form("text/plain; charset=utf-8", "text")
+FEED: Final = Representation("application/rss+xml; charset=utf-8", "feed")
+TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RenderedPage:
     """A rendered page, and the headers that go with it."""
 
     text: str
@@ -58,7 +58,10 @@ class Body:
 
 
 def kept(
-    request: HttpRequest, form: Form, version: int, render: Callable[[], Body | None]
+    request: HttpRequest,
+    form: Representation,
+    version: int,
+    render: Callable[[], RenderedPage | None],
 ) -> HttpResponseBase | None:
     """304 where the visitor has this version of the content, else what is kept of it; it is rendered once for all.
     None for no page.
@@ -77,8 +80,11 @@ def kept(
 
 
 def _rendered(
-    request: HttpRequest, form: Form, version: int, render: Callable[[], Body | None]
-) -> Answer | None:
+    request: HttpRequest,
+    form: Representation,
+    version: int,
+    render: Callable[[], RenderedPage | None],
+) -> CachedAnswer | None:
     # Of addresses with a query there is no end: they would push out what visitors ask for.
     key = "" if request.META.get("QUERY_STRING") else f"{form.name or 'page'} {request.path}"
     found = answers.get(version, key) if key else None
@@ -89,14 +95,14 @@ def _rendered(
         return None
     content = body.text.encode()
     if not key:
-        return Answer(content, "", body.headers)
+        return CachedAnswer(content, "", body.headers)
     return answers.put(version, key, content, body.headers)
 
 
 def too_many(request: HttpRequest) -> HttpResponse | None:
     """What a caller gets who has asked too often; None for everybody else. Counts the hit."""
     address = client_address(request)
-    count = None if is_allowed_freely(address) else Count("public", address)
+    count = None if is_allowed_freely(address) else HitCount("public", address)
     if count is None or not count.is_over:
         return None
     response = HttpResponse("Too many requests; wait a little.", status=429)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from content.menus.links import (
     Alternate,
     Crumb,
-    Place,
+    PageLocation,
     alternates,
     breadcrumb,
 )
@@ -34,7 +34,7 @@ PER_PAGE: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class ListPart:
+class ListPage:
     """One page of a listing, 1 being the newest. `extents` are of every locale that has posts for it."""
 
     listing: IndexPage
@@ -66,7 +66,7 @@ class ListPart:
 
     @property
     def crumbs(self) -> list[Crumb]:
-        place = Place(self.listing.path, self.listing.locale)
+        place = PageLocation(self.listing.path, self.listing.locale)
         return breadcrumb(place, self.title, self.around.neighbours, listings(self.listing.locale))
 
     @property
@@ -76,7 +76,7 @@ class ListPart:
             other: IndexPage(here.type, other, here.taxonomy, here.term).path
             for other in self.extents
         }
-        return alternates(Place(here.path, here.locale), paths)
+        return alternates(PageLocation(here.path, here.locale), paths)
 
     def url(self, number: int) -> str:
         """Of another page; empty where there is none."""
@@ -86,7 +86,7 @@ class ListPart:
         return path if number == 1 else f"{path}?page={number}"
 
 
-def part_of(listing: IndexPage, number: int) -> ListPart | None:
+def part_of(listing: IndexPage, number: int) -> ListPage | None:
     """A page of a listing; None past the last, and where nothing is published. Four queries."""
     found = extents(listing)
     here = found.get(listing.locale)
@@ -95,8 +95,8 @@ def part_of(listing: IndexPage, number: int) -> ListPart | None:
         return None
     begin = (number - 1) * PER_PAGE
     posts = list(listed(listing)[begin : begin + PER_PAGE])
-    around = surroundings_of(Place(listing.path, listing.locale))
-    return ListPart(listing, number, last, found, posts, around)
+    around = surroundings_of(PageLocation(listing.path, listing.locale))
+    return ListPage(listing, number, last, found, posts, around)
 
 
 def list_page(listing: IndexPage, number: int) -> str | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from content.menus.links import Place
+from content.menus.links import PageLocation
 from content.models import Post
 from content.posts.queries import published_posts
 from proofroom.core.site_urls import absolute, home_of
@@ -15,7 +15,7 @@ from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import feed_path, list_path, list_title
 from proofroom.definitions.markdown_values import heading, paragraphs, written
 from proofroom.website.descriptions import first_words, one_line
-from proofroom.website.http_cache import Body
+from proofroom.website.http_cache import RenderedPage
 from proofroom.website.markdown_pages import link_line
 from proofroom.website.meta_tags import robots_of
 from proofroom.website.page_frame import surroundings_of
@@ -25,9 +25,9 @@ MOST: Final = 200
 """Posts of one type: beyond that, the page that lists them all has its Markdown too."""
 
 
-def llms(locale: str) -> Body | None:
+def llms(locale: str) -> RenderedPage | None:
     """None where nothing is published in the locale. Two queries, and one for each post type."""
-    around = surroundings_of(Place(home_of(locale), locale))
+    around = surroundings_of(PageLocation(home_of(locale), locale))
     found = {type.name: _posts(type.name, locale) for type in post_types}
     if not any(found.values()):
         return None
@@ -39,7 +39,7 @@ def llms(locale: str) -> Body | None:
             parts.append(f"> {written(list(paragraphs(said))).strip()}" if said else "")
         parts += [_section(name, locale, posts) for name, posts in found.items() if posts]
         parts.append(_optional(locale, [name for name, posts in found.items() if posts]))
-    return Body("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
+    return RenderedPage("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
 
 
 def _posts(type: str, locale: str) -> list[Post]:

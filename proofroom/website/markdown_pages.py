@@ -24,7 +24,7 @@ from proofroom.definitions.markdown_values import (
 from proofroom.definitions.richtext.nodes import Node
 from proofroom.website import queries
 from proofroom.website.descriptions import description_of, one_line
-from proofroom.website.http_cache import Body
+from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_pages import part_of
 from proofroom.website.meta_tags import canonical_of, robots_of
 from proofroom.website.page_data import data_of
@@ -35,7 +35,7 @@ _OPENING: Final = 1
 _BELOW: Final = 2
 
 
-def post_in_markdown(post: Post) -> Body:
+def post_in_markdown(post: Post) -> RenderedPage:
     """The page of a post. As many queries as its HTML."""
     items = queries.modules_of(post)
     data = data_of(post, items)
@@ -62,7 +62,7 @@ def post_in_markdown(post: Post) -> Body:
     return _body(head, parts, {**headers, "X-Robots-Tag": robots} if robots else headers)
 
 
-def list_in_markdown(listing: IndexPage, number: int) -> Body | None:
+def list_in_markdown(listing: IndexPage, number: int) -> RenderedPage | None:
     """A page of a listing; None where there is none. As many queries as its HTML."""
     part = part_of(listing, number)
     if part is None:
@@ -124,6 +124,6 @@ def _facts(post: Post) -> str:
     return written(nodes)
 
 
-def _body(head: str, parts: list[str], headers: Mapping[str, str]) -> Body:
+def _body(head: str, parts: list[str], headers: Mapping[str, str]) -> RenderedPage:
     shown = [part.strip() for part in parts if part.strip()]
-    return Body("\n\n".join([head, *shown]) + "\n", headers)
+    return RenderedPage("\n\n".join([head, *shown]) + "\n", headers)

@@ -13,7 +13,7 @@ from content.posts.post_repository import iso
 from media.presenters import SiteImage
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import absolute, markdown_path
-from proofroom.website.structured_data import Told, things_of, trail
+from proofroom.website.structured_data import PageFacts, things_of, trail
 
 
 class SeoAlternate(TypedDict):
@@ -45,7 +45,7 @@ class Seo(TypedDict):
 
 
 def seo_of_post(
-    post: Post, told: Told, *, crumbs: Sequence[Crumb], alternates: Sequence[Alternate]
+    post: Post, told: PageFacts, *, crumbs: Sequence[Crumb], alternates: Sequence[Alternate]
 ) -> Seo:
     """Of a post."""
     is_article = post.type == "blog"

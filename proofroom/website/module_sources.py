@@ -13,7 +13,7 @@ Load = Callable[[Collection[str], str], Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModuleSource:
     """Templates find what was loaded under `name`, by what the fields of the type `field` hold."""
 
     name: str
@@ -21,5 +21,5 @@ class Source:
     load: Load
 
 
-module_sources: ExtensionPoint[Source] = ExtensionPoint()
+module_sources: ExtensionPoint[ModuleSource] = ExtensionPoint()
 """Each is asked once a page, and only where a field of its type names something."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from content.menus.links import Place
+from content.menus.links import PageLocation
 from content.models import Post
 from media.presenters import SiteImage
 from proofroom.definitions import PostList
@@ -37,7 +37,7 @@ def data_of(post: Post, items: Sequence[RenderableModule]) -> PageData:
     """At most four queries, and one for each source: menus, linked posts, files."""
     needs = needs_of(post, items)
     around = surroundings_of(
-        Place(post.path, post.locale),
+        PageLocation(post.path, post.locale),
         group=post.translation_group,
         post_ids=needs.post_ids,
         lists=tuple(needs.lists),

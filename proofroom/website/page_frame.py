@@ -14,13 +14,18 @@ from content.menus.links import (
     Alternate,
     Crumb,
     MenuItems,
-    Place,
+    PageLocation,
     is_right_to_left,
     menu_links,
     menu_post_ids,
     paths_above,
 )
-from content.posts.linked_posts import Asked, Linked, Neighbour, linked
+from content.posts.linked_posts import (
+    Linked,
+    LinkedPostsRequest,
+    Neighbour,
+    linked,
+)
 from proofroom.core.site_urls import home_of, search_path
 from proofroom.definitions import PostList
 from proofroom.website import queries
@@ -30,7 +35,7 @@ from proofroom.website import queries
 class Surroundings:
     """What every page has around its content."""
 
-    place: Place
+    place: PageLocation
     menus: dict[str, MenuItems]
     linked: Linked
 
@@ -60,7 +65,7 @@ class Surroundings:
 
 
 def surroundings_of(
-    place: Place,
+    place: PageLocation,
     *,
     group: UUID | None = None,
     post_ids: Iterable[UUID] = (),
@@ -70,7 +75,7 @@ def surroundings_of(
     default = settings.CMS_ENV.default_locale
     menus = queries.menus(place.locale, default)
     ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
-    asked = Asked(
+    asked = LinkedPostsRequest(
         locale=place.locale,
         # In an order of their own, so that equal pages send equal queries.
         paths=sorted({*paths_above(place), *map(home_of, settings.CMS_ENV.locales)}),

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from content.menus.links import (
     Alternate,
     Crumb,
-    Place,
+    PageLocation,
     alternates,
     breadcrumb,
 )
@@ -21,7 +21,7 @@ from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries
 from proofroom.website.descriptions import description_of
 from proofroom.website.feed_links import feeds_of
-from proofroom.website.form_submission import Submission
+from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.list_pages import featured_image
 from proofroom.website.meta_tags import Seo, canonical_of, seo_of_post
 from proofroom.website.page_data import PageData, data_of
@@ -33,7 +33,7 @@ from proofroom.website.rendering import (
     shows_breadcrumb,
     stylesheets_of,
 )
-from proofroom.website.structured_data import Told
+from proofroom.website.structured_data import PageFacts
 from proofroom.website.template_language import in_words_of
 
 _FACTS: Final = ["cms/modules/facts.css"]
@@ -54,7 +54,7 @@ class PageContent:
 
 
 def post_page(
-    found: queries.FoundPost, submission: Submission | None = None, *, is_counted: bool = True
+    found: queries.FoundPost, submission: SubmissionResult | None = None, *, is_counted: bool = True
 ) -> str:
     """The page of a post. At most five queries."""
     post, terms = found.post, found.terms
@@ -62,10 +62,10 @@ def post_page(
     return page_of(content, submission)
 
 
-def page_of(content: PageContent, submission: Submission | None = None) -> str:
+def page_of(content: PageContent, submission: SubmissionResult | None = None) -> str:
     """The page of a post with its surroundings. At most three queries, and one for the forms."""
     post, items = content.post, content.modules
-    place = Place(post.path, post.locale)
+    place = PageLocation(post.path, post.locale)
     data = data_of(post, items)
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
@@ -104,7 +104,7 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
         return render_to_string("site/post.html", context)
 
 
-def _is_on(items: Sequence[RenderableModule], submission: Submission | None) -> bool:
+def _is_on(items: Sequence[RenderableModule], submission: SubmissionResult | None) -> bool:
     return submission is not None and any(item.post_module_id == submission.at for item in items)
 
 
@@ -114,7 +114,7 @@ def _seo(
     crumbs: Sequence[Crumb],
     languages: Sequence[Alternate],
 ) -> Seo:
-    told = Told(
+    told = PageFacts(
         site_name=data.around.site_name,
         description=description_of(content.post, content.modules),
         canonical=canonical_of(content.post),
@@ -130,7 +130,7 @@ def _seo(
 
 def missing_page(locale: str) -> str:
     """What stands at an address without a page. Two queries."""
-    around = surroundings_of(Place("", locale))
+    around = surroundings_of(PageLocation("", locale))
     with in_words_of(locale):
         return render_to_string(
             "site/404.html", context_of(around, []) | {"feeds": feeds_of(around)}

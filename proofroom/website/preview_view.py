@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from content.previews.services import OpenedPreview, open_preview
-from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.http.csp import CSP, Policy, csp_override
 from proofroom.website.layer_pages import preview_page
 from proofroom.website.pages import missing_page
@@ -27,7 +27,7 @@ _POLICY: Final[Policy] = {
 def preview(request: HttpRequest, token: str) -> HttpResponse:
     """The page; the same 404 for whatever opens nothing."""
     address = client_address(request)
-    count = None if is_allowed_freely(address) else Count("public", address)
+    count = None if is_allowed_freely(address) else HitCount("public", address)
     if count is not None and count.is_over:
         response = HttpResponse("Too many requests; wait a little.", status=429)
         response["Retry-After"] = str(count.wait)

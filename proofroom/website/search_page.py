@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from content.menus.links import Place, alternates
+from content.menus.links import PageLocation, alternates
 from content.models import Post
 from content.search.posts import texts_of
 from proofroom.core.site_urls import search_path
@@ -39,7 +39,7 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
     begin = (number - 1) * PER_PAGE
     posts = list(hits[begin : begin + PER_PAGE]) if total else []
     modules = modules_of(posts) if posts else {}
-    around = surroundings_of(Place(search_path(locale), locale))
+    around = surroundings_of(PageLocation(search_path(locale), locale))
     with in_words_of(locale):
         named = gettext("Search: %(words)s") % {"words": words} if words else gettext("Search")
         languages = alternates(around.place, {other: search_path(other) for other in around.homes})

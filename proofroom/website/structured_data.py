@@ -21,7 +21,7 @@ Images = Mapping[str, SiteImage]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PageFacts:
     """What is known of a post's page beside the post. `images` are those of its fields, by id."""
 
     site_name: str
@@ -32,7 +32,7 @@ class Told:
     modules: Sequence[RenderableModule] = ()
 
 
-def things_of(post: Post, told: Told) -> list[JsonObject]:
+def things_of(post: Post, told: PageFacts) -> list[JsonObject]:
     """The post, the questions it answers, and the site where it is the home page."""
     main = _given({"@context": _CONTEXT, **_main(post, told)})
     found = [{**main, **(post.jsonld_overrides or {})}]
@@ -60,7 +60,7 @@ def trail(crumbs: Sequence[Crumb]) -> list[JsonObject]:
     return [{"@context": _CONTEXT, "@type": "BreadcrumbList", "itemListElement": items}]
 
 
-def _main(post: Post, told: Told) -> JsonObject:
+def _main(post: Post, told: PageFacts) -> JsonObject:
     common: JsonObject = {
         "name": post.title,
         "description": told.description or None,
@@ -87,7 +87,7 @@ def _dates(post: Post) -> JsonObject:
     }
 
 
-def _work(post: Post, told: Told) -> JsonObject:
+def _work(post: Post, told: PageFacts) -> JsonObject:
     # The site stands for its authors: the names of accounts are nobody's business.
     site: JsonObject = {"@type": "Organization", "name": told.site_name, "url": absolute("/")}
     return {**_dates(post), "author": site, "publisher": site, "mainEntityOfPage": told.canonical}
@@ -98,13 +98,13 @@ def _person(post: Post) -> JsonObject:
     return {"jobTitle": facts.get("role"), "email": facts.get("email"), "sameAs": _website(facts)}
 
 
-def _organization(post: Post, told: Told) -> JsonObject:
+def _organization(post: Post, told: PageFacts) -> JsonObject:
     facts = post.custom_fields
     logo = told.images.get(str(facts.get("logoId")))
     return {"logo": _image(logo), "sameAs": _website(facts), "knowsAbout": facts.get("industry")}
 
 
-def _review(post: Post, told: Told) -> JsonObject:
+def _review(post: Post, told: PageFacts) -> JsonObject:
     facts = post.custom_fields
     rating = facts.get("rating")
     company = facts.get("company")

@@ -22,14 +22,14 @@ from content.variations.assignment import (
 from proofroom.core.api.throttles import client_address, counted_as
 from proofroom.core.http.bots import is_program
 from proofroom.website import queries
-from proofroom.website.form_submission import Submission
-from proofroom.website.http_cache import HTML, Body, kept
+from proofroom.website.form_submission import SubmissionResult
+from proofroom.website.http_cache import HTML, RenderedPage, kept
 from proofroom.website.pages import post_page
 from proofroom.website.queries import FoundPost
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ArmChoice:
     """The arm to show; None is the original. One that the address named is for looking at, and is not counted."""
 
     arm: Arm | None
@@ -61,23 +61,23 @@ def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
     return queries.find_arm(found, choice.arm)
 
 
-def _choice(request: HttpRequest, found: FoundPost, sent: str) -> Choice:
+def _choice(request: HttpRequest, found: FoundPost, sent: str) -> ArmChoice:
     name = request.GET.get("variation")
     if name == ORIGINAL:
-        return Choice(None, is_named=True)
+        return ArmChoice(None, is_named=True)
     for arm in found.arms:
         if arm.name == name:
-            return Choice(arm, is_named=True)
+            return ArmChoice(arm, is_named=True)
     user_agent = request.META.get("HTTP_USER_AGENT", "")
     if is_program(user_agent):
-        return Choice(None)
+        return ArmChoice(None)
     if sent and (sent_from := _choice_with(sent, found)) is not None:
         return sent_from
     address = counted_as(client_address(request))
-    return Choice(arm_at(place_of(found.post.pk, address, user_agent), found.arms))
+    return ArmChoice(arm_at(place_of(found.post.pk, address, user_agent), found.arms))
 
 
-def _choice_with(module_id: str, found: FoundPost) -> Choice | None:
+def _choice_with(module_id: str, found: FoundPost) -> ArmChoice | None:
     """The arm that holds a module, or the original. One query; none for what is no id."""
     try:
         id_ = UUID(module_id)
@@ -86,10 +86,10 @@ def _choice_with(module_id: str, found: FoundPost) -> Choice | None:
     arms = {arm.post_id: arm for arm in found.arms}
     placed = PostModule.objects.filter(pk=id_, post_id__in=[found.post.pk, *arms])
     holder = placed.values_list("post_id", flat=True).first()
-    return Choice(arms.get(holder)) if holder is not None else None
+    return ArmChoice(arms.get(holder)) if holder is not None else None
 
 
-def _page(found: FoundPost, choice: Choice, sent: str) -> Body:
+def _page(found: FoundPost, choice: ArmChoice, sent: str) -> RenderedPage:
     arm = queries.find_arm(found, choice.arm) if choice.arm is not None else None
-    submission = Submission(sent) if sent else None
-    return Body(post_page(arm or found, submission, is_counted=not choice.is_named))
+    submission = SubmissionResult(sent) if sent else None
+    return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))

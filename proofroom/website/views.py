@@ -23,7 +23,7 @@ from proofroom.definitions.list_urls import IndexPage, feed_at, listing_at
 from proofroom.website import queries
 from proofroom.website.content_negotiation import prefers_markdown
 from proofroom.website.feeds import feed
-from proofroom.website.form_submission import Submission
+from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.http_cache import (
     FEED,
     HTML,
@@ -31,8 +31,8 @@ from proofroom.website.http_cache import (
     MARKDOWN_IF_ACCEPTED,
     MAX_AGE,
     TEXT,
-    Body,
-    Form,
+    RenderedPage,
+    Representation,
     kept,
     too_many,
 )
@@ -66,12 +66,12 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
     )
 
 
-def _form(request: HttpRequest) -> Form:
+def _form(request: HttpRequest) -> Representation:
     is_markdown = prefers_markdown(request.headers.get("Accept", ""))
     return MARKDOWN_IF_ACCEPTED if is_markdown else HTML
 
 
-def _post_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
+def _post_at(request: HttpRequest, address: str, locale: str, form: Representation) -> Answer:
     found = queries.find_post(address, locale)
     if found is None:
         return None
@@ -81,14 +81,14 @@ def _post_at(request: HttpRequest, address: str, locale: str, form: Form) -> Ans
     return kept(request, form, found.version, lambda: _post(found, form, sent))
 
 
-def _post(found: queries.FoundPost, form: Form, sent: str) -> Body:
+def _post(found: queries.FoundPost, form: Representation, sent: str) -> RenderedPage:
     """`sent` is the id of the module whose form was taken just before; the address says it, so caches may keep it."""
     if form is not HTML:
         return post_in_markdown(found.post)
-    return Body(post_page(found, Submission(sent) if sent else None))
+    return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
 
-def _list_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
+def _list_at(request: HttpRequest, address: str, locale: str, form: Representation) -> Answer:
     listing = listing_at(address, locale)
     number = _page_number(request)
     if listing is None or number is None:
@@ -96,11 +96,11 @@ def _list_at(request: HttpRequest, address: str, locale: str, form: Form) -> Ans
     return kept(request, form, content_version(), lambda: _list(listing, number, form))
 
 
-def _list(listing: IndexPage, number: int, form: Form) -> Body | None:
+def _list(listing: IndexPage, number: int, form: Representation) -> RenderedPage | None:
     if form is not HTML:
         return list_in_markdown(listing, number)
     html = list_page(listing, number)
-    return Body(html) if html is not None else None
+    return RenderedPage(html) if html is not None else None
 
 
 def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:

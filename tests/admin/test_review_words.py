@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.review.cards import cards_of_layer
-from content.review.comparison import Shape, compare
+from content.review.comparison import ValueShape, compare
 from content.review.diff import Segment, diff_text
 from content.review.difference_text import note_of
 from content.review.references import References
@@ -87,7 +87,7 @@ def test_rich_text_pairs_alike_blocks_and_sees_changed_links() -> None:
         "# Coffee\n\nGrind 45 g of beans well.\n\nA new one.\n\nSee [here](https://b.example)."
     )
 
-    found = compare(before, after, Shape("richtext"))
+    found = compare(before, after, ValueShape("richtext"))
 
     assert [(line.status, [one.kind for one in line.differences]) for line in found.lines] == [
         ("same", []),
@@ -101,7 +101,7 @@ def test_numbers_and_links_are_named_and_the_summary_says_it_in_words() -> None:
     before = from_markdown("one two three four five six seven eight nine ten 40")
     after = from_markdown("one two three four five six [45](https://b.example)")
 
-    found = compare(before, after, Shape("richtext"))
+    found = compare(before, after, ValueShape("richtext"))
 
     assert [note_of(one, References()).text for one in found.differences[1:]] == [
         "Number changed: 40 → 45",

@@ -39,7 +39,7 @@ def agents_dir(settings: Any, tmp_path: Path) -> Path:
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests are tried again at once."""
-    monkeypatch.setattr("agents_app.providers.model_requests.PAUSES", [0.0, 0.0])
+    monkeypatch.setattr("agents_app.providers.model_requests.RETRY_PAUSES", [0.0, 0.0])
 
 
 @pytest.fixture

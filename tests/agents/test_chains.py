@@ -15,7 +15,7 @@ from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
 from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
-from agents_app.runs.event_triggers import start_agents
+from agents_app.runs.event_triggers import start_event_runs
 from content.models import Draft
 from content.posts.post_repository import iso
 from proofroom.core import outbox
@@ -72,7 +72,7 @@ def test_threat_50_agents_that_start_each_other_stop_at_the_hop_limit_with_one_a
     assert Draft.objects.get(layer="ai-review").version == 4
     assert len(fake.asked) == 4
 
-    start_agents(last)  # which is refused again, and people know of it
+    start_event_runs(last)  # which is refused again, and people know of it
     assert AgentRun.objects.count() == 4
     alert = Event.objects.get(name=CHAIN_STOPPED)
     began = Event.objects.get(name="post.publish")

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AiSettings
 from agents_app.providers.interface import ProviderError
-from agents_app.providers.selection import ai_defaults, resolve, resolve_media
+from agents_app.providers.selection import choose_media_provider, choose_provider, load_ai_defaults
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 
@@ -30,12 +30,12 @@ def agent(**config: str) -> AgentDefinition:
 
 
 def chosen(**config: str) -> tuple[str, str]:
-    choice = resolve(agent(**config))
+    choice = choose_provider(agent(**config))
     return choice.provider, choice.model
 
 
 def chosen_media(**config: str) -> tuple[str, str]:
-    choice = resolve_media(agent(**config))
+    choice = choose_media_provider(agent(**config))
     return choice.provider, choice.model
 
 
@@ -94,21 +94,21 @@ def test_content_goes_to_no_vendor_that_nobody_chose(settings: Any) -> None:
     with pytest.raises(ProviderError, match="AI_PROVIDER_GOOGLE_API_KEY"):
         chosen_media()
     with pytest.raises(ProviderError, match="The AI settings name google, which has no key"):
-        resolve_media(None)
+        choose_media_provider(None)
 
 
 def test_a_key_in_a_file_goes_to_the_first_provider_that_the_file_names(settings: Any) -> None:
     set_env(settings, ai_provider_openai_api_key=KEY, ai_provider_google_api_key="g")
     own = agent(providerText="openai", provider="google", providerMedia="google", apiKey="own-key")
-    assert resolve(own).key == "own-key"
-    assert resolve_media(own).key == "g"
+    assert choose_provider(own).key == "own-key"
+    assert choose_media_provider(own).key == "g"
 
     other = agent(provider="anthropic", apiKey="own-key")
-    assert (resolve(other).provider, resolve(other).key) == ("openai", KEY)
+    assert (choose_provider(other).provider, choose_provider(other).key) == ("openai", KEY)
     pictures = agent(providerMedia="google", apiKey="own-key")
-    assert (resolve_media(pictures).key, resolve(pictures).key) == ("own-key", KEY)
-    assert "own-key" not in repr([own, other, resolve(own)])
-    assert KEY not in repr(resolve(other))
+    assert (choose_media_provider(pictures).key, choose_provider(pictures).key) == ("own-key", KEY)
+    assert "own-key" not in repr([own, other, choose_provider(own)])
+    assert KEY not in repr(choose_provider(other))
 
 
 def test_who_makes_pictures(settings: Any) -> None:
@@ -125,7 +125,7 @@ def test_who_makes_pictures(settings: Any) -> None:
     ), "a model of words makes no pictures"
     row = AiSettings.objects.create(media_provider="google", media_model="gemini-3-pro-image")
     assert chosen_media() == ("google", "gemini-3-pro-image")
-    assert resolve_media(None).model == "gemini-3-pro-image"
+    assert choose_media_provider(None).model == "gemini-3-pro-image"
     own = {"providerMedia": "google", "modelMedia": "gemini-2.5-flash-image"}
     assert chosen_media(**own) == ("google", "gemini-2.5-flash-image")
     row.media_provider = "demo"
@@ -157,8 +157,8 @@ def test_many_agents_are_resolved_with_one_query(settings: Any) -> None:
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        defaults = ai_defaults()
+        defaults = load_ai_defaults()
         for model in ("a", "b", "c"):
-            resolve(agent(model=model), defaults)
-            resolve_media(agent(model=model), defaults)
+            choose_provider(agent(model=model), defaults)
+            choose_media_provider(agent(model=model), defaults)
     assert len(queries) == 1

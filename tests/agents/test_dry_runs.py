@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from agents_app.models import AgentRun, RunReaction
-from agents_app.reactions.dispatch import react
+from agents_app.reactions.dispatch import start_reactions
 from agents_app.runs import execution
 from agents_app.runs.dry_run import start_dry_run
 from agents_app.runs.retry import retry_run
@@ -49,7 +49,7 @@ def test_it_may_only_look_things_up_and_nothing_follows_it() -> None:
     assert "stage_post_fields" not in own.tools
     assert "generate_image" not in own.tools
 
-    react(Event.objects.get(name="agent.run.finished"))
+    start_reactions(Event.objects.get(name="agent.run.finished"))
 
     assert not RunReaction.objects.exists()
     with pytest.raises(RuleViolation):

@@ -11,7 +11,7 @@ from PIL import Image
 
 from agents_app.providers.image_generation import SIZES, make_image
 from agents_app.providers.interface import (
-    MOST_TOKENS,
+    ANSWER_TOKENS_LIMIT,
     ProviderChoice,
     ProviderError,
     ProviderTimeout,
@@ -80,7 +80,7 @@ def test_tokens_that_no_model_takes_are_not_believed(provider: str) -> None:
     with serving(Reply(image=png(), usage=(10**18, 10**18))) as fake:
         made = make_image(choice_of(provider, fake, MODELS[provider]), prompt="Tea", seconds=20)
 
-    assert (made.input_tokens, made.output_tokens) == (MOST_TOKENS, MOST_TOKENS)
+    assert (made.input_tokens, made.output_tokens) == (ANSWER_TOKENS_LIMIT, ANSWER_TOKENS_LIMIT)
 
 
 @each_provider

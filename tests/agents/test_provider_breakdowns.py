@@ -181,7 +181,7 @@ def test_an_answer_without_an_end_in_sight_is_not_kept(monkeypatch: pytest.Monke
 def test_an_event_or_error_without_an_end_does_not_fill_the_memory(
     provider: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents_app.providers.connection.ANSWER_BYTES", 100_000)
+    monkeypatch.setattr("agents_app.providers.connection.MAX_ANSWER_BYTES", 100_000)
     error, notes, count = failure_of(provider, Reply(status=status, raw="data: " + "x" * 200_000))
     assert (str(error), error.worked, count) == ("The answer is too long.", True, 1)
     assert [ok for ok, _, _ in notes.after] == [False]

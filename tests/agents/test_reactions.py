@@ -12,7 +12,7 @@ import pytest
 
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import RunReaction
-from agents_app.reactions.dispatch import react
+from agents_app.reactions.dispatch import start_reactions
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.tasks import keep_reactions
@@ -146,7 +146,7 @@ def test_every_operator_of_a_condition_is_asked_of_the_result(
         value=[{"a": 1}],
     )
 
-    react(Event.objects.get(name="agent.run.finished"))
+    start_reactions(Event.objects.get(name="agent.run.finished"))
 
     assert RunReaction.objects.filter(run=run).exists() == holds
 
@@ -156,8 +156,8 @@ def test_an_event_told_twice_reacts_once(agents_dir: Path) -> None:
     ended()
     event = Event.objects.get(name="agent.run.finished")
 
-    react(event)
-    react(event)
+    start_reactions(event)
+    start_reactions(event)
 
     assert list(RunReaction.objects.values_list("number", "kind")) == [
         (1, "webhook"),

@@ -13,7 +13,7 @@ import pytest
 from agents_app.definitions import files as definitions
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun
-from agents_app.reactions.dispatch import react
+from agents_app.reactions.dispatch import start_reactions
 from proofroom.core import outbox
 from proofroom.core.models import Event
 from proofroom.webhooks.delivery import send_due
@@ -136,7 +136,7 @@ def test_a_call_without_a_body_is_signed_all_the_same(
 def _waiting(agents_dir: Path, url: str) -> Delivery:
     write_reacting(agents_dir, webhook(url))
     ended(event=outbox.record("form.submit", actor=make.actor("admin"), payload={"a": "b"}))
-    react(Event.objects.get(name="agent.run.finished"))
+    start_reactions(Event.objects.get(name="agent.run.finished"))
     return Delivery.objects.get()
 
 

@@ -52,8 +52,12 @@ def test_what_fails_is_tried_five_times_and_undone_each_time(
         row = RunReaction.objects.get()
         assert row.next_attempt_at is not None
         waits = (row.next_attempt_at - timezone.now()).total_seconds()
-        assert tool_calls.WAITS[attempts - 1] - 5 < waits <= tool_calls.WAITS[attempts - 1]
-        tool_calls.call(row.pk)
+        assert (
+            tool_calls.RETRY_PAUSES[attempts - 1] - 5
+            < waits
+            <= tool_calls.RETRY_PAUSES[attempts - 1]
+        )
+        tool_calls.call_reaction_tool(row.pk)
         assert outcomes(run)[0][3] == attempts, "not before its time"
         _due(run)
         with run_on_commit():
@@ -123,7 +127,7 @@ def test_a_call_that_ends_every_worker_is_given_up(
     )
     RunReaction.objects.update(next_attempt_at=timezone.now() - timedelta(seconds=1))
 
-    tool_calls.call(row.pk)
+    tool_calls.call_reaction_tool(row.pk)
 
     sentence = "Its worker ended each time before it knew what became of it."
     assert outcomes(run) == [(1, "mcp_tool", "failed", 6, sentence)]
@@ -139,7 +143,7 @@ def test_two_workers_make_one_call(agents_dir: Path) -> None:
         run=run, number=1, kind="mcp_tool", target=SAVE, next_attempt_at=timezone.now()
     )
 
-    assert at_once(*[partial(tool_calls.call, row.pk)] * 4) == [None] * 4
+    assert at_once(*[partial(tool_calls.call_reaction_tool, row.pk)] * 4) == [None] * 4
 
     assert outcomes(run) == [(1, "mcp_tool", "succeeded", 1, "")]
     assert Draft.objects.get().version == 1

@@ -12,7 +12,7 @@ from django.core.checks import run_checks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents_app.reactions.templates import body_fault, filled_body, filled_params
+from agents_app.reactions.templates import fill_body, fill_params, find_body_fault
 from proofroom.core.json import JsonObject
 from tests.agents.environment import set_env
 from tests.agents.reactions import chat, ended, outcomes, tool, webhook, write_reacting
@@ -46,20 +46,20 @@ TEXT = "text/plain; charset=utf-8"
     ],
 )
 def test_a_json_template_makes_json_whatever_the_words(template: str, made: Any) -> None:
-    body, content_type = filled_body(template, VALUES)
+    body, content_type = fill_body(template, VALUES)
 
     assert (json.loads(body), content_type) == (made, JSON)
 
 
 def test_a_value_between_quotes_is_a_text_and_a_free_one_is_itself() -> None:
-    body, _ = filled_body('{"text": "{{result.value}}", "value": {{result.value}}}', VALUES)
+    body, _ = fill_body('{"text": "{{result.value}}", "value": {{result.value}}}', VALUES)
 
     found = json.loads(body)
     assert json.loads(found["text"]) == found["value"] == VALUES["result"]["value"]
 
 
 def test_a_template_that_is_no_json_is_plain_text() -> None:
-    body, content_type = filled_body("{{agent}} is done: {{result.n}}", VALUES)
+    body, content_type = fill_body("{{agent}} is done: {{result.n}}", VALUES)
 
     assert (body.decode(), content_type) == ('The "A" is done: 3', TEXT)
 
@@ -69,14 +69,14 @@ def test_no_word_breaks_out_of_its_place(words: str, value: Any) -> None:
     values: JsonObject = {"result": {"summary": words, "value": value}}
     template = '{"a": "{{result.summary}}", "b": {{result.value}}, "c": ["{{result.value}}", true]}'
 
-    found = json.loads(filled_body(template, values)[0])
+    found = json.loads(fill_body(template, values)[0])
 
     assert (found["b"], found["c"][1], len(found)) == (value, True, 3)
     assert found["a"] == words.encode("utf-8", "replace").decode()
 
 
 def test_parameters_of_tools_keep_their_types() -> None:
-    made = filled_params(
+    made = fill_params(
         {
             "a": "{{result.value}}",
             "b": ["{{run}}", "x {{agent}}"],
@@ -108,7 +108,7 @@ def test_parameters_of_tools_keep_their_types() -> None:
     ],
 )
 def test_a_template_that_cannot_work_is_refused(template: str, fault: str) -> None:
-    found = body_fault(template)
+    found = find_body_fault(template)
 
     assert fault in found
     assert bool(found) == bool(fault)

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.progress import run_updates
-from agents_app.progress.run_progress import progress
+from agents_app.progress.run_progress import run_progress
 from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step
 from proofroom.core.models import Event
@@ -176,8 +176,8 @@ def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
         ticket = Ticket(make.user("editor").pk, "none", "", "agents.view")
         watchers = [run_updates.RunPage(ticket, one.pk, "en") for one in runs]
         with CaptureQueriesContext(connection) as queries:
-            found = run_updates.look(watchers, is_due=False)
-        run_updates.tell(watchers, found)
+            found = run_updates.read_run_updates(watchers, is_due=False)
+        run_updates.send_run_updates(watchers, found)
         counts.append(len(queries))
         assert all(watcher.has_ended for watcher in watchers), "their session is not there"
     assert counts == [3, 3]
@@ -185,4 +185,4 @@ def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
 
 def test_a_word_of_the_worker_that_nobody_knows_is_shown_as_it_is() -> None:
     own = begun(doing="Counting beans")
-    assert progress(own, ())["doing"] == "Counting beans"
+    assert run_progress(own, ())["doing"] == "Counting beans"

@@ -15,7 +15,7 @@ from agents_app.definitions import switches
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
 from agents_app.runs import event_triggers, execution
-from agents_app.runs.event_triggers import start_agents
+from agents_app.runs.event_triggers import start_event_runs
 from agents_app.runs.lifecycle import cancel_run, sweep_runs
 from content.layers import approve, digest_of, submit
 from content.models import Layer
@@ -151,7 +151,7 @@ def test_a_later_run_waits_for_the_one_before(agents_dir: Path) -> None:
     write_agent(agents_dir, "second", "post.publish@20")
     definitions.reload()
     make.post()
-    start_agents(Event.objects.get(name="post.publish"))
+    start_event_runs(Event.objects.get(name="post.publish"))
     first, second = AgentRun.objects.order_by("position")
 
     execution.execute_run(second.pk)
@@ -171,7 +171,7 @@ def test_the_end_of_a_run_wakes_the_next_even_if_its_own_message_came_too_early(
     write_agent(agents_dir, "second", "post.publish@20")
     definitions.reload()
     make.post()
-    start_agents(Event.objects.get(name="post.publish"))
+    start_event_runs(Event.objects.get(name="post.publish"))
     first, second = AgentRun.objects.order_by("position")
 
     with run_on_commit():
@@ -206,8 +206,8 @@ def test_an_event_told_twice_starts_nothing_twice(agents_dir: Path) -> None:
     make.post()
     event = Event.objects.get(name="post.publish")
 
-    start_agents(event)
-    start_agents(event)
+    start_event_runs(event)
+    start_event_runs(event)
 
     assert AgentRun.objects.count() == 1
 
@@ -217,7 +217,7 @@ def test_runs_of_an_event_whose_messages_were_lost_are_found_by_the_sweep(agents
     write_agent(agents_dir, "second", "post.publish@2")
     definitions.reload()
     make.post()
-    start_agents(Event.objects.get(name="post.publish"))
+    start_event_runs(Event.objects.get(name="post.publish"))
     AgentRun.objects.update(queued_at="2026-01-01T00:00Z")
 
     assert sweep_runs() == 1, "the second waits for the first"
@@ -259,7 +259,7 @@ def test_workers_that_are_told_at_once_begin_each_run_once(agents_dir: Path) -> 
 
     def begin() -> None:
         with transaction.atomic():
-            start_agents(event)
+            start_event_runs(event)
             transaction.get_connection().run_on_commit.clear()
 
     assert at_once(begin, begin, begin) == [None] * 3

@@ -148,7 +148,7 @@ def test_who_is_ended_while_writing_counted_nothing(
     before = naive.stored()
     write = write_rollups._write
 
-    def ends(of: write_rollups.Table, rows: str, values: Any) -> None:
+    def ends(of: write_rollups.RollupTable, rows: str, values: Any) -> None:
         write(of, rows, values)
         if of is getattr(write_rollups, table):
             raise SystemExit

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from analytics.models import AnalyticsEvent, RollUp
 from analytics.rollups.aggregate import add_all
-from proofroom.core.diagnostics.doctor import Finding, examine
+from proofroom.core.diagnostics.doctor import CheckResult, examine
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ ADVICE = "start the worker and the scheduler; reports count a part each time the
 
 
 def said() -> list[tuple[str, str, str]]:
-    found: list[Finding] = [one for one in examine() if one.subject == "analytics"]
+    found: list[CheckResult] = [one for one in examine() if one.subject == "analytics"]
     return [(one.level, one.found, one.advice) for one in found]
 
 

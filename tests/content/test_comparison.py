@@ -15,7 +15,12 @@ from content.changes import ABSENT, same
 from content.posts import document_edits
 from content.posts.reference_titles import references_of
 from content.review.cards import cards_of_layer, lines_of, stretches
-from content.review.comparison import Compared, Shape, compare, compared
+from content.review.comparison import (
+    Compared,
+    ValueShape,
+    compare,
+    compared,
+)
 from content.review.difference_text import piece_of
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.references import References
@@ -31,14 +36,14 @@ LAWS = settings(max_examples=400, deadline=None, suppress_health_check=list(Heal
 _TAG = re.compile(r"<[^>]+>")
 
 
-def page_text(before: Any, after: Any, shape: Shape) -> str:
+def page_text(before: Any, after: Any, shape: ValueShape) -> str:
     """What a reader of the page reads of a change, without what stays the same."""
     found = stretches(lines_of(compare(before, after, shape), References()))
     html = render_to_string("admin/cms/difference.html", {"stretches": found})
     return " ".join(unescape(_TAG.sub(" ", html)).split())
 
 
-def drawn(before: Any, after: Any, shape: Shape) -> str:
+def drawn(before: Any, after: Any, shape: ValueShape) -> str:
     """The marked parts of it: what is removed, inserted or named."""
     found = stretches(lines_of(compare(before, after, shape), References()))
     html = render_to_string("admin/cms/difference.html", {"stretches": found})
@@ -46,7 +51,7 @@ def drawn(before: Any, after: Any, shape: Shape) -> str:
     return " ".join(unescape(_TAG.sub("", part)) for part in parts)
 
 
-def pieces(before: Any, after: Any, shape: Shape) -> list[Any]:
+def pieces(before: Any, after: Any, shape: ValueShape) -> list[Any]:
     return [piece_of(one, References(), "") for one in compare(before, after, shape).differences]
 
 
@@ -56,7 +61,7 @@ def test_different_values_differ_on_the_page_and_in_the_api_and_equal_ones_do_no
     pair: tuple[Prop, Any, Any],
 ) -> None:
     prop, before, after = pair
-    shape = Shape(prop.kind, prop.nested)
+    shape = ValueShape(prop.kind, prop.nested)
 
     found = compare(before, after, shape)
 
@@ -72,7 +77,7 @@ def test_different_values_differ_on_the_page_and_in_the_api_and_equal_ones_do_no
 @given(pairs())
 def test_passages_lead_from_one_value_to_the_other(pair: tuple[Prop, Any, Any]) -> None:
     prop, before, after = pair
-    found = compared(before, after, Shape(prop.kind, prop.nested))
+    found = compared(before, after, ValueShape(prop.kind, prop.nested))
     passages = found.comparison.passages
 
     assert same(found.part.value(()), before)
@@ -104,7 +109,7 @@ def _leaves(node: Any) -> list[Any]:
     return [leaf for child in node.get("content", []) for leaf in _leaves(child)]
 
 
-RICH = Shape("richtext")
+RICH = ValueShape("richtext")
 
 
 def doc(*content: Any) -> Any:
@@ -304,7 +309,7 @@ def test_each_kind_of_difference_is_named(before: Any, after: Any, kind: str, sa
     ],
 )
 def test_characters_that_hide_are_named(before: str, after: str, said: str) -> None:
-    shape = Shape("text")
+    shape = ValueShape("text")
 
     assert said in drawn(before, after, shape)
     assert "characters" in {piece["kind"] for piece in pieces(before, after, shape)}
@@ -322,7 +327,9 @@ def test_characters_that_hide_are_named(before: str, after: str, said: str) -> N
     ],
 )
 def test_ordinary_corrections_hide_nothing(before: str, after: str) -> None:
-    assert "characters" not in {piece["kind"] for piece in pieces(before, after, Shape("text"))}
+    assert "characters" not in {
+        piece["kind"] for piece in pieces(before, after, ValueShape("text"))
+    }
 
 
 @pytest.mark.parametrize(
@@ -333,7 +340,7 @@ def test_ordinary_corrections_hide_nothing(before: str, after: str) -> None:
 def test_letters_are_foreign_by_the_language_of_the_post(
     language: str, after: str, hides: bool
 ) -> None:
-    found = compare("", after, Shape("text"), language=language).differences
+    found = compare("", after, ValueShape("text"), language=language).differences
 
     assert ("characters" in {one.kind for one in found}) is hides
 
@@ -343,7 +350,7 @@ def test_every_link_of_a_new_module_is_named_the_hundredth_too() -> None:
     text = " ".join(f"[w{number}](https://x{number}.example/)" for number in range(100))
     items = [{"question": "Why?", "answer": from_markdown(text)}]
     assert faq is not None
-    shape = Shape("repeater", props_of(faq.Props)["items"].nested)
+    shape = ValueShape("repeater", props_of(faq.Props)["items"].nested)
 
     shown = page_text(ABSENT, items, shape)
 
@@ -473,50 +480,52 @@ MORE = [
     pytest.param(
         {"a": 1, "b": 2},
         {"a": 2, "b": 3},
-        Shape("structured-data"),
+        ValueShape("structured-data"),
         "Structured data changed: 2 → 3",
         id="the second leaf",
     ),
     pytest.param(
         "Hi",
         "Hi\u200b",
-        Shape("text"),
+        ValueShape("text"),
         "⟦U+200B zero width space⟧",
         id="a hidden character in place",
     ),
     pytest.param(
         "Hi",
         "⟦U+200B zero width space⟧",
-        Shape("text"),
+        ValueShape("text"),
         "⟦⟦U+200B zero width space⟧⟧",
         id="brackets of a text's own",
     ),
     pytest.param(
         "",
         "https://b\u00fccher.example/",
-        Shape("link"),
+        ValueShape("link"),
         "xn--bcher-kva.example",
         id="a host in ASCII",
     ),
     pytest.param(
         "",
         "https://bank.example@evil.example/",
-        Shape("link"),
+        ValueShape("link"),
         "@evil.example",
         id="a name before the host",
     ),
     pytest.param(
         ["one", "two"],
         ["two", "one"],
-        Shape("multiselect"),
+        ValueShape("multiselect"),
         "Option added",
         id="options in another order",
     ),
     pytest.param(
-        [IDS[0]], [IDS[1]], Shape("post-reference"), IDS[1][:13], id="the id of a reference"
+        [IDS[0]], [IDS[1]], ValueShape("post-reference"), IDS[1][:13], id="the id of a reference"
     ),
-    pytest.param(None, 0, Shape("number"), "Number added: 0", id="zero in place of nothing"),
-    pytest.param(1, "1", Shape("number"), "Number changed", id="a number in place of its text"),
+    pytest.param(None, 0, ValueShape("number"), "Number added: 0", id="zero in place of nothing"),
+    pytest.param(
+        1, "1", ValueShape("number"), "Number changed", id="a number in place of its text"
+    ),
     pytest.param(
         doc(paragraph(words("a "), image("/x.png"), words(" and here"))),
         doc(paragraph(image("/x.png"), words("a "), words(" and there"))),
@@ -528,7 +537,7 @@ MORE = [
 
 
 @pytest.mark.parametrize(("before", "after", "shape", "said"), MORE)
-def test_what_else_differs_is_named(before: Any, after: Any, shape: Shape, said: str) -> None:
+def test_what_else_differs_is_named(before: Any, after: Any, shape: ValueShape, said: str) -> None:
     assert said in " ".join(drawn(before, after, shape).split())
 
 
@@ -547,7 +556,7 @@ def test_what_else_differs_is_named(before: Any, after: Any, shape: Shape, said:
     ids=["a part of a sentence", "a sentence with nothing kept"],
 )
 def test_lost_words_are_never_safe(before: str, after: str) -> None:
-    risk = assess(compare(before, after, Shape("text")), is_live=False)
+    risk = assess(compare(before, after, ValueShape("text")), is_live=False)
 
     assert "removed" in risk.flags
     assert not risk.is_safe

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.review.comparison import Shape, compare
+from content.review.comparison import ValueShape, compare
 from content.review.difference_text import note_of
 from content.review.fact_patterns import spot
 from content.review.proper_names import names
@@ -18,7 +18,7 @@ _DATA = Path(__file__).parents[2].parent / "shared/data/markdown"
 
 
 def told(language: str, before: str, after: str) -> list[str]:
-    found = compare(before, after, Shape("text"), language=language).differences
+    found = compare(before, after, ValueShape("text"), language=language).differences
     return [note_of(one, References()).text for one in found if one.is_fact]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofroom.core.diagnostics.doctor import Finding, mcp, mcp_server
+from proofroom.core.diagnostics.doctor import CheckResult, mcp, mcp_server
 from tests import make
 from tests.mcp.answering import answering
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 ADVICE = "set it to the id of an active account, best of the role ai_agent, or unset it"
 
 
-def findings(settings: Any, user_id: int | None) -> list[Finding]:
+def findings(settings: Any, user_id: int | None) -> list[CheckResult]:
     changed = {"mcp_auth_token": "a-secret-value", "mcp_system_user_id": user_id}
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=changed)
     return list(mcp())[1:]
@@ -27,9 +27,9 @@ def test_a_system_user_that_is_missing_or_disabled_is_a_finding(settings: Any) -
     user.is_active = False
     user.save()
     disabled = f"MCP_SYSTEM_USER_ID={user.pk} is a disabled account"
-    assert findings(settings, user.pk) == [Finding("fail", "MCP", disabled, ADVICE)]
+    assert findings(settings, user.pk) == [CheckResult("fail", "MCP", disabled, ADVICE)]
     missing = "MCP_SYSTEM_USER_ID=987654 has no account"
-    assert findings(settings, 987654) == [Finding("fail", "MCP", missing, ADVICE)]
+    assert findings(settings, 987654) == [CheckResult("fail", "MCP", missing, ADVICE)]
 
 
 def test_diagnostics_without_any_credential_are_a_finding(settings: Any) -> None:
@@ -44,7 +44,7 @@ def test_diagnostics_without_any_credential_are_a_finding(settings: Any) -> None
 
 
 def test_the_doctor_says_whether_the_server_answers(settings: Any) -> None:
-    def found(**changed: Any) -> list[Finding]:
+    def found(**changed: Any) -> list[CheckResult]:
         settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"mcp_url": None, **changed})
         return list(mcp_server())
 
@@ -53,6 +53,6 @@ def test_the_doctor_says_whether_the_server_answers(settings: Any) -> None:
         assert found(mcp_port=port, mcp_url="https://ai.example/mcp") == []
     gone = found(mcp_port=port)
 
-    assert there == [Finding("ok", "MCP server", f"answers on port {port}")]
+    assert there == [CheckResult("ok", "MCP server", f"answers on port {port}")]
     advice = "start ./run run_mcp, or set MCP_URL"
-    assert gone == [Finding("warn", "MCP server", f"nothing answers on port {port}", advice)]
+    assert gone == [CheckResult("warn", "MCP server", f"nothing answers on port {port}", advice)]

@@ -6,7 +6,7 @@ import pytest
 from celery.contrib.testing.worker import start_worker
 
 from cms_project.celery import app
-from proofroom.core.diagnostics.doctor import Finding, workers
+from proofroom.core.diagnostics.doctor import CheckResult, workers
 
 pytestmark = pytest.mark.services
 
@@ -24,8 +24,8 @@ def test_a_queue_that_no_worker_takes_from_is_told(monkeypatch: pytest.MonkeyPat
         f"none takes from the queue {name}" for name in ("celery", "deliveries", "agents")
     ]
     advice = "start a worker with --queues agents"
-    assert some == [Finding("warn", "workers", "none takes from the queue agents", advice)]
-    assert all_of_them == [Finding("ok", "workers", "take from every queue")]
+    assert some == [CheckResult("warn", "workers", "none takes from the queue agents", advice)]
+    assert all_of_them == [CheckResult("ok", "workers", "take from every queue")]
 
 
 def test_a_worker_that_answers_late_is_none_that_is_missing(
@@ -42,4 +42,4 @@ def test_a_worker_that_answers_late_is_none_that_is_missing(
             return {"late": [{"name": name} for name in names]} if len(asked) == 3 else None
 
     monkeypatch.setattr(app.control, "inspect", Late)
-    assert list(workers()) == [Finding("ok", "workers", "take from every queue")]
+    assert list(workers()) == [CheckResult("ok", "workers", "take from every queue")]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from proofroom.core.http_client import (
-    Answer,
+    CallRefused,
     Client,
-    Refused,
+    HttpResult,
     Unreachable,
     fetch,
 )
@@ -29,7 +29,9 @@ def receiver(settings: Any) -> Iterator[Receiver]:
         yield running
 
 
-def call(receiver: Receiver, *replies: Reply, seconds: float = 5.0, body: bytes = b"{}") -> Answer:
+def call(
+    receiver: Receiver, *replies: Reply, seconds: float = 5.0, body: bytes = b"{}"
+) -> HttpResult:
     receiver.say("/hook", *replies)
     return fetch("POST", receiver.url("/hook?token=hidden"), body=body, seconds=seconds)
 
@@ -144,7 +146,7 @@ def test_what_is_packed_stays_packed(receiver: Receiver) -> None:
 
 
 def test_who_hangs_can_be_let_go(receiver: Receiver) -> None:
-    async def both() -> Answer:
+    async def both() -> HttpResult:
         async with Client() as client:
             hanging = asyncio.create_task(client.send("POST", receiver.url("/slow")))
             await asyncio.to_thread(receiver.wait, 1, "/slow")
@@ -261,7 +263,7 @@ def test_a_large_body_arrives_whole(receiver: Receiver) -> None:
 def test_headers_cannot_change_the_call(
     receiver: Receiver, headers: dict[str, str], reason: str
 ) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefused) as caught:
         fetch("POST", receiver.url("/hook"), headers=headers)
 
     assert caught.value.reason == reason
@@ -270,7 +272,7 @@ def test_headers_cannot_change_the_call(
 
 @pytest.mark.parametrize("method", ["CONNECT", "TRACE", "post", "GET / HTTP/1.1\r\nX: 1\r\n\r\n"])
 def test_only_known_methods_are_sent(receiver: Receiver, method: str) -> None:
-    with pytest.raises(Refused, match="The method must be"):
+    with pytest.raises(CallRefused, match="The method must be"):
         fetch(method, receiver.url("/hook"))
 
     assert receiver.connections == 0

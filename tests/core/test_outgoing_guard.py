@@ -12,7 +12,7 @@ import pytest
 from proofroom.core.diagnostics import doctor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.http_client import (
-    Refused,
+    CallRefused,
     Unreachable,
     check_url,
     fetch,
@@ -71,7 +71,7 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
 
 
 def refusal(url: str) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefused) as caught:
         fetch("POST", url)
     return caught.value.reason
 

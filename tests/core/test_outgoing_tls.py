@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from proofroom.core.http_client import (
-    Answer,
     Client,
+    HttpResult,
     Unreachable,
     fetch,
 )
@@ -99,7 +99,7 @@ def authority(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) ->
     return Authority(tmp_path)
 
 
-async def call(url: str, authority: Authority) -> Answer:
+async def call(url: str, authority: Authority) -> HttpResult:
     async with Client(tls=ssl.create_default_context(cafile=authority.file)) as client:
         await client.send("POST", url, body=b"first")
         return await client.send("POST", url, body=b"second")

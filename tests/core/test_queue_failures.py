@@ -14,13 +14,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from cms_project.admin_home.lights import lights
-from proofroom.core.diagnostics.doctor import Finding, examine, messages
+from proofroom.core.diagnostics.doctor import CheckResult, examine, messages
 from proofroom.core.models import QueueFailure
 from proofroom.core.task_queue.failures import QueueWatch
 from proofroom.core.task_queue.wake_up import after_commit
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WELL = Finding("ok", "messages to workers", "none is known to have failed")
+WELL = CheckResult("ok", "messages to workers", "none is known to have failed")
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_is_not_installed_is_named_where_people_look(send: Callable[[], obj
 def test_the_doctor_names_a_missing_package_and_not_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken() -> Iterator[Finding]:
+    def broken() -> Iterator[CheckResult]:
         try:
             raise AttributeError
         except AttributeError:
@@ -104,7 +104,7 @@ def test_the_doctor_names_a_missing_package_and_not_the_server(
         "proofroom.core.diagnostics.doctor.CHECKS", (("queue", broken, "check REDIS_URL"),)
     )
 
-    assert next(examine()) == Finding(
+    assert next(examine()) == CheckResult(
         "fail",
         "queue",
         "does not work: No module named 'packaging'",

@@ -8,7 +8,7 @@ import pytest
 
 from proofroom.core.redaction import (
     HIDDEN,
-    Redactor,
+    SecretRedactor,
     without_credentials,
     without_people,
 )
@@ -93,7 +93,7 @@ def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
     )
     headers = {"X-Team": "Basic canary-header", "Accept": "application/json", "X-From": "website"}
     make.webhook(secret="canary-hook", headers=headers)
-    redactor = Redactor()
+    redactor = SecretRedactor()
 
     for text in (
         'said canary "one"/1',
@@ -118,7 +118,7 @@ def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
     """With a pattern that looks at everything again from each place this would not end."""
     text = unit * (200_000 // len(unit))
 
-    assert len(Redactor().text(text)) > 60_000
+    assert len(SecretRedactor().text(text)) > 60_000
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
 def test_threat_26_a_long_secret_is_looked_through(unit: str) -> None:
     text = unit * (200_000 // len(unit)) + "\nx"
 
-    assert HIDDEN in Redactor().text(text)
+    assert HIDDEN in SecretRedactor().text(text)

@@ -15,7 +15,7 @@ from django.core.management import call_command
 from mcp_bridge.client_config import (
     CLIENTS,
     TRANSPORTS,
-    Credential,
+    ClientCredential,
     Transport,
     client_config,
     quote_word,
@@ -32,7 +32,7 @@ Environment = Callable[..., None]
 
 
 def config(
-    client: str, transport: Transport, credential: Credential | None = None, url: str = URL
+    client: str, transport: Transport, credential: ClientCredential | None = None, url: str = URL
 ) -> Any:
     """What the client reads: JSON, or the words of a command as a shell splits them."""
     text = client_config(client, url=url, transport=transport, credential=credential)
@@ -134,7 +134,9 @@ def test_n8n_gets_a_node_whose_credential_stays_apart() -> None:
             "authentication": "bearerAuth", "include": "all",
         }  # fmt: skip
         assert SECRET not in json.dumps(node)
-    (node,) = config("n8n", "sse", Credential("MCP_AUTH_HEADER_VALUE", "X-Cms-Key", ""))["nodes"]
+    (node,) = config("n8n", "sse", ClientCredential("MCP_AUTH_HEADER_VALUE", "X-Cms-Key", ""))[
+        "nodes"
+    ]
     assert node["parameters"]["authentication"] == "headerAuth"
     assert (
         node["notes"] == "Credential: Header Auth, name X-Cms-Key, value of MCP_AUTH_HEADER_VALUE"

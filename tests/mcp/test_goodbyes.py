@@ -8,10 +8,10 @@ import anyio
 import pytest
 
 from mcp_bridge.access.principals import Principal
-from mcp_bridge.access.tokens import Account, Holder
+from mcp_bridge.access.tokens import Account, TokenHolder
 from mcp_bridge.transport.connections import Connection
 
-HOLDER = Holder(Principal(id="token"), Account(1, "ai_agent"))
+HOLDER = TokenHolder(Principal(id="token"), Account(1, "ai_agent"))
 
 
 @pytest.mark.parametrize("has_begun", [True, False])

@@ -14,7 +14,7 @@ from content.tools.stage_changes import SavePost, save_post_ai_review
 from mcp_bridge.access.principals import Principal
 from media.models import Asset, MediaReference
 from proofroom.core.tools import Tool, all_tools
-from proofroom.core.tools.pagination import Page
+from proofroom.core.tools.pagination import ToolPage
 from proofroom.core.tools.schemas import result_schema
 from proofroom.starter.demo import reading, seeding
 from tests import make
@@ -77,7 +77,7 @@ def test_the_answers_of_the_sample_content_are_what_was_promised() -> None:
             given = {name: names.get(value, value) for name, value in READS[tool.name].items()}
             answer = done(tool.name, _operator(), **given, **format)
             _check(tool, answer)
-            if isinstance(tool.result, type) and issubclass(tool.result, Page):
+            if isinstance(tool.result, type) and issubclass(tool.result, ToolPage):
                 _check_pages(tool.name, {**given, **format}, answer)
 
 

@@ -15,7 +15,7 @@ from content.models import Menu, Post
 from content.posts import document_edits
 from content.posts import linked_posts as linked_posts
 from content.posts.edit import edit_post
-from content.posts.linked_posts import Asked, linked
+from content.posts.linked_posts import LinkedPostsRequest, linked
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import (
     MOST_LISTED,
@@ -157,7 +157,7 @@ def test_terms_come_with_the_post_in_their_order(client):
     assert client.get("/blog/bare").status_code == 200
 
 
-def titles(asked: Asked, wanted: PostList) -> list[str]:
+def titles(asked: LinkedPostsRequest, wanted: PostList) -> list[str]:
     return [row["title"] for row in linked(asked).listed.get(wanted, ())]
 
 
@@ -175,7 +175,7 @@ def test_lists_have_the_newest_of_their_type_term_and_language():
     aged("Neu", 1, locale="de", translation_of=new)
     aged("Somebody", 1, type="profile")
     lists = [PostList("blog", 1), PostList("blog", 2), PostList("blog", 9, (term,))]
-    asked = Asked("en", lists=lists)
+    asked = LinkedPostsRequest("en", lists=lists)
 
     with CaptureQueriesContext(connection) as queries:
         found = linked(asked)
@@ -184,7 +184,7 @@ def test_lists_have_the_newest_of_their_type_term_and_language():
     assert [[row["title"] for row in found.listed[wanted]] for wanted in lists] == [
         ["New"], ["New", "Middle"], ["New", "Old"],
     ]  # fmt: skip
-    assert titles(Asked("de", lists=lists[:1]), lists[0]) == ["Neu"]
+    assert titles(LinkedPostsRequest("de", lists=lists[:1]), lists[0]) == ["Neu"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_lists_have_the_newest_of_their_type_term_and_language():
 def test_what_cannot_be_listed_is_empty(wanted):
     make.post()
 
-    assert titles(Asked("en", lists=[wanted]), wanted) == []
+    assert titles(LinkedPostsRequest("en", lists=[wanted]), wanted) == []
 
 
 def test_lists_are_bounded_in_length_and_number():
@@ -215,7 +215,7 @@ def test_lists_are_bounded_in_length_and_number():
     huge = PostList("blog", 10**9)
     many = [PostList(f"type-{n}", 3) for n in range(200)]
 
-    found = linked(Asked("en", lists=[huge, *many]))
+    found = linked(LinkedPostsRequest("en", lists=[huge, *many]))
 
     assert len(found.listed[huge]) == MOST_LISTED
     assert len(found.listed) == linked_posts.MOST_LISTS
@@ -223,6 +223,6 @@ def test_lists_are_bounded_in_length_and_number():
 
 def test_nothing_asked_costs_nothing():
     with CaptureQueriesContext(connection) as queries:
-        assert linked(Asked("en")).neighbours == ()
+        assert linked(LinkedPostsRequest("en")).neighbours == ()
 
     assert len(queries) == 0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proofroom.core.http_client import Answer, Unreachable
+from proofroom.core.http_client import HttpResult, Unreachable
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.outcomes import next_wait, outcome_of
 from tests.receiver import Receiver, Reply, Trick
@@ -174,7 +174,7 @@ def test_the_waits_are_those_of_the_environment(env: Any) -> None:
     ids=["seconds", "503", "500", "date", "past", "huge", "far", "negative", "word", "sup", "none"],
 )
 def test_the_receiver_may_ask_for_time(status: int, given: str, seconds: int) -> None:
-    outcome = outcome_of(Answer(status, {"retry-after": given}, b"", 1), NOW)
+    outcome = outcome_of(HttpResult(status, {"retry-after": given}, b"", 1), NOW)
 
     assert outcome.wait == timedelta(seconds=seconds)
     wait = next_wait(1, outcome)

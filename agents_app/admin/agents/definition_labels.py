@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.labels import money, state_badge, tokens
+from agents_app.admin.labels import format_money, format_tokens, state_badge
 from agents_app.admin.runs.filters import SCOPES
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.reactions import Reaction
@@ -95,7 +95,7 @@ def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
 
 def tokens_of_answer(most: int | None) -> str:
     """The longest answer that is asked for; empty where nobody says."""
-    return tokens(most) if most else ""
+    return format_tokens(most) if most else ""
 
 
 def open_ended_label(rule: OpenEndedContext) -> str:
@@ -146,7 +146,7 @@ def rate_of(rates: Mapping[str, AcceptanceRate], found: Agent) -> ShownRate:
     """That of one agent; of zeros where it did not run."""
     rate = rates.get(found.definition.id) or AcceptanceRate()
     return ShownRate(
-        rate.runs, rate.failed, rate.accepted, rate.decided, rate.share, money(rate.cost)
+        rate.runs, rate.failed, rate.accepted, rate.decided, rate.share, format_money(rate.cost)
     )
 
 

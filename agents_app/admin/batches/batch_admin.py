@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.labels import agent_name, money, tokens
+from agents_app.admin.labels import agent_name, format_money, format_tokens
 from agents_app.admin.runs.actions import sentence_of_numbers
 from agents_app.batches.lifecycle import cancel_batch, revert_batch
 from agents_app.batches.queries import PostResult, find_batch, progress_of
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
-from agents_app.progress.labels import doing_said
+from agents_app.progress.labels import translate_activity
 from agents_app.runs.retry import retry_run
 from content.models import Layer
 from proofroom.core.admin.permissions import (
@@ -80,7 +80,7 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
 
     @admin.display(description=gettext_lazy("Cost"))
     def price(self, batch: AgentBatch) -> str:
-        return money(getattr(batch, "spent", None)) or "—"
+        return format_money(getattr(batch, "spent", None)) or "—"
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -109,7 +109,7 @@ def batch_state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BatchResultRow:
     """The result of one post. `undone` describes what taking it back did."""
 
     result: PostResult
@@ -142,8 +142,8 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "progress": progress,
         "failed": sum(progress.by_status.get(status, 0) for status in _AGAIN),
         "proposed": sum(result.staged for result in progress.results),
-        "used": tokens(progress.input_tokens + progress.output_tokens),
-        "price": money(progress.cost),
+        "used": format_tokens(progress.input_tokens + progress.output_tokens),
+        "price": format_money(progress.cost),
         "lines": lines,
         "is_busy": not progress.is_finished or is_reverting,
         "may_cancel": may_act and not progress.is_finished,
@@ -158,16 +158,16 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     )
 
 
-def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
+def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> BatchResultRow:
     undone = batch.reverted.get(str(result.run_id)) or {}
     numbers = [len(undone.get(name) or ()) for name in ("reverted", "unstaged", "kept")]
     is_there = bool(result.post_id and result.title)
     is_undone = bool(undone) and not undone.get("error")
     waits = is_there and result.staged and not is_undone
-    return Line(
+    return BatchResultRow(
         result,
         in_words(str(RunStatus(result.status).label)),
-        doing_said(result.doing),
+        translate_activity(result.doing),
         reverse("admin:agents_app_agentrun_change", args=[result.run_id]),
         post_url("change", str(result.post_id)) if is_there else "",
         review_url(str(result.post_id), Layer.AI_REVIEW) if waits else "",

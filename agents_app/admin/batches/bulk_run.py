@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from agents_app.admin.run_dialog.form import (
-    Refused,
+    RunRefusal,
     asked_agent,
     asked_words,
     choice_context,
@@ -48,7 +48,7 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
             MAX_POSTS,
         )
         if in_dialog(request):
-            return bulk_page(request, (), Refused(problem=sentence % {"n": MAX_POSTS}))
+            return bulk_page(request, (), RunRefusal(problem=sentence % {"n": MAX_POSTS}))
         messages.error(request, sentence % {"n": MAX_POSTS})
         return HttpResponseRedirect(reverse("admin:content_post_changelist"))
     return bulk_page(request, ids, None)
@@ -72,7 +72,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
         return bulk_page(request, ids, None)
     if request.POST.get("estimated", "") != asked_agent(request):
         sentence = _("You chose another agent. Look at what it will cost, then run it.")
-        return bulk_page(request, ids, Refused(problem=sentence))
+        return bulk_page(request, ids, RunRefusal(problem=sentence))
     try:
         made = create_bulk_runs(
             agent_id=asked_agent(request),
@@ -85,7 +85,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("admin:agents_app_agentbatch_change", args=[made.batch.pk]))
 
 
-def bulk_page(request: HttpRequest, ids: Sequence[str], refused: Refused | None) -> HttpResponse:
+def bulk_page(request: HttpRequest, ids: Sequence[str], refused: RunRefusal | None) -> HttpResponse:
     agents = only_enabled(agents_for(Scope.BULK))
     uuids: list[UUID] = []
     for id_ in ids:

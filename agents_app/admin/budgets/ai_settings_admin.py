@@ -22,7 +22,7 @@ from agents_app.budgets.changes import set_budgets
 from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, today
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings, CheckOutcome, ProviderCheck
-from agents_app.providers.interface import DEMO
+from agents_app.providers.interface import DEMO_PROVIDER
 from agents_app.providers.prices import price_list
 from agents_app.settings.ai_settings import ai_settings, update_ai_settings
 from agents_app.settings.provider_checks import ask_check, is_lost
@@ -71,7 +71,7 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
             "defaults": defaults,
             "budgets": budgets,
             "headings": [cell.label for cell in budgets[0].cells],
-            "is_demo": all(item.id == DEMO for item in found if item.is_default),
+            "is_demo": all(item.id == DEMO_PROVIDER for item in found if item.is_default),
             "prices_date": price_list().date,
             "known_models": known_models(found),
             "refused": any(item.is_bound and item.errors for item in budgets),
@@ -188,7 +188,7 @@ _PROBLEMS: Final[Mapping[str, Promise]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class ProviderCheckResult:
     """The result of the last test; `is_waiting` while a worker has not asked yet."""
 
     said: str
@@ -198,24 +198,24 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ProviderConnectionRow:
     """A provider on the page. Its button stands where it is first named, though it may serve two kinds."""
 
     provider: Provider
     can_be_tested: bool
-    tested: Tested | None
+    tested: ProviderCheckResult | None
 
 
-def connections(found: Sequence[Provider]) -> list[Shown]:
+def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
     """The providers with what their tests said. One query."""
     checks = ProviderCheck.objects.in_bulk([item.id for item in found if item.source])
-    shown: list[Shown] = []
+    shown: list[ProviderConnectionRow] = []
     for item in found:
         is_first = item.id not in {one.provider.id for one in shown}
         can_be_tested = is_first and bool(item.source) and item.is_configured
         row = checks.get(item.id) if can_be_tested else None
         tested = describe_check(row, item) if row is not None and row.asked_at is not None else None
-        shown.append(Shown(item, can_be_tested, tested))
+        shown.append(ProviderConnectionRow(item, can_be_tested, tested))
     return shown
 
 
@@ -229,15 +229,15 @@ def test(request: HttpRequest, provider: str) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('admin:agents_app_aisettings_changelist')}#providers")
 
 
-def describe_check(row: ProviderCheck, item: Provider) -> Tested:
+def describe_check(row: ProviderCheck, item: Provider) -> ProviderCheckResult:
     if is_lost(row):
         said = _(
             "No worker took the test up, or it was ended in the middle. Look whether workers run, "
             "and test again."
         )
-        return Tested(said, "problem", row.asked_at)
+        return ProviderCheckResult(said, "problem", row.asked_at)
     if row.checked_at is None:
-        return Tested(_("Being tested…"), "waiting", row.asked_at, is_waiting=True)
+        return ProviderCheckResult(_("Being tested…"), "waiting", row.asked_at, is_waiting=True)
     if row.outcome == CheckOutcome.WORKS:
         said = ngettext(
             "It works: it answers, and its list names %(n)d model.",
@@ -248,7 +248,7 @@ def describe_check(row: ProviderCheck, item: Provider) -> Tested:
             names = ", ".join(map(str, row.lacks))
             lacking = _("Not on the list: %(names)s. Runs with it may fail; choose another model.")
             said = f"{said} {lacking % {'names': names}}"
-        return Tested(said, "careful" if row.lacks else "works", row.checked_at)
+        return ProviderCheckResult(said, "careful" if row.lacks else "works", row.checked_at)
     problem = str(_PROBLEMS.get(row.outcome, row.outcome))
     values = {"status": row.status, "variable": item.source}
-    return Tested(problem % values, "problem", row.checked_at)
+    return ProviderCheckResult(problem % values, "problem", row.checked_at)

@@ -12,7 +12,12 @@ from django.utils.translation import gettext
 
 from agents_app.admin.labels import agent_name
 from agents_app.budgets.changes import BudgetLimits
-from agents_app.budgets.limits import ALL, Amount, Unit, short_text
+from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
+    Amount,
+    Unit,
+    short_text,
+)
 from agents_app.budgets.usage import BudgetUsage, BudgetView
 from proofroom.core.admin.charts import Upright, part, upright
 
@@ -20,7 +25,7 @@ _AXIS_EVERY: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class UsageColumn:
     """A day."""
 
     day: date
@@ -34,7 +39,7 @@ class Column:
 class Columns:
     """The days of a month."""
 
-    columns: Sequence[Column]
+    columns: Sequence[UsageColumn]
     peak: str
     peak_day: date | None
     days: Sequence[tuple[date, Amount]]
@@ -51,7 +56,7 @@ def columns(found: BudgetUsage, unit: Unit, today: date) -> Columns:
     top_day, top = max(days, key=lambda item: item[1].of(unit))
     return Columns(
         [
-            Column(
+            UsageColumn(
                 day=day,
                 text=short_text(amount.of(unit), unit),
                 drawn=upright(number, count, float(amount.of(unit)), float(top.of(unit))),
@@ -67,7 +72,7 @@ def columns(found: BudgetUsage, unit: Unit, today: date) -> Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class UsageBar:
     """An agent. `share` is of all that was used, in percent; `limit` says how much of its month that is."""
 
     name: str
@@ -81,9 +86,13 @@ class Bar:
 
 def bars(
     found: BudgetUsage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: bool
-) -> list[Bar]:
+) -> list[UsageBar]:
     """The agents of the month, those that used most first."""
-    views = {view.agent_id: view for view in budgets if view.agent_id != ALL} if is_now else {}
+    views = (
+        {view.agent_id: view for view in budgets if view.agent_id != ALL_AGENTS_KEY}
+        if is_now
+        else {}
+    )
     other: Unit = "tokens" if unit == "cost" else "cost"
     rows = sorted(found.by_agent(), key=lambda item: -item[1].of(unit))
     top = max((amount.of(unit) for _, amount in rows), default=Decimal(0))
@@ -99,7 +108,7 @@ def bars(
             if percent >= 80:
                 look = "is-over" if percent >= 100 else "is-near"
         made.append(
-            Bar(
+            UsageBar(
                 name=agent_name(agent_id) if agent_id else gettext("Without an agent"),
                 text=short_text(value, unit),
                 other=short_text(amount.of(other), other),

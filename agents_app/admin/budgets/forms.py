@@ -12,8 +12,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name
-from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges
-from agents_app.budgets.limits import ALL, DEFAULT, PERIODS, UNITS, PeriodName, Unit, short_text
+from agents_app.budgets.changes import (
+    MAX_COST_LIMIT,
+    MAX_TOKENS_LIMIT,
+    NAMES,
+    LimitChanges,
+)
+from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
+    DEFAULT,
+    PERIODS,
+    UNITS,
+    PeriodName,
+    Unit,
+    short_text,
+)
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
 from agents_app.settings.ai_settings import MODEL_MAX
@@ -86,7 +99,7 @@ class DefaultsForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class BudgetCell:
     """One limit: its field, and how much of what holds is used. `percent` is None where there is no limit."""
 
     field: forms.BoundField
@@ -108,13 +121,13 @@ class Cell:
 class BudgetForm(forms.Form):
     """One row of the table. Only what somebody changed is sent on, so that two people can edit at once."""
 
-    tokens_per_day = forms.IntegerField(required=False, min_value=0, max_value=TOKENS_MOST)
-    tokens_per_month = forms.IntegerField(required=False, min_value=0, max_value=TOKENS_MOST)
+    tokens_per_day = forms.IntegerField(required=False, min_value=0, max_value=MAX_TOKENS_LIMIT)
+    tokens_per_month = forms.IntegerField(required=False, min_value=0, max_value=MAX_TOKENS_LIMIT)
     cost_per_day = forms.DecimalField(
-        required=False, min_value=Decimal(0), max_value=COST_MOST, decimal_places=6
+        required=False, min_value=Decimal(0), max_value=MAX_COST_LIMIT, decimal_places=6
     )
     cost_per_month = forms.DecimalField(
-        required=False, min_value=Decimal(0), max_value=COST_MOST, decimal_places=6
+        required=False, min_value=Decimal(0), max_value=MAX_COST_LIMIT, decimal_places=6
     )
 
     def __init__(self, data: Any, view: BudgetView) -> None:
@@ -138,7 +151,7 @@ class BudgetForm(forms.Form):
 
     @property
     def title(self) -> str:
-        if self.view.agent_id == ALL:
+        if self.view.agent_id == ALL_AGENTS_KEY:
             return _("All together")
         if self.view.agent_id == DEFAULT:
             return _("Each agent")
@@ -146,24 +159,24 @@ class BudgetForm(forms.Form):
 
     @property
     def note(self) -> str:
-        if self.view.agent_id == ALL:
+        if self.view.agent_id == ALL_AGENTS_KEY:
             return _("What everything may use in sum.")
         if self.view.agent_id == DEFAULT:
             return _("Holds where an agent has no limit of its own.")
         return ""
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[BudgetCell]:
         return [self._cell(unit, period) for unit, period in _CELLS]
 
-    def _cell(self, unit: Unit, period: PeriodName) -> Cell:
+    def _cell(self, unit: Unit, period: PeriodName) -> BudgetCell:
         name = f"{unit}_per_{period}"
         amount = (self.view.today if period == "day" else self.view.month).of(unit)
         most: Decimal | int | None = getattr(self.view.holding, name)
         percent = None
         if most is not None and self.view.agent_id != DEFAULT:
             percent = int(amount * 100 / most) if most else 100
-        return Cell(self[name], str(_LABELS[name]), short_text(amount, unit), percent)
+        return BudgetCell(self[name], str(_LABELS[name]), short_text(amount, unit), percent)
 
     def changes(self) -> LimitChanges:
         given = {name: self.cleaned_data[name] for name in self.changed_data}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.admin.labels import agent_name
 from agents_app.admin.run_dialog.form import (
-    Refused,
+    RunRefusal,
     asked_agent,
     asked_words,
     begin,
@@ -27,7 +27,7 @@ from agents_app.admin.run_dialog.form import (
     for_dialog,
 )
 from agents_app.admin.run_dialog.retry import (
-    Retry,
+    RetryOption,
     asked_note,
     maker_first,
     retry_context,
@@ -70,7 +70,7 @@ class FieldRequest:
     layers: Layers
     target: FieldTarget
     agents: Sequence[AgentDefinition]
-    retry: Retry | None
+    retry: RetryOption | None
 
 
 def field_actions(request: HttpRequest, post: Post) -> FieldActions:
@@ -197,7 +197,9 @@ def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
     return create_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 
-def field_page(request: HttpRequest, asked: FieldRequest, refused: Refused | None) -> HttpResponse:
+def field_page(
+    request: HttpRequest, asked: FieldRequest, refused: RunRefusal | None
+) -> HttpResponse:
     document = asked.layers.ai_review.document
     value = asked.target.value(document)
     if asked.retry is not None and asked.retry.earlier is not None:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from pydantic import BaseModel
 
-from agents_app.admin.labels import money, tokens
+from agents_app.admin.labels import format_money, format_tokens
 from agents_app.budgets.estimates import estimate
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import switched
@@ -59,7 +59,7 @@ _SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class OfferedAgent:
     """An agent to choose, with the box for words that it brings."""
 
     id: str
@@ -75,7 +75,7 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RunRefusal:
     """The reasons why no run was begun: `words` concerns the words, `problem` the rest."""
 
     problem: str = ""
@@ -83,17 +83,17 @@ class Refused:
     status: int = 422
 
 
-def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[Offered]:
+def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[OfferedAgent]:
     """The agents as choices; the first is chosen where nobody chose one of them."""
     known = {agent.id for agent in agents}
     if chosen not in known and agents:
         chosen = agents[0].id
-    found: list[Offered] = []
+    found: list[OfferedAgent] = []
     for agent in agents:
         rule, tools = agent.open_ended_context, listed_tools(agent)
         most = min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS)
         found.append(
-            Offered(
+            OfferedAgent(
                 agent.id,
                 agent.name,
                 in_words(agent.description),
@@ -123,7 +123,7 @@ def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
 
 
 def choice_context(
-    request: HttpRequest, agents: Sequence[AgentDefinition], refused: Refused | None = None
+    request: HttpRequest, agents: Sequence[AgentDefinition], refused: RunRefusal | None = None
 ) -> dict[str, Any]:
     """Return the form's values: those that were sent, else those of the address."""
     found = offered(agents, asked_agent(request))
@@ -160,7 +160,7 @@ def asked_words(request: HttpRequest) -> str | None:
     return request.POST.get("words", "").strip() or None
 
 
-def begin(start: Callable[[], AgentRun]) -> HttpResponse | Refused:
+def begin(start: Callable[[], AgentRun]) -> HttpResponse | RunRefusal:
     """Begin a run and lead to its page, or say why it cannot be."""
     try:
         run = start()
@@ -169,13 +169,13 @@ def begin(start: Callable[[], AgentRun]) -> HttpResponse | Refused:
     return HttpResponseRedirect(reverse("admin:agents_app_agentrun_change", args=[run.pk]))
 
 
-def refusal_of(error: CmsError) -> Refused:
+def refusal_of(error: CmsError) -> RunRefusal:
     """A service's refusal in the form. What the person may not do at all is raised again."""
     if error.status == 403 and error.code != "agent_not_in_scope":
         raise error
     if WORDS in error.details:
-        return Refused(words=" ".join(error.details[WORDS]))
-    return Refused(problem=error.message)
+        return RunRefusal(words=" ".join(error.details[WORDS]))
+    return RunRefusal(problem=error.message)
 
 
 def estimate_context(
@@ -189,7 +189,9 @@ def estimate_context(
     limits = [
         {
             "limit": one.limit,
-            "left": money(one.left) if one.limit.unit == "cost" else tokens(int(one.left)),
+            "left": format_money(one.left)
+            if one.limit.unit == "cost"
+            else format_tokens(int(one.left)),
             "renews_at": one.renews_at,
             "is_short": id(one) in short,
         }
@@ -198,8 +200,8 @@ def estimate_context(
     return {
         "estimated": found,
         "estimated_for": agent,
-        "about": _amount(found.input_tokens + found.output_tokens, money(found.cost)),
-        "at_most": _amount(found.most_tokens, money(found.most_cost)),
+        "about": _amount(found.input_tokens + found.output_tokens, format_money(found.cost)),
+        "at_most": _amount(found.most_tokens, format_money(found.most_cost)),
         "limits": limits,
         "is_beyond": bool(short),
         "may_be_beyond": bool(found.beyond(at_most=True)),
@@ -208,5 +210,5 @@ def estimate_context(
 
 def _amount(number: int, price: str) -> str:
     if price:
-        return _("%(price)s (%(tokens)s)") % {"price": price, "tokens": tokens(number)}
-    return _("%(tokens)s, at a price unknown here") % {"tokens": tokens(number)}
+        return _("%(price)s (%(tokens)s)") % {"price": price, "tokens": format_tokens(number)}
+    return _("%(tokens)s, at a price unknown here") % {"tokens": format_tokens(number)}

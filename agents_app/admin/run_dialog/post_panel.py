@@ -14,7 +14,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from agents_app.admin.agents.prompt_versions import prompt_url
-from agents_app.admin.labels import agent_name, is_demo, model_label, money
+from agents_app.admin.labels import (
+    agent_name,
+    format_money,
+    is_demo,
+    model_label,
+)
 from agents_app.admin.run_dialog.form import enabled_on
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
@@ -22,8 +27,8 @@ from agents_app.models import AgentRun, RunStatus
 from content.models import Post
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.panels import (
+    PostTab,
     RunView,
-    Tab,
     post_panels,
     post_tabs,
     run_lookups,
@@ -48,10 +53,10 @@ def agent_panel(request: HttpRequest, post: Post) -> SafeString:
     return SafeString(render_to_string("admin/agents/panel.html", context, request))
 
 
-def agent_tabs(request: HttpRequest, post: Post) -> Iterable[Tab]:
+def agent_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
     if may(request, "agents.view"):
         url = reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}"
-        yield Tab("runs", _("Runs"), url)
+        yield PostTab("runs", _("Runs"), url)
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
@@ -72,7 +77,7 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             model=model_label(run),
             by=run.by_name,
             is_demo=is_demo(run),
-            cost=money(run.cost),
+            cost=format_money(run.cost),
             problem=(run.error or str(run.get_status_display()))
             if run.is_finished and run.status != RunStatus.SUCCEEDED
             else "",

@@ -80,7 +80,7 @@ def last_person(hands: Sequence[Mark]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class RetryOption:
     """A proposal of `layer` that is to be tried again. `earlier` is None where it was decided on meanwhile."""
 
     layer: Layer
@@ -91,13 +91,13 @@ class Retry:
         return self.earlier.agent_id if self.earlier is not None else ""
 
 
-def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> Retry | None:
+def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> RetryOption | None:
     """Return the proposal that the address asks to try again; None where it asks anew."""
     wanted = request.GET.get("again", "")
     if wanted not in Layer.values:
         return None
     layer = Layer(wanted)
-    return Retry(layer, earlier_proposal(layers, target, layer))
+    return RetryOption(layer, earlier_proposal(layers, target, layer))
 
 
 def maker_first(agents: Sequence[AgentDefinition], made_by: str) -> list[AgentDefinition]:
@@ -111,7 +111,7 @@ def asked_note(request: HttpRequest) -> str:
 
 def retry_context(
     request: HttpRequest,
-    retry: Retry | None,
+    retry: RetryOption | None,
     layers: Layers,
     target: FieldTarget,
     agents: Sequence[AgentDefinition],

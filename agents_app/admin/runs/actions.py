@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from agents_app.admin.labels import agent_name
-from agents_app.admin.run_dialog.form import Refused, begin, in_dialog
+from agents_app.admin.run_dialog.form import RunRefusal, begin, in_dialog
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_once
 from agents_app.runs.lifecycle import cancel_run, find_run
@@ -52,7 +52,7 @@ def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
     token = request.POST.get("once", "")
     answer = begin(lambda: create_once(token, actor=actor, wish={"note": note}, start=start))
-    if isinstance(answer, Refused):
+    if isinstance(answer, RunRefusal):
         messages.error(request, answer.problem or answer.words)
         return _to(run_id)
     return answer

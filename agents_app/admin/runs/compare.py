@@ -14,8 +14,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.agents.prompt_versions import changed_prompt
-from agents_app.admin.labels import agent_name, duration, model_label, money, tokens
-from agents_app.admin.runs.field_values import Shown, field_view
+from agents_app.admin.labels import (
+    agent_name,
+    duration,
+    format_money,
+    format_tokens,
+    model_label,
+)
+from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.lifecycle import find_run
@@ -30,7 +36,7 @@ _MAX_OTHERS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One thing of both runs, in words."""
 
     name: str
@@ -92,9 +98,9 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return page(request, "admin/agents/compare.html", context, title=_("Compare two runs"))
 
 
-def compare_rows(first: AgentRun, second: AgentRun) -> list[Row]:
-    def row(name: str, of: Any) -> Row:
-        return Row(name, of(first) or "—", of(second) or "—")
+def compare_rows(first: AgentRun, second: AgentRun) -> list[ComparisonRow]:
+    def row(name: str, of: Any) -> ComparisonRow:
+        return ComparisonRow(name, of(first) or "—", of(second) or "—")
 
     return [
         row(_("Status"), lambda run: str(run.get_status_display())),
@@ -102,8 +108,8 @@ def compare_rows(first: AgentRun, second: AgentRun) -> list[Row]:
         row(_("Answered by"), model_label),
         row(_("Prompt version"), lambda run: run.prompt_version),
         row(_("Took"), duration),
-        row(_("Used"), lambda run: tokens(run.input_tokens + run.output_tokens)),
-        row(_("Cost"), lambda run: money(run.cost)),
+        row(_("Used"), lambda run: format_tokens(run.input_tokens + run.output_tokens)),
+        row(_("Cost"), lambda run: format_money(run.cost)),
         row(_("In your own words"), lambda run: run.open_ended_context),
         row(_("Note to this try"), lambda run: run.note),
         row(_("Why it failed"), lambda run: run.error),
@@ -131,7 +137,7 @@ def compare_proposals(first: AgentRun, second: AgentRun) -> dict[str, Any]:
     return found
 
 
-def compare_answers(first: AgentRun, second: AgentRun) -> Shown | None:
+def compare_answers(first: AgentRun, second: AgentRun) -> ShownFieldValue | None:
     if first.post is None:
         return None
     document = open_layers(first.post).ai_review.document

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from agents_app.runs.field_target import FieldTarget
 from content.document import PostDocument
 from content.posts.reference_titles import found
-from content.review.cards import Stretch, lines_of, lines_of_value, stretches
-from content.review.comparison import Shape, compare
+from content.review.cards import (
+    DiffStretch,
+    lines_of,
+    lines_of_value,
+    stretches,
+)
+from content.review.comparison import ValueShape, compare
 from content.review.labels import field_label, module_names, prop_label
 from content.review.references import References, Wanted, shape_at
 from content.review.summary import length_note, summary
@@ -18,10 +23,10 @@ from proofroom.definitions.richtext.markdown import from_markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFieldValue:
     """A value beside the one that it would replace."""
 
-    stretches: Sequence[Stretch]
+    stretches: Sequence[DiffStretch]
     summary: str
     length: str
 
@@ -32,19 +37,19 @@ class FieldView:
 
     label: str
     path: str
-    shape: Shape
+    shape: ValueShape
     language: str
     references: References
 
-    def now(self, value: Json) -> list[Stretch]:
+    def now(self, value: Json) -> list[DiffStretch]:
         """The value as it stands."""
         return stretches(lines_of_value(value, self.shape, self.references))
 
-    def change(self, before: Json, after: Json) -> Shown:
+    def change(self, before: Json, after: Json) -> ShownFieldValue:
         """What the value would become."""
         after = self._read(after)
         found = compare(before, after, self.shape, language=self.language)
-        return Shown(
+        return ShownFieldValue(
             stretches(lines_of(found, self.references)),
             summary(found),
             length_note(self.path, before, after),
@@ -63,7 +68,7 @@ def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Jso
     elif len(target.path) == 1:
         shape = shape_at(f"modules.{target.module_id}.props.{target.path[0]}", document)
     else:
-        shape = Shape(target.field_type)
+        shape = ValueShape(target.field_type)
     wanted = Wanted()
     if shape.kind in wanted.ids:
         for value in values:

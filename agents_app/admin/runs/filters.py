@@ -38,7 +38,7 @@ SCOPES: Final[Mapping[Scope, Promise]] = {
 _VERSIONS: Final = 10
 
 
-class AgentFilter(SimpleListFilter):
+class RunAgentFilter(SimpleListFilter):
     title = _("agent")
     parameter_name = "agent_id"
 
@@ -65,7 +65,7 @@ class PromptFilter(SimpleListFilter):
     def lookups(
         self, request: HttpRequest, model_admin: ModelAdmin[Any]
     ) -> Iterable[tuple[str, str]]:
-        agent_id = request.GET.get(AgentFilter.parameter_name, "")
+        agent_id = request.GET.get(RunAgentFilter.parameter_name, "")
         rows = prompt_versions(agent_id).values_list("digest", "created_at")[:_VERSIONS]
         return [
             (digest, f"{digest} ({date_format(localtime(at), 'SHORT_DATE_FORMAT')})")
@@ -89,7 +89,7 @@ class ScopeFilter(SimpleListFilter):
         return queryset.filter(scope=self.value()) if self.value() else queryset
 
 
-class OutcomeFilter(SimpleListFilter):
+class RunOutcomeFilter(SimpleListFilter):
     title = _("what came of it")
     parameter_name = "outcome"
 

@@ -14,14 +14,20 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.labels import agent_name, duration, is_demo, money, state_badge
+from agents_app.admin.labels import (
+    agent_name,
+    duration,
+    format_money,
+    is_demo,
+    state_badge,
+)
 from agents_app.admin.run_dialog.post_run import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
 from agents_app.admin.runs.compare import compare
 from agents_app.admin.runs.filters import (
-    AgentFilter,
-    OutcomeFilter,
     PromptFilter,
+    RunAgentFilter,
+    RunOutcomeFilter,
     ScopeFilter,
 )
 from agents_app.admin.runs.run_history import transcript
@@ -40,7 +46,14 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     )
     list_display = ("agent", "about", "state", "begun", "price")
     list_display_links = ("agent",)
-    list_filter = ("status", AgentFilter, PromptFilter, ScopeFilter, OutcomeFilter, "created_at")
+    list_filter = (
+        "status",
+        RunAgentFilter,
+        PromptFilter,
+        ScopeFilter,
+        RunOutcomeFilter,
+        "created_at",
+    )
     list_select_related = ("post", "batch")
     search_fields = ("agent_id", "by_name", "post__title")
     list_per_page = 50
@@ -95,7 +108,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
 
     @admin.display(description=gettext_lazy("Cost"), ordering="cost")
     def price(self, run: AgentRun) -> SafeString:
-        cost = _("demo") if is_demo(run) else money(run.cost) or "—"
+        cost = _("demo") if is_demo(run) else format_money(run.cost) or "—"
         return format_html('{} <span class="quiet">{}</span>', cost, duration(run))
 
     def get_urls(self) -> list[URLPattern]:

@@ -17,17 +17,24 @@ from django.views.decorators.http import require_GET
 from pydantic import ValidationError
 
 from agents_app.admin.agents.prompt_versions import run_prompt_context
-from agents_app.admin.labels import agent_name, duration, is_demo, model_label, money, tokens
+from agents_app.admin.labels import (
+    agent_name,
+    duration,
+    format_money,
+    format_tokens,
+    is_demo,
+    model_label,
+)
 from agents_app.admin.run_dialog.form import for_dialog
 from agents_app.admin.run_dialog.retry import proposal_effects
 from agents_app.admin.runs.compare import others_context
-from agents_app.admin.runs.field_values import Shown, field_view
+from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.admin.runs.run_history import story_context
 from agents_app.admin.runs.waterfall import waterfall
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.progress.labels import doing_of
-from agents_app.progress.run_progress import lines, progress
+from agents_app.progress.labels import activity_label
+from agents_app.progress.run_progress import run_progress, step_lines
 from agents_app.runs.field_target import find_field
 from agents_app.runs.lifecycle import find_run
 from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
@@ -64,14 +71,14 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     used = run.input_tokens + run.output_tokens
     steps = list(run.steps.all())
     figures = {
-        "steps": lines(steps),
+        "steps": step_lines(steps),
         "waterfall": waterfall(run, steps) if run.is_finished else None,
-        "doing": doing_of(run),
+        "doing": activity_label(run),
         "model": model_label(run),
         "took": duration(run),
         "is_demo": is_demo(run),
-        "used": tokens(used) if used else "",
-        "price": money(run.cost),
+        "used": format_tokens(used) if used else "",
+        "price": format_money(run.cost),
         "status_url": _url("run_status", run),
         "run_url": _url("agentrun_change", run),
         "socket_url": f"/ws/runs/{run.pk}/",
@@ -121,7 +128,7 @@ def status(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Answer the progress of a run for the page that shows it. Small: it is asked for every second."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
-    answer = JsonResponse(progress(run, run.steps.all()))
+    answer = JsonResponse(run_progress(run, run.steps.all()))
     answer["Cache-Control"] = "no-store"
     return answer
 
@@ -142,7 +149,7 @@ _WORDS: Final[Mapping[ProposalOutcome, tuple[Promise, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class ProposedChange:
     """One change of a run: where, and what became of it."""
 
     label: str
@@ -157,7 +164,7 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
     names = module_names(document, layers.live)
     fates = proposal_outcomes(run, layers)
     staged = [
-        Proposed(
+        ProposedChange(
             label_of(path, document, names),
             str(_WORDS[fate][0]),
             _WORDS[fate][1],
@@ -199,7 +206,7 @@ def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CandidateRow:
     """One try. `shown` is None where nothing was answered; `is_here` where it is the page's own run.
 
     `is_same`: it answered what stands there without it.
@@ -211,7 +218,7 @@ class Answer:
     status: str
     status_label: str
     at: datetime
-    shown: Shown | None
+    shown: ShownFieldValue | None
     is_here: bool
     is_staged: bool
     is_same: bool
@@ -236,7 +243,7 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     waiting = target.value(proposed)
     is_proposed = not same(waiting, before)
     answers = [
-        Answer(
+        CandidateRow(
             number=number,
             run_id=str(one.run_id),
             note=one.note,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from agents_app.models import AgentRun, RunStep
-from agents_app.progress.labels import lasted, step_kind, step_label
+from agents_app.progress.labels import format_duration, step_kind, step_label
 
 _NARROWEST: Final = 0.4
 """Percent, so that a quick step can still be seen."""
@@ -63,8 +63,8 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
                 kind=step.kind,
                 kind_label=step_kind(step),
                 is_ok=step.ok,
-                began=lasted(max(int(after * 1000), 0)),
-                took=lasted(step.milliseconds),
+                began=format_duration(max(int(after * 1000), 0)),
+                took=format_duration(step.milliseconds),
                 x=f"{x:.2f}%",
                 width=f"{min(share, 100 - x):.2f}%",
                 summary=step.summary,
@@ -73,5 +73,5 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
     spent: dict[str, str] = {}
     for kind in ("model", "tool"):
         own = [step.milliseconds for step in steps if step.kind == kind]
-        spent[kind] = lasted(sum(own)) if own else ""
-    return Waterfall(lanes, lasted(int(whole * 1000)), spent["model"], spent["tool"])
+        spent[kind] = format_duration(sum(own)) if own else ""
+    return Waterfall(lanes, format_duration(int(whole * 1000)), spent["model"], spent["tool"])

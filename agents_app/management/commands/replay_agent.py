@@ -17,7 +17,13 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.interface import ProviderError
 from agents_app.replay.decisions import decided_runs
 from agents_app.replay.new_answers import chosen
-from agents_app.replay.replay import Answering, ReplayedRun, by_asking, from_recorded, replay
+from agents_app.replay.replay import (
+    AnswerSource,
+    ReplayedRun,
+    by_asking,
+    from_recorded,
+    replay,
+)
 
 _LAST_MOST = 500
 
@@ -79,7 +85,9 @@ class Command(BaseCommand):
         else:
             self.stdout.write("\n".join(_table(figures, done)))
 
-    def _replay(self, agent: AgentDefinition, last: int, answering: Answering) -> list[ReplayedRun]:
+    def _replay(
+        self, agent: AgentDefinition, last: int, answering: AnswerSource
+    ) -> list[ReplayedRun]:
         decided = decided_runs(agent.id, last)
         done: list[ReplayedRun] = []
         try:

@@ -20,7 +20,7 @@ from agents_app.providers.demo import (
 )
 from agents_app.providers.demo.texts import LABEL, modules_of, section
 from agents_app.providers.interface import (
-    DEMO,
+    DEMO_PROVIDER,
     ConversationUsage,
     ConversationWatcher,
     ModelAnswer,
@@ -47,7 +47,7 @@ class DemoConversation:
         toolbox: Toolbox | None = None,
         watcher: ConversationWatcher | None = None,
     ) -> None:
-        self.choice = ProviderChoice(DEMO, DEMO)
+        self.choice = ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
         self.usage = ConversationUsage()
         self._agent_id = agent_id
         self._payload = payload

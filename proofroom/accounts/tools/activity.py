@@ -19,11 +19,11 @@ from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.event_kinds import all_kinds
-from proofroom.core.redaction import Redactor
+from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools import tool
 from proofroom.core.tools.arguments import nearest
 from proofroom.core.tools.cursors import open_cursor, sealed_cursor
-from proofroom.core.tools.pagination import Page, Paged
+from proofroom.core.tools.pagination import Paged, ToolPage
 
 _CONCISE: Final = ("id", "createdAt", "event", "sentence", "door", "agentId", "runId", "postId")
 _FULL: Final = (*_CONCISE, "label", "causeId", "payload")
@@ -42,7 +42,7 @@ class TailActivityLogs(Paged):
     permission="settings.manage",
     arguments=TailActivityLogs,
     group="diagnostics",
-    result=Page,
+    result=ToolPage,
 )
 def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets
@@ -64,7 +64,7 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
 
 
 def _items(rows: list[Event], actor: Actor, is_full: bool) -> list[Json]:
-    redactor, names = Redactor(), _FULL if is_full else _CONCISE
+    redactor, names = SecretRedactor(), _FULL if is_full else _CONCISE
     return [
         {
             name: _hidden(entry[name], redactor)
@@ -75,7 +75,7 @@ def _items(rows: list[Event], actor: Actor, is_full: bool) -> list[Json]:
     ]
 
 
-def _hidden(value: Json, redactor: Redactor) -> Json:
+def _hidden(value: Json, redactor: SecretRedactor) -> Json:
     if isinstance(value, str):
         return redactor.text(value)
     if isinstance(value, dict):

@@ -13,7 +13,7 @@ from proofroom.core.diagnostics import (
 )
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
-from proofroom.core.tools.pagination import Page
+from proofroom.core.tools.pagination import ToolPage
 
 
 class RunAceCommand(Arguments):
@@ -97,7 +97,7 @@ def test_local_route(actor: Actor, arguments: LocalRoute) -> JsonObject:
     permission="settings.manage",
     arguments=ReadServerLogs,
     group="diagnostics",
-    result=Page,
+    result=ToolPage,
     reads_untrusted=True,
 )
 def read_server_logs(actor: Actor, arguments: ReadServerLogs) -> JsonObject:

@@ -27,7 +27,7 @@ PRUNED: Final = "activity.pruned"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ChainFault:
     """Something that does not fit: at which link, about which event."""
 
     code: str
@@ -44,7 +44,7 @@ class Verification:
     begin: int = 0
     head: str = ""
     forgotten: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ChainFault] = field(default_factory=list)
     left_out: int = 0
     """Findings beyond the most that are listed."""
 
@@ -52,7 +52,7 @@ class Verification:
     def is_whole(self) -> bool:
         return not self.findings
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: ChainFault) -> None:
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(finding)
         else:
@@ -108,15 +108,15 @@ class _Walk:
     def end(self) -> None:
         if not self.is_begun_by_pruning:
             sentence = f"The links before {self.found.begin} were removed, and no event says so."
-            self.found.add(Finding("removed_beginning", sentence, seq=self.found.begin))
+            self.found.add(ChainFault("removed_beginning", sentence, seq=self.found.begin))
         if self.head is None:
             return
         if self.head[0] > self.seq:
             sentence = f"The chain ends at {self.seq}, before the given head."
-            self.found.add(Finding("truncated", sentence, seq=self.head[0]))
+            self.found.add(ChainFault("truncated", sentence, seq=self.head[0]))
         elif self.head[0] < self.found.begin:
             sentence = "The given head is older than the chain that is kept."
-            self.found.add(Finding("head_too_old", sentence, seq=self.head[0]))
+            self.found.add(ChainFault("head_too_old", sentence, seq=self.head[0]))
 
     def _is_pruned_meanwhile(self, seal: Seal) -> bool:
         return seal.seq > self.seq + 1 and not Seal.objects.filter(seq__lt=seal.seq).exists()
@@ -159,16 +159,18 @@ class _Walk:
             self._add("wrongly_forgotten", "Events of this kind are never forgotten.", seal)
 
     def _add(self, code: str, sentence: str, seal: Seal) -> None:
-        self.found.add(Finding(code, sentence, seq=seal.seq, event_id=seal.event_id))
+        self.found.add(ChainFault(code, sentence, seq=seal.seq, event_id=seal.event_id))
 
 
-def _beside_the_chain() -> Iterator[Finding]:
+def _beside_the_chain() -> Iterator[ChainFault]:
     """Events that no link has, though one should."""
     linked = Exists(Seal.objects.filter(event_id=OuterRef("pk")))
     for id_ in _first_ids(Event.objects.filter(~linked, is_sealed=True)):
-        yield Finding("unlinked", "The event is marked sealed, and no link has it.", event_id=id_)
+        yield ChainFault(
+            "unlinked", "The event is marked sealed, and no link has it.", event_id=id_
+        )
     for id_ in _first_ids(unsealed().filter(created_at__lt=timezone.now() - UNSEALED_AT_MOST)):
-        yield Finding("unsealed", "The event waits too long to be sealed.", event_id=id_)
+        yield ChainFault("unsealed", "The event waits too long to be sealed.", event_id=id_)
 
 
 def _first_ids(events: QuerySet[Event]) -> Iterable[int]:

@@ -70,7 +70,7 @@ class DoorFilter(ValueFilter):
         return rows.filter(via=value[:20])
 
 
-class StateFilter(ValueFilter):
+class EventStateFilter(ValueFilter):
     title = gettext_lazy("telling")
     parameter_name = "telling"
 
@@ -94,7 +94,7 @@ class ActorFilter(ValueFilter):
         return rows.filter(actor_id=int(value)) if is_id else rows.none()
 
 
-class AgentFilter(ValueFilter):
+class EventAgentFilter(ValueFilter):
     title = gettext_lazy("agent")
     parameter_name = "agent"
 
@@ -107,7 +107,7 @@ class AgentFilter(ValueFilter):
         return rows.filter(agent_id=value[:80])
 
 
-class PostFilter(ValueFilter):
+class EventPostFilter(ValueFilter):
     """Only shown where a post's page led here."""
 
     title = gettext_lazy("post")

@@ -24,11 +24,11 @@ from proofroom.core.activity.presenters import EntryAnswer, present
 from proofroom.core.admin.bounded_lists import BoundedPaginator
 from proofroom.core.admin.event_filters import (
     ActorFilter,
-    AgentFilter,
     DoorFilter,
+    EventAgentFilter,
+    EventPostFilter,
+    EventStateFilter,
     GroupFilter,
-    PostFilter,
-    StateFilter,
 )
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import (
@@ -76,11 +76,11 @@ class EventAdmin(PermittedAdmin[Event]):
     list_filter = (
         GroupFilter,
         DoorFilter,
-        StateFilter,
+        EventStateFilter,
         "created_at",
         ActorFilter,
-        AgentFilter,
-        PostFilter,
+        EventAgentFilter,
+        EventPostFilter,
     )
     search_fields = ("id",)
     search_help_text = gettext_lazy(

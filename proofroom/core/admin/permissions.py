@@ -13,7 +13,7 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 
-from proofroom.core.actor import Actor, Person
+from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.errors import CmsError, NotAllowed, NotFound
 
 M = TypeVar("M", bound=Model)
@@ -33,7 +33,7 @@ def require(request: HttpRequest, *permissions: str) -> None:
 
 def actor_of(request: HttpRequest) -> Actor:
     """Whoever is logged in, acting through the admin."""
-    user: Person = request.user  # type: ignore[assignment]  # the admin lets nobody in who is no User
+    user: ActorUser = request.user  # type: ignore[assignment]  # the admin lets nobody in who is no User
     return Actor(user=user, via="admin")
 
 

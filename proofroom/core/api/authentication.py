@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from rest_framework.authentication import CSRFCheck, SessionAuthentication
 from rest_framework.request import Request
 
-from proofroom.core.actor import Actor, Person
+from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.api.exceptions import CsrfFailed
 from proofroom.core.errors import NotAuthenticated
 
@@ -18,7 +18,7 @@ LOG_IN_FIRST: Final = "Log in first (POST /api/auth/login), or send an API token
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class ApiCredential:
     """What an API token lets its bearer do: `request.auth` where there is one."""
 
     token_id: str
@@ -46,8 +46,8 @@ def actor_of(request: Request) -> Actor:
     user = request.user
     if not getattr(user, "is_authenticated", False):
         raise NotAuthenticated(LOG_IN_FIRST)
-    person: Person = user  # type: ignore[assignment]  # accounts.User is one
+    person: ActorUser = user  # type: ignore[assignment]  # accounts.User is one
     token: object = request.auth
-    if isinstance(token, Credential):
+    if isinstance(token, ApiCredential):
         return Actor(user=person, via="api", token_id=token.token_id, permissions=token.permissions)
     return Actor(user=person, via="api")

@@ -16,7 +16,7 @@ LAST_PAGE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRequest:
     """What part of a list is asked for; both 1-based."""
 
     number: int
@@ -38,9 +38,9 @@ class Page:
         }
 
 
-def page_of(request: Request) -> Page:
+def page_of(request: Request) -> PageRequest:
     """The page that the query asks for; 422 beyond the bounds."""
-    return Page(
+    return PageRequest(
         _number(request, "page", 1, LAST_PAGE),
         _number(request, "per_page", PER_PAGE, MOST_PER_PAGE),
     )

@@ -40,7 +40,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReferenceEntry:
     """A parameter, a property or an answer."""
 
     name: str
@@ -57,14 +57,14 @@ class Operation:
     summary: str
     description: str
     access: str
-    parameters: tuple[Entry, ...]
+    parameters: tuple[ReferenceEntry, ...]
     body: tuple[Kind, ...]
     example: str
-    answers: tuple[Entry, ...]
+    answers: tuple[ReferenceEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReferenceSection:
     """A tag with its operations."""
 
     name: str
@@ -79,7 +79,7 @@ class Type:
     name: str
     description: str
     kinds: tuple[Kind, ...]
-    properties: tuple[Entry, ...]
+    properties: tuple[ReferenceEntry, ...]
 
 
 @cache
@@ -93,7 +93,7 @@ def page() -> dict[str, Any]:
         "title": found["info"]["title"],
         "introduction": found["info"]["description"].strip().split("\n\n"),
         "sections": [
-            Section(tag["name"], tag["description"], tuple(by_tag[tag["name"]]))
+            ReferenceSection(tag["name"], tag["description"], tuple(by_tag[tag["name"]]))
             for tag in found["tags"]
         ],
         "types": [_type(name, shape) for name, shape in found["components"]["schemas"].items()],
@@ -148,9 +148,9 @@ def _example(content: Shape) -> str:
     return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _parameter(given: Shape) -> Entry:
+def _parameter(given: Shape) -> ReferenceEntry:
     note = ", ".join([given["in"], *(["required"] if given.get("required") else [])])
-    return Entry(
+    return ReferenceEntry(
         given["name"],
         kinds_of(given["schema"]),
         given.get("description", ""),
@@ -169,15 +169,15 @@ def _bounds(shape: Shape) -> list[str]:
     return [text.format(shape[name]) for name, text in names.items() if name in shape]
 
 
-def _answer(status: str, given: Shape) -> Entry:
+def _answer(status: str, given: Shape) -> ReferenceEntry:
     shape = given.get("content", {}).get(JSON_TYPE, {}).get("schema")
-    return Entry(status, kinds_of(shape) if shape else (), given["description"])
+    return ReferenceEntry(status, kinds_of(shape) if shape else (), given["description"])
 
 
 def _type(name: str, shape: Shape) -> Type:
     required = shape.get("required", [])
     properties = tuple(
-        Entry(
+        ReferenceEntry(
             key,
             kinds_of(item),
             item.get("description", ""),

@@ -86,7 +86,7 @@ def parse_rate(rate: str) -> tuple[int, int]:
     return int(count), _SECONDS[period]
 
 
-class Count:
+class HitCount:
     """Hits counted in their window: how many the limit leaves, and when the window ends.
 
     A rate that is `off` counts nothing and is never over.
@@ -123,7 +123,7 @@ class WindowThrottle(BaseThrottle):
     """Counts against the view's `throttle_scope`, else against `user` or `anon`."""
 
     def __init__(self) -> None:
-        self.count: Count | None = None
+        self.count: HitCount | None = None
 
     def allow_request(self, request: Request, view: Any) -> bool:
         address = client_address(request)
@@ -133,13 +133,13 @@ class WindowThrottle(BaseThrottle):
         request._request.rate_limit_headers = self.count.headers  # type: ignore[attr-defined]
         return not self.count.is_over
 
-    def count_of(self, request: Request, view: Any, address: str) -> Count:
+    def count_of(self, request: Request, view: Any, address: str) -> HitCount:
         """The call, counted."""
         scope = getattr(view, "throttle_scope", None)
         user = request.user
         if scope is None and user.is_authenticated:
             scope, address = "user", f"u{user.pk}"
-        return Count(scope or "anon", address)
+        return HitCount(scope or "anon", address)
 
     def wait(self) -> float | None:
         return self.count.wait if self.count else None

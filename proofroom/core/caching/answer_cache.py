@@ -15,7 +15,7 @@ _EACH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CachedAnswer:
     """A body with its ETag, and the headers that go with it."""
 
     body: bytes
@@ -23,7 +23,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def _size(key: str, answer: Answer) -> int:
+def _size(key: str, answer: CachedAnswer) -> int:
     """What an answer takes, with its address: of empty answers there could else be any number."""
     return len(answer.body) + len(key) + _EACH
 
@@ -38,10 +38,10 @@ class AnswerCache:
         self._most = most_bytes
         self._size = 0
         self._version = 0
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._kept: OrderedDict[str, CachedAnswer] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, version: int, key: str) -> Answer | None:
+    def get(self, version: int, key: str) -> CachedAnswer | None:
         with self._lock:
             if version != self._version:
                 return None
@@ -52,8 +52,8 @@ class AnswerCache:
 
     def put(
         self, version: int, key: str, body: bytes, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        answer = Answer(body, f'"{hashlib.sha256(body).hexdigest()[:24]}"', headers or {})
+    ) -> CachedAnswer:
+        answer = CachedAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:24]}"', headers or {})
         with self._lock:
             if version < self._version or len(key) > LONGEST_KEY:
                 return answer  # read before a change that is already known

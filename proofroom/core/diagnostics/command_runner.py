@@ -21,7 +21,7 @@ from django.conf import settings
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.commands import Command, checked_arguments, find_command
 from proofroom.core.errors import Conflict
-from proofroom.core.redaction import Redactor
+from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools.progress import check_cancelled
 
 SECONDS: Final = 60.0
@@ -63,7 +63,7 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
             exit_code = process.poll()
     finally:
         _running.release()
-    redactor, text = Redactor(), kept.decode("utf-8", "replace")
+    redactor, text = SecretRedactor(), kept.decode("utf-8", "replace")
     text = redactor.known(text) if command.is_of_code else redactor.text(text)
     shown = text[: command.most]
     left_out = len(text) - len(shown) + size - len(kept)

@@ -36,7 +36,7 @@ PROVIDERS: tuple[Literal["openai", "anthropic", "google"], ...] = ("openai", "an
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What was looked at, what was found, and what to do where it is not well. Never holds a secret."""
 
     level: Level
@@ -45,41 +45,43 @@ class Finding:
     advice: str = ""
 
 
-def database() -> Iterator[Finding]:
+def database() -> Iterator[CheckResult]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    yield Finding("ok", "database", f"{connection.display_name} answers")
+    yield CheckResult("ok", "database", f"{connection.display_name} answers")
 
 
-def migrations() -> Iterator[Finding]:
+def migrations() -> Iterator[CheckResult]:
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if waiting:
-        yield Finding("fail", "migrations", f"{len(waiting)} not applied", "./run migrate")
+        yield CheckResult("fail", "migrations", f"{len(waiting)} not applied", "./run migrate")
     else:
-        yield Finding("ok", "migrations", "all applied")
+        yield CheckResult("ok", "migrations", "all applied")
 
 
-def broker() -> Iterator[Finding]:
+def broker() -> Iterator[CheckResult]:
     with current_app.connection_for_write() as broker_connection:
         broker_connection.ensure_connection(max_retries=1, interval_start=0, timeout=3)
         kind = broker_connection.transport_cls
-    yield Finding("ok", "queue", f"{kind} answers")
+    yield CheckResult("ok", "queue", f"{kind} answers")
     if not settings.CMS_ENV.redis_url and settings.CMS_ENV.database_url:
-        yield Finding("warn", "queue", "in files of this machine", "set REDIS_URL in production")
+        yield CheckResult(
+            "warn", "queue", "in files of this machine", "set REDIS_URL in production"
+        )
 
 
-def messages() -> Iterator[Finding]:
+def messages() -> Iterator[CheckResult]:
     """Whether what changed could be put into the queue, by any process."""
     known = list(known_failures())
     for failure in known:
         level: Level = "fail" if failure.is_acute else "warn"
-        yield Finding(level, "messages to workers", failure.found, failure.advice)
+        yield CheckResult(level, "messages to workers", failure.found, failure.advice)
     if not known:
-        yield Finding("ok", "messages to workers", "none is known to have failed")
+        yield CheckResult("ok", "messages to workers", "none is known to have failed")
 
 
-def workers() -> Iterator[Finding]:
+def workers() -> Iterator[CheckResult]:
     """Whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
     if not settings.CMS_ENV.redis_url:
         return
@@ -93,31 +95,31 @@ def workers() -> Iterator[Finding]:
             break
     left = [name for name in names if name not in taken]
     if not left:
-        yield Finding("ok", "workers", "take from every queue")
+        yield CheckResult("ok", "workers", "take from every queue")
     for name in left:
         advice = f"start a worker with --queues {name}"
-        yield Finding("warn", "workers", f"none takes from the queue {name}", advice)
+        yield CheckResult("warn", "workers", f"none takes from the queue {name}", advice)
 
 
-def shared_cache() -> Iterator[Finding]:
+def shared_cache() -> Iterator[CheckResult]:
     key = f"doctor-{uuid4()}"
     cache.set(key, "1", 10)
     if cache.get(key) != "1":
-        yield Finding("fail", "cache", "does not keep values", "check REDIS_URL")
+        yield CheckResult("fail", "cache", "does not keep values", "check REDIS_URL")
     elif settings.CMS_ENV.redis_url:
-        yield Finding("ok", "cache", "Redis keeps values")
+        yield CheckResult("ok", "cache", "Redis keeps values")
     else:
-        yield Finding("ok", "cache", "in the memory of each process; several need REDIS_URL")
+        yield CheckResult("ok", "cache", "in the memory of each process; several need REDIS_URL")
 
 
-def folders() -> Iterator[Finding]:
+def folders() -> Iterator[CheckResult]:
     for name, folder in (("data", settings.DATA_DIR), ("media", settings.MEDIA_ROOT)):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
-            yield Finding("ok", f"{name} folder", f"{folder} is writable")
+            yield CheckResult("ok", f"{name} folder", f"{folder} is writable")
         else:
-            yield Finding(
+            yield CheckResult(
                 "fail",
                 f"{name} folder",
                 _("%(folder)s is not writable") % {"folder": folder},
@@ -125,16 +127,16 @@ def folders() -> Iterator[Finding]:
             )
 
 
-def static_files() -> Iterator[Finding]:
+def static_files() -> Iterator[CheckResult]:
     """Whether what `collectstatic` made is there, and is made of the files as they are now."""
     folder = Path(settings.STATIC_ROOT)
     advice = "run manage.py collectstatic --noinput, then start the web processes again"
     if not (folder / "staticfiles.json").exists():
         if settings.CMS_ENV.database_url:
             found = "not collected: sent without compression, and asked for again and again"
-            yield Finding("warn", "static files", found, advice)
+            yield CheckResult("warn", "static files", found, advice)
         else:
-            yield Finding("ok", "static files", "served from where they lie")
+            yield CheckResult("ok", "static files", "served from where they lie")
         return
     other = [
         path
@@ -144,19 +146,19 @@ def static_files() -> Iterator[Finding]:
     ]
     if other:
         found = f"{len(other)} changed since they were collected, such as {min(other)}"
-        yield Finding("warn", "static files", found, advice)
+        yield CheckResult("warn", "static files", found, advice)
     else:
-        yield Finding("ok", "static files", "collected, with hashed names")
+        yield CheckResult("ok", "static files", "collected, with hashed names")
 
 
-def providers() -> Iterator[Finding]:
+def providers() -> Iterator[CheckResult]:
     env = settings.CMS_ENV
     ready: list[str] = [name for name in PROVIDERS if env.api_key(name)]
     ready += ["ollama"] if env.base_url("ollama") else []
     if ready:
-        yield Finding("ok", "AI providers", f"configured: {', '.join(ready)}")
+        yield CheckResult("ok", "AI providers", f"configured: {', '.join(ready)}")
     else:
-        yield Finding(
+        yield CheckResult(
             "warn",
             "AI providers",
             _("none; the built-in demo provider serves, which is no AI"),
@@ -164,12 +166,12 @@ def providers() -> Iterator[Finding]:
         )
 
 
-def mcp() -> Iterator[Finding]:
+def mcp() -> Iterator[CheckResult]:
     env = settings.CMS_ENV
     if env.mcp_auth_token or env.mcp_auth_header_value:
-        yield Finding("ok", "MCP", "credentials are configured")
+        yield CheckResult("ok", "MCP", "credentials are configured")
     else:
-        yield Finding(
+        yield CheckResult(
             "warn",
             "MCP",
             "no credential in the environment: programs of this machine need none, others a token",
@@ -180,33 +182,33 @@ def mcp() -> Iterator[Finding]:
                 "MCP_DIAGNOSTICS=1: every program of this machine may run commands and read the log"
             )
             advice = "set MCP_AUTH_TOKEN, or unset it and grant diagnostics to single tokens"
-            yield Finding("warn", "MCP", found, advice)
+            yield CheckResult("warn", "MCP", found, advice)
     if env.mcp_system_user_id is not None:
         yield from _system_user(env.mcp_system_user_id)
 
 
-def mcp_server() -> Iterator[Finding]:
+def mcp_server() -> Iterator[CheckResult]:
     """Whether the server answers on this machine. Where MCP_URL says that it is elsewhere, the admin looks."""
     env = settings.CMS_ENV
     if env.mcp_url:
         return
     if own_status(env.mcp_port, "/health") == 200:
-        yield Finding("ok", "MCP server", f"answers on port {env.mcp_port}")
+        yield CheckResult("ok", "MCP server", f"answers on port {env.mcp_port}")
     else:
         found = f"nothing answers on port {env.mcp_port}"
-        yield Finding("warn", "MCP server", found, "start ./run run_mcp, or set MCP_URL")
+        yield CheckResult("warn", "MCP server", found, "start ./run run_mcp, or set MCP_URL")
 
 
-def _system_user(user_id: int) -> Iterator[Finding]:
+def _system_user(user_id: int) -> Iterator[CheckResult]:
     """The account that AI clients write as, which must be there and active for any of their calls."""
     user = get_user_model()._default_manager.filter(pk=user_id).first()
     if user is None or not user.is_active:
         state = "has no account" if user is None else "is a disabled account"
         advice = "set it to the id of an active account, best of the role ai_agent, or unset it"
-        yield Finding("fail", "MCP", f"MCP_SYSTEM_USER_ID={user_id} {state}", advice)
+        yield CheckResult("fail", "MCP", f"MCP_SYSTEM_USER_ID={user_id} {state}", advice)
 
 
-def activity_log() -> Iterator[Finding]:
+def activity_log() -> Iterator[CheckResult]:
     waits_since = seal.waits_since()
     if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
         minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
@@ -215,44 +217,44 @@ def activity_log() -> Iterator[Finding]:
             "an entry waits to be sealed for %(n)s minutes",
             minutes,
         ) % {"n": minutes}
-        yield Finding("warn", "activity log", found, _("start the worker and the scheduler"))
+        yield CheckResult("warn", "activity log", found, _("start the worker and the scheduler"))
         return
     last = Seal.objects.order_by("-seq").first()
     if last is None:
-        yield Finding("ok", "activity log", "nothing is sealed yet")
+        yield CheckResult("ok", "activity log", "nothing is sealed yet")
         return
     seconds = max(0, (timezone.now() - last.made_at) // timedelta(seconds=1))
-    yield Finding("ok", "activity log", f"sealed up to {last.seq}, {seconds} seconds ago")
+    yield CheckResult("ok", "activity log", f"sealed up to {last.seq}, {seconds} seconds ago")
 
 
-def default_secrets() -> Iterator[Finding]:
+def default_secrets() -> Iterator[CheckResult]:
     env = settings.CMS_ENV
     users = get_user_model()._default_manager
     addresses = [f"{role}@example.com" for role in ("admin", "editor", "translator")]
     if any(user.check_password(DEMO_PASSWORD) for user in users.filter(email__in=addresses)):
         level: Level = "fail" if env.site_url else "warn"
         advice = "disable them or change their passwords before others can reach the site"
-        yield Finding(level, "accounts", "demo accounts with the known password", advice)
+        yield CheckResult(level, "accounts", "demo accounts with the known password", advice)
     if env.site_url and settings.DEBUG:
-        yield Finding("fail", "DEBUG", "on, for a public site", "unset DEBUG")
+        yield CheckResult("fail", "DEBUG", "on, for a public site", "unset DEBUG")
     if not env.agent_secret:
         advice = "set AGENT_SECRET, so that receivers can check the signature"
-        yield Finding("warn", "webhooks", "no common signing secret", advice)
+        yield CheckResult("warn", "webhooks", "no common signing secret", advice)
     if not (env.agent_trigger_secret or env.mcp_auth_token):
         advice = "set AGENT_TRIGGER_SECRET to let other programs start agents"
-        yield Finding("ok", "agent trigger", f"closed; {advice}")
+        yield CheckResult("ok", "agent trigger", f"closed; {advice}")
 
 
-def outgoing() -> Iterator[Finding]:
+def outgoing() -> Iterator[CheckResult]:
     allowed = settings.CMS_ENV.outgoing_allowed_hosts
     if allowed:
         advice = "leave in OUTGOING_ALLOWED_HOSTS only what webhooks are meant to reach"
-        yield Finding("ok", "outgoing calls", f"may also reach {', '.join(allowed)}; {advice}")
+        yield CheckResult("ok", "outgoing calls", f"may also reach {', '.join(allowed)}; {advice}")
     else:
-        yield Finding("ok", "outgoing calls", "reach public addresses only")
+        yield CheckResult("ok", "outgoing calls", "reach public addresses only")
 
 
-Check = tuple[str, Callable[[], Iterator[Finding]], str]
+Check = tuple[str, Callable[[], Iterator[CheckResult]], str]
 """What is looked at, the look, and what to do where the look itself breaks."""
 CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
@@ -276,7 +278,7 @@ app_checks: ExtensionPoint[Check] = ExtensionPoint()
 """Checks of what apps above stand on."""
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[CheckResult]:
     """Every finding. A check that breaks is a finding too."""
     for subject, check, advice in (*CHECKS, *app_checks):
         try:
@@ -285,9 +287,9 @@ def examine() -> Iterator[Finding]:
             yield _broken(subject, error, advice)
 
 
-def _broken(subject: str, error: Exception, advice: str) -> Finding:
+def _broken(subject: str, error: Exception, advice: str) -> CheckResult:
     missing = missing_import(error)
     if missing is not None:
-        return Finding("fail", subject, f"does not work: {missing}", advice_for_imports())
+        return CheckResult("fail", subject, f"does not work: {missing}", advice_for_imports())
     # The text of an error may hold an address with a password in it; its kind does not.
-    return Finding("fail", subject, f"does not work ({type(error).__name__})", advice)
+    return CheckResult("fail", subject, f"does not work ({type(error).__name__})", advice)

@@ -25,7 +25,7 @@ from django.utils import translation
 
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.redaction import Redactor
+from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools.progress import check_cancelled
 
 Method = Literal["GET", "HEAD"]
@@ -170,7 +170,7 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
         read = b"" if method == "HEAD" or not is_text else _beginning(response)
     finally:
         _close(response)
-    redactor, charset = Redactor(), response.charset or "utf-8"
+    redactor, charset = SecretRedactor(), response.charset or "utf-8"
     body = None
     if method == "GET" and is_text:
         # Cut after it was looked through: nobody knows a part of a secret for one.

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.log_format import BEGINNING
-from proofroom.core.redaction import Redactor
+from proofroom.core.redaction import SecretRedactor
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LEVELS: Final[tuple[LogLevel, ...]] = ("debug", "info", "warning", "error", "critical")
@@ -60,7 +60,7 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
         return LogEnd((), 0, _NO_FILE)
     wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
     found = [record for record in _records(_end_of(file)) if record.level in wanted]
-    redactor, chosen = Redactor(), list[LogRecord]()
+    redactor, chosen = SecretRedactor(), list[LogRecord]()
     room, characters = min(lines, MOST_LINES), _MOST_CHARACTERS
     for record in reversed(found):
         if room <= 0:

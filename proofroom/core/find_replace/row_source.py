@@ -14,7 +14,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.find_replace.sources import (
     Edit,
     Hand,
-    Place,
+    TextPlace,
     batches,
 )
 
@@ -53,8 +53,8 @@ class RowSource(Generic[M]):
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
-    ) -> list[Place]:
-        places: list[Place] = []
+    ) -> list[TextPlace]:
+        places: list[TextPlace] = []
         for part in batches(keys):
             changed: list[M] = []
             for row in self.rows().filter(pk__in=part).order_by("pk"):

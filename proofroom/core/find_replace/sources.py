@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     """A value that changes: a text, or a whole rich-text document where a node of it goes."""
 
     table: str
@@ -67,19 +67,19 @@ class Hand:
         self.edit = edit
         self.table = table
         self.row = str(row)
-        self.places: list[Place] = []
+        self.places: list[TextPlace] = []
 
     def take(self, path: str, value: Json) -> Json:
         """The value that is to stand at the path."""
         after = self.edit.value(self.table, self.row, path, value)
         if after != value:
-            self.places.append(Place(self.table, self.row, path, value, after))
+            self.places.append(TextPlace(self.table, self.row, path, value, after))
         return after
 
     def fold(self, since: int, path: str, before: Json, after: Json) -> None:
         """Remember what was changed since then as one change of the value that holds it all."""
         del self.places[since:]
-        self.places.append(Place(self.table, self.row, path, before, after))
+        self.places.append(TextPlace(self.table, self.row, path, before, after))
 
     def settle(self, stored: Mapping[str, Json]) -> None:
         """Take over what the rules made of the values: by path, as they are stored."""
@@ -87,7 +87,7 @@ class Hand:
         self.places = [place for place in now if place.after != place.before]
 
 
-class Source(Protocol):
+class TextSource(Protocol):
     """Tables of an app whose texts can be replaced."""
 
     @property
@@ -98,15 +98,15 @@ class Source(Protocol):
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
-    ) -> list[Place]:
+    ) -> list[TextPlace]:
         """Change the rows by the rules of their app; the places that changed."""
 
 
-text_sources: ExtensionPoint[Source] = ExtensionPoint()
+text_sources: ExtensionPoint[TextSource] = ExtensionPoint()
 """The tables that find and replace reaches."""
 
 
-def sources(tables: Iterable[str]) -> list[Source]:
+def sources(tables: Iterable[str]) -> list[TextSource]:
     """Those that hold one of the tables."""
     wanted = set(tables)
     return [source for source in text_sources if wanted & set(source.tables)]

@@ -16,7 +16,7 @@ from typing import Final
 
 from django.conf import settings
 
-from proofroom.core.http_client.results import Refused
+from proofroom.core.http_client.results import CallRefused
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -85,7 +85,7 @@ def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
         kind = kind_of(inner)
         if kind and not rules.has(address) and not rules.has(inner):
             leads = "is" if str(address) == host else "leads to"
-            raise Refused(
+            raise CallRefused(
                 f"{host} {leads} {kind} address, which this site does not call. "
                 "OUTGOING_ALLOWED_HOSTS can allow it."
             )

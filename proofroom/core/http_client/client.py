@@ -27,10 +27,10 @@ from typing import Final
 import h11
 
 from proofroom.core.http_client.connect import connect, trusted
-from proofroom.core.http_client.connection import Broken, Line
+from proofroom.core.http_client.connection import Broken, HttpConnection
 from proofroom.core.http_client.dns import Names
-from proofroom.core.http_client.results import Answer, Refused, Unreachable
-from proofroom.core.http_client.targets import Target, target_of
+from proofroom.core.http_client.results import CallRefused, HttpResult, Unreachable
+from proofroom.core.http_client.targets import CallTarget, target_of
 
 SECONDS: Final = 10.0
 LARGEST_BODY: Final = 64 * 1024
@@ -55,7 +55,7 @@ class Client:
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls or trusted()
         self._names = Names()
-        self._kept: dict[str, list[Line]] = {}
+        self._kept: dict[str, list[HttpConnection]] = {}
 
     async def __aenter__(self) -> Client:
         return self
@@ -79,7 +79,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
         seconds: float = SECONDS,
-    ) -> Answer:
+    ) -> HttpResult:
         """Call, and answer what came back, whatever its status. Ends after `seconds`, whatever the other side does.
 
         Raises `Refused` where the rules forbid the call and `Unreachable` where no status came.
@@ -104,7 +104,12 @@ class Client:
         return heard.answer(target.host, _ms(started))
 
     async def _ask(
-        self, target: Target, line: Line, request: h11.Request, body: bytes, heard: _Heard
+        self,
+        target: CallTarget,
+        line: HttpConnection,
+        request: h11.Request,
+        body: bytes,
+        heard: _Heard,
     ) -> None:
         try:
             line.ask(request, body)
@@ -113,7 +118,12 @@ class Client:
             self._keep(target, line)
 
     async def _asked_again(
-        self, target: Target, line: Line, request: h11.Request, body: bytes, heard: _Heard
+        self,
+        target: CallTarget,
+        line: HttpConnection,
+        request: h11.Request,
+        body: bytes,
+        heard: _Heard,
     ) -> bool:
         """The same on a kept connection. False where the other side was just closing it, and answered nothing."""
         try:
@@ -124,7 +134,7 @@ class Client:
             return False
         return True
 
-    def _take(self, target: Target) -> Line | None:
+    def _take(self, target: CallTarget) -> HttpConnection | None:
         lines = self._kept.get(_place(target), [])
         while lines:
             line = lines.pop()
@@ -133,7 +143,7 @@ class Client:
         self._kept.pop(_place(target), None)
         return None
 
-    def _keep(self, target: Target, line: Line) -> None:
+    def _keep(self, target: CallTarget, line: HttpConnection) -> None:
         line.finish(KEEP_SECONDS)
         if not line.is_usable:
             return
@@ -151,7 +161,7 @@ class _Heard:
         self.body = bytearray()
         self.note = ""
 
-    async def listen(self, line: Line) -> None:
+    async def listen(self, line: HttpConnection) -> None:
         self.head = await line.head()
         while (part := await line.part()) is not None:
             self.body += part
@@ -160,7 +170,7 @@ class _Heard:
                 self.note = f"Only the first {LARGEST_BODY // 1024} kB were read."
                 return
 
-    def answer(self, host: str, ms: int) -> Answer:
+    def answer(self, host: str, ms: int) -> HttpResult:
         if self.head is None:
             raise Unreachable(f"{host} gave no answer: {self.note}.", ms=ms)
         note = self.note
@@ -170,7 +180,7 @@ class _Heard:
         for raw_name, raw_value in self.head.headers:
             name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
-        return Answer(self.head.status_code, headers, bytes(self.body), ms, note)
+        return HttpResult(self.head.status_code, headers, bytes(self.body), ms, note)
 
 
 def fetch(
@@ -180,22 +190,24 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     body: bytes = b"",
     seconds: float = SECONDS,
-) -> Answer:
+) -> HttpResult:
     """One call, for code that waits for it. Not to be used where an event loop runs."""
 
-    async def once() -> Answer:
+    async def once() -> HttpResult:
         async with Client() as client:
             return await client.send(method, url, headers=headers, body=body, seconds=seconds)
 
     return asyncio.run(once())
 
 
-def _request(method: str, target: Target, headers: Mapping[str, str], body: bytes) -> h11.Request:
+def _request(
+    method: str, target: CallTarget, headers: Mapping[str, str], body: bytes
+) -> h11.Request:
     if method not in METHODS:
-        raise Refused("The method must be GET, HEAD, POST, PUT, PATCH or DELETE.")
+        raise CallRefused("The method must be GET, HEAD, POST, PUT, PATCH or DELETE.")
     given = {name.lower() for name in headers}
     if taken := sorted(OWN_HEADERS & given):
-        raise Refused(f"The header {taken[0]} is set by the site itself.")
+        raise CallRefused(f"The header {taken[0]} is set by the site itself.")
     ours = {"Host": target.authority, "Accept-Encoding": "identity"}
     if "user-agent" not in given:
         ours["User-Agent"] = USER_AGENT
@@ -209,10 +221,10 @@ def _request(method: str, target: Target, headers: Mapping[str, str], body: byte
         return h11.Request(method=method, target=target.path, headers=pairs)
     except (h11.LocalProtocolError, UnicodeError):
         # Without the header: it may hold a secret.
-        raise Refused("A header holds characters that headers cannot hold.") from None
+        raise CallRefused("A header holds characters that headers cannot hold.") from None
 
 
-def _place(target: Target) -> str:
+def _place(target: CallTarget) -> str:
     return f"{target.scheme}://{target.authority}"
 
 

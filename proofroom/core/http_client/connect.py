@@ -10,10 +10,10 @@ from typing import Final
 import certifi
 
 from proofroom.core.http_client.address_guard import Address, refuse_addresses
-from proofroom.core.http_client.connection import Line
+from proofroom.core.http_client.connection import HttpConnection
 from proofroom.core.http_client.dns import Names
 from proofroom.core.http_client.results import Unreachable
-from proofroom.core.http_client.targets import Target
+from proofroom.core.http_client.targets import CallTarget
 
 CONNECT_SECONDS: Final = 3.0
 
@@ -29,7 +29,7 @@ def trusted() -> ssl.SSLContext:
     return context
 
 
-async def connect(target: Target, names: Names, tls: ssl.SSLContext) -> Line:
+async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> HttpConnection:
     """A connection to the first address that takes it. The certificate has to be that of the name.
 
     Raises `Refused` before any connection if one address is forbidden, `Unreachable` if none answers.
@@ -48,10 +48,10 @@ async def connect(target: Target, names: Names, tls: ssl.SSLContext) -> Line:
     raise failure
 
 
-async def _open(target: Target, address: Address, tls: ssl.SSLContext) -> Line:
+async def _open(target: CallTarget, address: Address, tls: ssl.SSLContext) -> HttpConnection:
     secure = target.scheme == "https"
     _, line = await asyncio.get_running_loop().create_connection(
-        Line,
+        HttpConnection,
         # The address, never the name: a second question could be answered otherwise.
         str(address),
         target.port,

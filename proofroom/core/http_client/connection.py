@@ -17,7 +17,7 @@ class Broken(Exception):
     """What came is no answer, or none any more. Its text may be shown."""
 
 
-class Line(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """HTTP/1.1 over one connection, one call at a time."""
 
     def __init__(self) -> None:

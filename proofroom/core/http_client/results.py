@@ -9,7 +9,7 @@ from proofroom.core.errors import CmsError
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResult:
     """Somebody answered. `headers` have names in lower case.
 
     `body` is what came of it, up to the limit; `note` says why it is not whole, where it is not.
@@ -22,7 +22,7 @@ class Answer:
     note: str = ""
 
 
-class Refused(CmsError):
+class CallRefused(CmsError):
     """The rules forbid this call, now and later."""
 
     status = 422

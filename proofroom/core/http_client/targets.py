@@ -13,7 +13,7 @@ import idna
 
 from proofroom.core.errors import invalid
 from proofroom.core.http_client.address_guard import Address, refuse_addresses
-from proofroom.core.http_client.results import Refused
+from proofroom.core.http_client.results import CallRefused
 
 LONGEST: Final = 2000
 _PORTS: Final = {"http": 80, "https": 443}
@@ -27,7 +27,7 @@ _KEPT: Final = "!$&'()*+,;=:@/~%"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CallTarget:
     """Where a call goes. `literal` is the address that the URL gives instead of a name."""
 
     scheme: str
@@ -47,28 +47,28 @@ def check_url(url: str, field: str = "url") -> None:
     """Raise `RuleViolation` on that field for an address that could never be called. Asks no name server."""
     try:
         target_of(url)
-    except Refused as refused:
+    except CallRefused as refused:
         raise invalid(field, refused.reason) from None
 
 
-def target_of(url: str) -> Target:
+def target_of(url: str) -> CallTarget:
     """The parts of an address, in the one way of writing them. Raises `Refused`."""
     if not url:
-        raise Refused("The address must begin with https:// or http://.")
+        raise CallRefused("The address must begin with https:// or http://.")
     if len(url) > LONGEST:
-        raise Refused(f"The address may have at most {LONGEST} characters.")
+        raise CallRefused(f"The address may have at most {LONGEST} characters.")
     if any(not character.isprintable() or character.isspace() for character in url):
-        raise Refused("The address must not hold spaces or characters that cannot be seen.")
+        raise CallRefused("The address must not hold spaces or characters that cannot be seen.")
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise Refused(_NO_HOST) from None
+        raise CallRefused(_NO_HOST) from None
     if parts.scheme not in _PORTS:
-        raise Refused("The address must begin with https:// or http://.")
+        raise CallRefused("The address must begin with https:// or http://.")
     host, port = _authority(parts.netloc)
     literal = _literal(host)
     name = str(literal) if literal is not None else _name(host)
-    target = Target(
+    target = CallTarget(
         parts.scheme,
         name,
         _port(port, parts.scheme),
@@ -84,10 +84,10 @@ def target_of(url: str) -> Target:
 
 def _authority(netloc: str) -> tuple[str, str]:
     if "@" in netloc:
-        raise Refused("The address must not hold a user name or a password; use a header.")
+        raise CallRefused("The address must not hold a user name or a password; use a header.")
     found = _AUTHORITY.fullmatch(netloc)
     if found is None:
-        raise Refused(_NO_HOST)
+        raise CallRefused(_NO_HOST)
     host = found["host"]
     return (host if host.startswith("[") else _ascii(host)), found["port"] or ""
 
@@ -98,7 +98,7 @@ def _ascii(host: str) -> str:
         try:
             host = idna.encode(host, uts46=True).decode()
         except UnicodeError:
-            raise Refused("The host of the address is not a valid name.") from None
+            raise CallRefused("The host of the address is not a valid name.") from None
     return host.lower().removesuffix(".")
 
 
@@ -110,15 +110,15 @@ def _literal(host: str) -> Address | None:
         if _NUMBER.fullmatch(host.rpartition(".")[2]):
             return IPv4Address(socket.inet_aton(host))
     except ValueError:
-        raise Refused(_NO_HOST) from None
+        raise CallRefused(_NO_HOST) from None
     except OSError:
-        raise Refused("The host of the address is not a valid IP address.") from None
+        raise CallRefused("The host of the address is not a valid IP address.") from None
     return None
 
 
 def _name(host: str) -> str:
     if not _NAME.fullmatch(host):
-        raise Refused("The host of the address is not a valid name.")
+        raise CallRefused("The host of the address is not a valid name.")
     return host
 
 
@@ -126,7 +126,7 @@ def _port(port: str, scheme: str) -> int:
     number = int(port) if port else _PORTS[scheme]
     if number in _PORTS.values() or 1024 <= number <= 65535:
         return number
-    raise Refused("The port of the address must be 80, 443, or from 1024 to 65535.")
+    raise CallRefused("The port of the address must be 80, 443, or from 1024 to 65535.")
 
 
 def _path(path: str, query: str) -> str:

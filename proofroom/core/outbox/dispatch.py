@@ -55,7 +55,7 @@ def tell(which: Q, limit: int = BATCH) -> int:
     now = timezone.now()
     try:
         with transaction.atomic():
-            round_ = _Round(_locked(which, limit, now), now)
+            round_ = _LockedEvents(_locked(which, limit, now), now)
             round_.tell()
     except IntegrityError:
         # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
@@ -110,7 +110,7 @@ def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
 
 
 @dataclass(slots=True)
-class _Round:
+class _LockedEvents:
     """The events that one transaction has locked, oldest first.
 
     `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 
-from proofroom.core.actor import Person
+from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.event_tail import KEPT, Tail
 from proofroom.core.realtime.listener import Listener
-from proofroom.core.realtime.messages import Told, message
+from proofroom.core.realtime.messages import EventMessage, message
 from proofroom.core.realtime.open_page import NOT_LET_IN
 from proofroom.core.realtime.polling_hub import CHECK_SECONDS, Hubs, PageHub
 from proofroom.core.realtime.presence import Here, here, told_to
@@ -30,12 +30,12 @@ VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
+class _PolledEvents:
     """What one look at the database found."""
 
-    new: Sequence[Told]
-    missed: dict[Listener, list[Told] | None]
-    holders: dict[Ticket, Person]
+    new: Sequence[EventMessage]
+    missed: dict[Listener, list[EventMessage] | None]
+    holders: dict[Ticket, ActorUser]
     may_hear: MayHear
     here: Mapping[UUID, Sequence[Here]]
 
@@ -50,7 +50,7 @@ class Hub(PageHub[Listener]):
         super().__init__()
         self._tail = Tail()
         # Read, and not told yet: what was read stays, should the database go away before all is known.
-        self._untold: deque[Told] = deque(maxlen=KEPT)
+        self._untold: deque[EventMessage] = deque(maxlen=KEPT)
         self._check_at = 0.0
         self._ping_at = time.monotonic() + PING_SECONDS
 
@@ -66,7 +66,7 @@ class Hub(PageHub[Listener]):
             for listener in pages:
                 listener.say(self._signal("ping"))
 
-    def _look(self, listeners: Collection[Listener], is_due: bool) -> _Round | None:
+    def _look(self, listeners: Collection[Listener], is_due: bool) -> _PolledEvents | None:
         """One query, one more where pages of posts are open; to tell something, three more for the rights of all."""
         self._untold.extend(self._tail.read())
         new = list(self._untold)
@@ -78,7 +78,7 @@ class Hub(PageHub[Listener]):
         events = {event.uid: event for event in new}
         for some in missed.values():
             events |= {event.uid: event for event in some or ()}
-        return _Round(
+        return _PolledEvents(
             new,
             missed,
             holders({one.ticket for one in listeners}),
@@ -86,13 +86,13 @@ class Hub(PageHub[Listener]):
             at_posts,
         )
 
-    def _tell(self, listeners: Collection[Listener], found: _Round) -> None:
+    def _tell(self, listeners: Collection[Listener], found: _PolledEvents) -> None:
         for listener in listeners:
             person = found.holders.get(listener.ticket)
             if person is None:
                 listener.end(NOT_LET_IN)
                 continue
-            events: Sequence[Told] | None = found.new
+            events: Sequence[EventMessage] | None = found.new
             if listener in found.missed:
                 listener.has_begun = True
                 listener.say(self._signal("hello") | {"version": VERSION})
@@ -105,8 +105,8 @@ class Hub(PageHub[Listener]):
     def _pass_on(
         self,
         listener: Listener,
-        person: Person,
-        events: Sequence[Told] | None,
+        person: ActorUser,
+        events: Sequence[EventMessage] | None,
         may_hear: MayHear,
     ) -> None:
         heard = [

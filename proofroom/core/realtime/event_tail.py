@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from proofroom.core.realtime.messages import Told, told_last, told_where
+from proofroom.core.realtime.messages import EventMessage, told_last, told_where
 
 KEPT: Final = 1000
 """Events that a page which was away can still be told of."""
@@ -29,7 +29,7 @@ class Tail:
     """
 
     def __init__(self) -> None:
-        self._found: deque[Told] = deque(maxlen=KEPT)
+        self._found: deque[EventMessage] = deque(maxlen=KEPT)
         self._newest = -1
         self._skipped: dict[int, float] = {}
         self._has_all = False
@@ -38,7 +38,7 @@ class Tail:
     def last(self) -> UUID | None:
         return self._found[-1].uid if self._found else None
 
-    def read(self) -> list[Told]:
+    def read(self) -> list[EventMessage]:
         """What is new since the last time; nothing the first time, when it looks where the end is. One query."""
         if self._newest < 0:
             self._begin()
@@ -53,7 +53,7 @@ class Tail:
         self._give_up()
         return events
 
-    def behind(self, after: After | None) -> list[Told] | None:
+    def behind(self, after: After | None) -> list[EventMessage] | None:
         """What was found after an event, or happened after a moment; None where that is too long ago to say."""
         if after is None:
             return []
@@ -71,7 +71,7 @@ class Tail:
         self._newest = events[0].id if events else 0
         self._take(events)
 
-    def _take(self, events: list[Told]) -> None:
+    def _take(self, events: list[EventMessage]) -> None:
         until = time.monotonic() + LATE_SECONDS
         for event in events:
             first = max(self._newest + 1, event.id - MOST_SKIPPED)

@@ -15,7 +15,7 @@ from proofroom.core.outbox.event_kinds import kind_of
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EventMessage:
     """An event, as far as anybody may hear of it."""
 
     id: int
@@ -44,19 +44,19 @@ _COLUMNS: Final = (
 )
 
 
-def told_where(which: Q, most: int) -> list[Told]:
+def told_where(which: Q, most: int) -> list[EventMessage]:
     """The first events of these, in order of id. One query."""
     rows = Event.objects.filter(which).order_by("id").values_list(*_COLUMNS)[:most]
-    return [Told(*row) for row in rows]
+    return [EventMessage(*row) for row in rows]
 
 
-def told_last(most: int) -> list[Told]:
+def told_last(most: int) -> list[EventMessage]:
     """The last events, in order of id. One query."""
     rows = Event.objects.order_by("-id").values_list(*_COLUMNS)[:most]
-    return [Told(*row) for row in reversed(rows)]
+    return [EventMessage(*row) for row in reversed(rows)]
 
 
-def message(event: Told, user_id: int) -> JsonObject:
+def message(event: EventMessage, user_id: int) -> JsonObject:
     """The event on the wire, for one person."""
     return {
         "id": str(event.uid),

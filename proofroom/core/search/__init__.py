@@ -13,19 +13,19 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 
 from proofroom.core.search import postgresql, sqlite
-from proofroom.core.search.tables import Entry, Question, SearchTable
+from proofroom.core.search.tables import SearchQuery, SearchTable, SearchText
 from proofroom.core.search.tokens import asked_for
 
-__all__ = ["RANK", "Entry", "SearchTable", "matching", "put"]
+__all__ = ["RANK", "SearchTable", "SearchText", "matching", "put"]
 
 RANK: Final = "search_rank"
 """What the rows of `matching` can be ordered by; the best is the greatest."""
 
 M = TypeVar("M", bound=Model)
-_NOTHING: Final = Question(tables=(), where="1 = 0", rank="(SELECT 0)")
+_NOTHING: Final = SearchQuery(tables=(), where="1 = 0", rank="(SELECT 0)")
 
 
-def put(table: SearchTable, entries: Iterable[Entry]) -> None:
+def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
     """Keep the words of things, in place of what was kept of them. In the transaction of their change."""
     _backend().put(table, entries)
 

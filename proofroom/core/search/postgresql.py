@@ -9,9 +9,9 @@ from django.db import connection
 
 from proofroom.core.search.tables import (
     WEIGHTS,
-    Entry,
-    Question,
+    SearchQuery,
     SearchTable,
+    SearchText,
 )
 from proofroom.core.search.tokens import Word, cut
 
@@ -30,7 +30,7 @@ _CLASSES: Final = "ABCD"
 _RANKS: Final = ", ".join(str(weight / WEIGHTS[0]) for weight in reversed(WEIGHTS))
 
 
-def put(table: SearchTable, entries: Iterable[Entry]) -> None:
+def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
     """Words are kept folded, as stems of the folded ones, and as stems of those with accents.
 
     Stems alone would lose stop words and the beginnings of words; folded words alone, every other form.
@@ -54,7 +54,7 @@ def put(table: SearchTable, entries: Iterable[Entry]) -> None:
             )
 
 
-def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) -> Question:
+def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) -> SearchQuery:
     """Every word in one of its forms; the last one may be the beginning of a word."""
     languages = sorted({language_of(locale) for locale in locales} - {_SIMPLE})
     wanted, parameters = [], []
@@ -69,7 +69,7 @@ def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) 
         wanted.append(f"({' || '.join(forms)})")
     document = f'"{table.name}".document'
     # Ranked word by word, as bm25 does: how near they stand to one another costs all pairs of their places.
-    return Question(
+    return SearchQuery(
         tables=[table.name],
         where=f"{document} @@ ({' && '.join(wanted)})",
         rank=f"ts_rank('{{{_RANKS}}}', {document}, ({' || '.join(wanted)}))",

@@ -8,14 +8,14 @@ from django.db import connection
 
 from proofroom.core.search.tables import (
     WEIGHTS,
-    Entry,
-    Question,
+    SearchQuery,
     SearchTable,
+    SearchText,
 )
 from proofroom.core.search.tokens import Word, cut
 
 
-def put(table: SearchTable, entries: Iterable[Entry]) -> None:
+def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
     rows = []
     for entry in entries:
         texts = (cut(text, entry.locale).folded for text in entry.texts)
@@ -33,10 +33,10 @@ def put(table: SearchTable, entries: Iterable[Entry]) -> None:
         )
 
 
-def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) -> Question:
+def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) -> SearchQuery:
     """Every word; the last one may be the beginning of a word."""
     name = f"{table.name}_words"
-    return Question(
+    return SearchQuery(
         tables=[table.name, name],
         where=f'"{name}".rowid = "{table.name}".id AND "{name}" MATCH %s',
         rank=f'-bm25("{name}", {", ".join(map(str, WEIGHTS))})',

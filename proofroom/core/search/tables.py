@@ -23,7 +23,7 @@ class SearchTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SearchText:
     """A thing that can be found, with its four texts, the weightiest first."""
 
     key: UUID
@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuery:
     """SQL that holds for an entry of `tables` if it has every word, and how well it fits: more is better."""
 
     tables: Sequence[str]

@@ -16,7 +16,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from proofroom.core.models import QueueFailure
-from proofroom.core.redaction import Redactor, without_credentials
+from proofroom.core.redaction import SecretRedactor, without_credentials
 
 logger = logging.getLogger(__name__)
 WRITE_INTERVAL: Final = 60.0
@@ -56,7 +56,7 @@ def cause_of(error: Exception) -> Cause:
     found = missing_import(error) or error
     name = type(found).__name__
     try:
-        text = Redactor().known(without_credentials(str(found)))
+        text = SecretRedactor().known(without_credentials(str(found)))
     except (DatabaseError, InterfaceError):  # it knows secrets that are in the database
         text = ""
     return Cause(name, text[:_LONGEST] or name)

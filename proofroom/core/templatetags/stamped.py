@@ -32,7 +32,7 @@ Parts = list[str]
 """The rendered part, cut at its places: text, name, text, name, text."""
 
 
-class Place(SafeString):
+class Placeholder(SafeString):
     """What stands for a value until it is filled in. It can be shown, and nothing else."""
 
     def __bool__(self) -> bool:
@@ -74,7 +74,7 @@ class StampedNode(Node):
 
     def _render_once(self, context: Context, values: Sequence[object]) -> Parts:
         name = self.template_name
-        places = {place: Place(f"\ue000{_SECRET}:{place}\ue001") for place in self.each}
+        places = {place: Placeholder(f"\ue000{_SECRET}:{place}\ue001") for place in self.each}
         alone = context.new({**dict(zip(self.same, values, strict=True)), **places})
         engine = cast(Template, context.template).engine
         parts = _PLACE.split(engine.get_template(name).render(alone))

@@ -42,7 +42,7 @@ class Paged(Arguments):
         return self.format == "full"
 
 
-class Page(Result):
+class ToolPage(Result):
     """`nextCursor` is there when more follows."""
 
     items: list[Any]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 
 from proofroom.definitions.richtext.inline import (
-    Mark,
-    Run,
+    TextMark,
+    TextRun,
     runs,
     steps,
 )
@@ -177,7 +177,7 @@ class _Renderer:
                 parts.append(self._run(step.run))
         return "".join(parts)
 
-    def _run(self, run: Run) -> str:
+    def _run(self, run: TextRun) -> str:
         if run.kind == "hardBreak":
             return "<br>"
         if run.kind == "text" or (is_external(run.src) and not self.remote_images):
@@ -207,7 +207,7 @@ def _own_image(image: TextImage, alt: str, title: str) -> str:
     return f"<picture><source {dark}>{html}</picture>"
 
 
-def _opening(mark: Mark) -> str:
+def _opening(mark: TextMark) -> str:
     if mark.kind != "link":
         return f"<{_TAGS[mark.kind]}>"
     extra = f' title="{escape(mark.title)}"' if mark.title else ""

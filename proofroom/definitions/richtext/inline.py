@@ -23,7 +23,7 @@ MARK_ORDER = ("link", "bold", "italic", "strike", "code")
 
 
 @dataclass(frozen=True)
-class Mark:
+class TextMark:
     kind: str
     href: str = ""
     title: str = ""
@@ -31,12 +31,12 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Run:
+class TextRun:
     """A stretch of text, an image (`text` is its alternative text) or a line break."""
 
     kind: Literal["text", "image", "hardBreak"]
     text: str = ""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[TextMark, ...] = ()
     src: str = ""
     title: str = ""
 
@@ -46,20 +46,20 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Step:
+class MarkedRun:
     """Before `run`, the marks that end (innermost first) and those that begin (outermost first).
 
     The last step of a block has no run.
     """
 
-    closes: tuple[Mark, ...]
-    opens: tuple[Mark, ...]
-    run: Run | None
+    closes: tuple[TextMark, ...]
+    opens: tuple[TextMark, ...]
+    run: TextRun | None
 
 
-def runs(nodes: Sequence[Node]) -> list[Run]:
+def runs(nodes: Sequence[Node]) -> list[TextRun]:
     """The runs of inline nodes. Unsafe links lose the link, unsafe images become their text."""
-    joined: list[Run] = []
+    joined: list[TextRun] = []
     for node in nodes:
         run = _run(node)
         if run.kind == "text" and not run.text:
@@ -72,53 +72,53 @@ def runs(nodes: Sequence[Node]) -> list[Run]:
     return [_marked_break(joined, at) for at in range(len(joined))]
 
 
-def steps(found: Sequence[Run]) -> Iterator[Step]:
+def steps(found: Sequence[TextRun]) -> Iterator[MarkedRun]:
     """The runs with the marks that change around them; a mark stays open as long as it lasts."""
-    current: tuple[Mark, ...] = ()
+    current: tuple[TextMark, ...] = ()
     for run in found:
         shared = len(_shared(current, run.marks))
-        yield Step(tuple(reversed(current[shared:])), run.marks[shared:], run)
+        yield MarkedRun(tuple(reversed(current[shared:])), run.marks[shared:], run)
         current = run.marks
-    yield Step(tuple(reversed(current)), (), None)
+    yield MarkedRun(tuple(reversed(current)), (), None)
 
 
-def _run(node: Node) -> Run:
+def _run(node: Node) -> TextRun:
     marks = _marks(node.get("marks"))
     if kind(node) == "hardBreak":
-        return Run("hardBreak")
+        return TextRun("hardBreak")
     if kind(node) == "image":
         attrs = attributes(node)
         alt, title = one_line(string(attrs.get("alt"))), one_line(string(attrs.get("title")))
         if src := safe_src(attrs.get("src")):
             links = tuple(mark for mark in marks if mark.kind == "link")
-            return Run("image", alt, links, src, title)
-        return Run("text", alt, marks)
+            return TextRun("image", alt, links, src, title)
+        return TextRun("text", alt, marks)
     text = string(node.get("text")) if kind(node) == "text" else gathered(node)
-    return Run("text", one_line(text), marks)
+    return TextRun("text", one_line(text), marks)
 
 
-def _marks(value: Json) -> tuple[Mark, ...]:
+def _marks(value: Json) -> tuple[TextMark, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         return ()
-    found: dict[str, Mark] = {}
+    found: dict[str, TextMark] = {}
     for item in value:
         if isinstance(item, dict) and (mark := _mark(item)):
             found.setdefault(mark.kind, mark)
     return tuple(found[name] for name in MARK_ORDER if name in found)
 
 
-def _mark(item: Node) -> Mark | None:
+def _mark(item: Node) -> TextMark | None:
     if kind(item) != "link":
-        return Mark(kind(item))
+        return TextMark(kind(item))
     attrs = attributes(item)
     href = safe_href(attrs.get("href"))
     if href is None:
         return None
     title = one_line(string(attrs.get("title")))
-    return Mark("link", href, title, attrs.get("target") == "_blank")
+    return TextMark("link", href, title, attrs.get("target") == "_blank")
 
 
-def _marked_break(found: Sequence[Run], at: int) -> Run:
+def _marked_break(found: Sequence[TextRun], at: int) -> TextRun:
     # A break takes the marks its neighbours share, so that a link over two lines stays one link.
     run = found[at]
     if run.kind != "hardBreak" or not 0 < at < len(found) - 1:
@@ -127,6 +127,6 @@ def _marked_break(found: Sequence[Run], at: int) -> Run:
     return replace(run, marks=tuple(mark for mark in shared if mark.kind != "code"))
 
 
-def _shared(left: Sequence[Mark], right: Sequence[Mark]) -> tuple[Mark, ...]:
+def _shared(left: Sequence[TextMark], right: Sequence[TextMark]) -> tuple[TextMark, ...]:
     pairs = zip(left, right, strict=False)
     return tuple(mark for mark, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

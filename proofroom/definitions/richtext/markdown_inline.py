@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proofroom.definitions.richtext.inline import (
-    Mark,
-    Run,
-    Step,
+    MarkedRun,
+    TextMark,
+    TextRun,
     runs,
     steps,
 )
@@ -88,7 +88,7 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
     return "".join(piece.written() for piece in pieces)
 
 
-def _piece(run: Run, with_tag: bool) -> _Piece:
+def _piece(run: TextRun, with_tag: bool) -> _Piece:
     if run.kind == "hardBreak":
         return _Piece("<br>" if with_tag else _BREAK, is_break=True)
     if run.kind == "image":
@@ -97,7 +97,7 @@ def _piece(run: Run, with_tag: bool) -> _Piece:
     return _Piece(_code(run.text)) if run.is_code else _Piece(run.text, is_text=True)
 
 
-def _protect(left: _Piece | None, right: _Piece | None, step: Step) -> None:
+def _protect(left: _Piece | None, right: _Piece | None, step: MarkedRun) -> None:
     """Decide which edges of the texts around a change of marks must be entities."""
     closes = [_SIGNS[mark.kind] for mark in step.closes if mark.kind in _SIGNS]
     opens = [_SIGNS[mark.kind] for mark in step.opens if mark.kind in _SIGNS]
@@ -138,11 +138,11 @@ def _entity(char: str) -> str:
     return f"&#{ord(char)};"
 
 
-def _opening(mark: Mark) -> str:
+def _opening(mark: TextMark) -> str:
     return "[" if mark.kind == "link" else _SIGNS.get(mark.kind, "")
 
 
-def _closing(mark: Mark) -> str:
+def _closing(mark: TextMark) -> str:
     if mark.kind == "link":
         return f"]({_target(mark.href, mark.title)})"
     return _SIGNS.get(mark.kind, "")

@@ -29,7 +29,7 @@ _SHOWN = 10
 _DRY_RUN = gettext_lazy("Only show what would change")
 
 
-class ReplaceForm(forms.Form):
+class FindReplaceForm(forms.Form):
     find = forms.CharField(label=gettext_lazy("Find"), max_length=FIND_MAX, strip=False)
     replace = forms.CharField(
         label=gettext_lazy("Replace with"), max_length=REPLACE_MAX, required=False, strip=False
@@ -56,7 +56,7 @@ class ReplacementAdmin(FormAdmin[Replacement]):
     add_title, add_button, add_form = (
         gettext_lazy("Find and replace"),
         gettext_lazy("Find and replace"),
-        ReplaceForm,
+        FindReplaceForm,
     )
     list_display = ("__str__", "total", "by_name", "created_at", "undone_at")
     search_fields = ("find", "replace")

@@ -97,7 +97,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DecisionRow:
     """What came of one change."""
 
     title: str
@@ -216,19 +216,21 @@ def _listed(batch: DecisionBatch, shown: str, number: str | None) -> dict[str, o
     return {"page_obj": found, "lines": _lines(found)}
 
 
-def _lines(items: Iterable[DecisionItem]) -> list[Line]:
+def _lines(items: Iterable[DecisionItem]) -> list[DecisionRow]:
     listed = list(items)
     wanted = {item.post_id for item in listed if item.post_id is not None}
     posts = with_proposed_titles(Post.objects.filter(pk__in=wanted)).in_bulk()
     return [_line(item, posts.get(item.post_id)) for item in listed]
 
 
-def _line(item: DecisionItem, post: Post | None) -> Line:
+def _line(item: DecisionItem, post: Post | None) -> DecisionRow:
     is_problem = item.outcome in _LEFT
     if post is None:
-        return Line(_("(deleted for good)"), "", "", _outcome(item), is_problem)
+        return DecisionRow(_("(deleted for good)"), "", "", _outcome(item), is_problem)
     item.post = post
-    return Line(title_of(post), _address(item, post), place_of(item), _outcome(item), is_problem)
+    return DecisionRow(
+        title_of(post), _address(item, post), place_of(item), _outcome(item), is_problem
+    )
 
 
 def _address(item: DecisionItem, post: Post) -> str:

@@ -18,8 +18,8 @@ from content.inbox.decision_batches import MOST as MOST_IN_BATCH
 from content.inbox.decision_batches import begin_batch
 from content.inbox.decisions import (
     MOST,
-    Decided,
     Decision,
+    InboxOutcome,
     Marked,
     Word,
     decide_queued,
@@ -88,7 +88,7 @@ def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResp
     return HttpResponseRedirect(back)
 
 
-def tell(request: HttpRequest, done: Decided) -> None:
+def tell(request: HttpRequest, done: InboxOutcome) -> None:
     """Say what was done, and what was left out by name."""
     parts = [part for part in (_submitted(done), _approved(done), _rejected(done)) if part]
     if parts:
@@ -110,7 +110,7 @@ def tell(request: HttpRequest, done: Decided) -> None:
         messages.warning(request, text % {"count": more})
 
 
-def _ways_back(done: Decided) -> SafeString:
+def _ways_back(done: InboxOutcome) -> SafeString:
     """A button for each of the first posts of which something was rejected."""
     rejected = [decision for decision in done.decisions if decision.rejections]
     words = _("Take back: %(title)s") if len(rejected) > 1 else _("Take it back")
@@ -124,7 +124,7 @@ def _ways_back(done: Decided) -> SafeString:
     )
 
 
-def _submitted(done: Decided) -> str:
+def _submitted(done: InboxOutcome) -> str:
     count = done.count(Layer.AI_REVIEW)
     text = ngettext(
         "%(count)d change went on to Review.", "%(count)d changes went on to Review.", count
@@ -132,7 +132,7 @@ def _submitted(done: Decided) -> str:
     return text % {"count": count} if count else ""
 
 
-def _approved(done: Decided) -> str:
+def _approved(done: InboxOutcome) -> str:
     count = done.count(Layer.REVIEW)
     text = ngettext(
         "%(count)d change was approved and is live.",
@@ -142,7 +142,7 @@ def _approved(done: Decided) -> str:
     return text % {"count": count} if count else ""
 
 
-def _rejected(done: Decided) -> str:
+def _rejected(done: InboxOutcome) -> str:
     text = ngettext(
         "%(count)d change was rejected.", "%(count)d changes were rejected.", done.rejected
     )

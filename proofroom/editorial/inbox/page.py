@@ -18,8 +18,8 @@ from django.utils.translation import ngettext
 from content.inbox.excerpts import from_json
 from content.inbox.queries import (
     Alike,
-    Asked,
     Facets,
+    QueueFilter,
     alike,
     chosen,
     facets,
@@ -62,7 +62,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
     return _show(request, {})
 
 
-def asked_of(query: QueryDict) -> Asked:
+def asked_of(query: QueryDict) -> QueueFilter:
     """What an address asks for; what is odd in it asks for nothing."""
     found = {
         name: value
@@ -77,7 +77,7 @@ def asked_of(query: QueryDict) -> Asked:
     found |= {
         name: value for name, words in known.items() if (value := query.get(name, "")) in words
     }
-    return Asked(**found)
+    return QueueFilter(**found)
 
 
 def _show(
@@ -119,13 +119,13 @@ def _decided(request: HttpRequest) -> HttpResponse:
         return _show(request, words, error.message, error.status)
 
 
-def _layers(asked: Asked, counts: Counter[str]) -> list[Option]:
+def _layers(asked: QueueFilter, counts: Counter[str]) -> list[Option]:
     """The tabs: both layers, and each."""
     both = ("", _("Everything"), sum(counts.values()))
     return [both, *((name, label, counts[name]) for name, label in LAYERS.items())]
 
 
-def _together(asked: Asked, counts: Counter[str], shown: int) -> list[tuple[str, str]]:
+def _together(asked: QueueFilter, counts: Counter[str], shown: int) -> list[tuple[str, str]]:
     """Where to decide on all that is asked for at once: label and address, for each layer."""
     if asked.like or shown < _ALL_LEAST:
         return []
@@ -134,7 +134,7 @@ def _together(asked: Asked, counts: Counter[str], shown: int) -> list[tuple[str,
     return [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
 
 
-def _choices(asked: Asked, there: Facets) -> list[tuple[str, str, str, list[Option]]]:
+def _choices(asked: QueueFilter, there: Facets) -> list[tuple[str, str, str, list[Option]]]:
     """The selects: name, label, what is chosen, options with counts."""
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     return [
@@ -156,7 +156,7 @@ def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> l
     return [(name, (labels or {}).get(name, name), counts[name]) for name in sorted(counts)]
 
 
-def _groups(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
+def _groups(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
     """Like work on several posts, to be decided on together after a sample."""
     found = alike(asked, _GROUPS)
     runs = describe_runs(request, (group.example.run_id for group in found))
@@ -201,7 +201,7 @@ def _what(row: QueuedChange) -> str:
     return Truncator(f"{place_of(row)}: {' '.join(drawn) or ' '.join(notes[:1])}").chars(160)
 
 
-def filter_words(asked: Asked) -> str:
+def filter_words(asked: QueueFilter) -> str:
     """What a list is narrowed by: "High risk, Blog, de"; empty where by nothing."""
     said = [
         str(RISKS[int(asked.risk)]) if asked.risk else "",

@@ -54,7 +54,7 @@ class Rights:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class QueueRow:
     """One change that waits. `word` is what it is marked with: accept, reject or nothing."""
 
     row: QueuedChange
@@ -133,7 +133,7 @@ def lines_of(
     rows: Iterable[QueuedChange],
     *,
     words: dict[str, str] | None = None,
-) -> list[Line]:
+) -> list[QueueRow]:
     """`rows` are of `with_posts`. A query for runs, one for rejections, one for each kind of thing
     that changes refer to.
 
@@ -168,9 +168,9 @@ def _line(
     rights: Rights,
     words: dict[str, str],
     rejected: Sequence[str],
-) -> Line:
+) -> QueueRow:
     weight: int = getattr(row, "weight", row.risk)
-    return Line(
+    return QueueRow(
         row=row,
         post=row.post,
         title=title_of(row.post, row),

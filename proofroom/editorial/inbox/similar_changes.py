@@ -15,7 +15,7 @@ from content.inbox.decision_batches import MOST as MOST_IN_BATCH
 from content.inbox.decisions import MOST, Marked, Word
 from content.inbox.queries import (
     Alike,
-    Asked,
+    QueueFilter,
     chosen,
     with_posts,
 )
@@ -24,7 +24,7 @@ from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
 from content.posts.reference_titles import found as looked_up
 from content.posts.reference_titles import shared_props
-from content.review.cards import Card, cards_of_layer
+from content.review.cards import ChangeCard, cards_of_layer
 from content.review.references import References, Wanted, wanted_by
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
@@ -42,7 +42,7 @@ from proofroom.editorial.inbox.page import (
     group_words,
     inbox_url,
 )
-from proofroom.editorial.inbox.queue_rows import Line, Rights, lines_of
+from proofroom.editorial.inbox.queue_rows import QueueRow, Rights, lines_of
 from proofroom.editorial.posts.post_pages import page
 
 SAMPLE: Final = 3
@@ -53,14 +53,14 @@ _VERBS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
 class Sample:
     """A line with its change in full; no card where the change is gone meanwhile."""
 
-    line: Line
-    card: Card | None
+    line: QueueRow
+    card: ChangeCard | None
 
 
 @answers_refusals
 def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
     """GET shows the sample and the others, POST takes or drops those that are ticked, all in one word."""
-    return _answer(request, Asked(like=like))
+    return _answer(request, QueueFilter(like=like))
 
 
 @answers_refusals
@@ -69,7 +69,7 @@ def inbox_all(request: HttpRequest) -> HttpResponse:
     return _answer(request, replace(asked_of(request.GET), like=""))
 
 
-def _answer(request: HttpRequest, asked: Asked) -> HttpResponse:
+def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
     require(request, "posts.view")
     if not (asked.like or asked.layer):
         return HttpResponseRedirect(inbox_url())
@@ -78,7 +78,9 @@ def _answer(request: HttpRequest, asked: Asked) -> HttpResponse:
     return _show(request, asked)
 
 
-def _show(request: HttpRequest, asked: Asked, problem: str = "", status: int = 200) -> HttpResponse:
+def _show(
+    request: HttpRequest, asked: QueueFilter, problem: str = "", status: int = 200
+) -> HttpResponse:
     rows = chosen(asked)
     listed = list(with_posts(rows)[:MOST])
     if not listed:
@@ -118,7 +120,7 @@ def _what_may_be_done(request: HttpRequest, layer: str) -> dict[str, object]:
     }
 
 
-def _words(asked: Asked, first: Line, total: int) -> str:
+def _words(asked: QueueFilter, first: QueueRow, total: int) -> str:
     if asked.like:
         group = Alike(asked.like, total, first.risk, first.row)
         return group_words(group, first.run.agent if first.run else "")
@@ -138,7 +140,7 @@ def _words(asked: Asked, first: Line, total: int) -> str:
     return text % names
 
 
-def _samples(lines: Sequence[Line]) -> list[Sample]:
+def _samples(lines: Sequence[QueueRow]) -> list[Sample]:
     """Six queries at most, however long the sample is."""
     posts = {line.post.pk: line.post for line in lines}
     # Whole rows: those of the list have only what a line shows.
@@ -155,24 +157,24 @@ def _samples(lines: Sequence[Line]) -> list[Sample]:
         for id_, props in shared_props(view.changes, view.document, view.below).items()
     }
     references = replace(looked_up(wanted), shared=shared)
-    cards: dict[UUID, dict[str, Card]] = {
+    cards: dict[UUID, dict[str, ChangeCard]] = {
         pk: _cards(_only(view, lines), references, posts[pk]) for pk, view in views.items()
     }
     return [Sample(line, cards.get(line.post.pk, {}).get(line.row.path)) for line in lines]
 
 
-def _cards(view: LayerView, references: References, post: Post) -> dict[str, Card]:
+def _cards(view: LayerView, references: References, post: Post) -> dict[str, ChangeCard]:
     groups = cards_of_layer(view, references, is_live=post.status == Status.PUBLISHED)
     return {card.path: card for group in groups for card in group.cards}
 
 
-def _only(view: LayerView, lines: Iterable[Line]) -> LayerView:
+def _only(view: LayerView, lines: Iterable[QueueRow]) -> LayerView:
     """The layer with the changes of these lines alone: no other card is made."""
     paths = {line.row.path for line in lines}
     return replace(view, changes=view.changes.only(paths))
 
 
-def _decided(request: HttpRequest, asked: Asked) -> HttpResponse:
+def _decided(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
     word = _VERBS.get(request.POST.get("action", ""))
     if word is None:
         return _show(request, asked, _("Press one of the buttons."), 422)
@@ -202,7 +204,7 @@ def _ticked(request: HttpRequest, word: Word) -> list[Marked]:
     return read_marks(included)
 
 
-def _require_sample(asked: Asked, marks: Sequence[Marked]) -> None:
+def _require_sample(asked: QueueFilter, marks: Sequence[Marked]) -> None:
     """What is ticked must be of this kind: the sample speaks for nothing else. What moved is left out anyway."""
     seen = {(mark.id, mark.seen) for mark in marks}
     ids = {mark.id for mark in marks}

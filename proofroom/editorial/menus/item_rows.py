@@ -14,7 +14,7 @@ WAYS: Final = ("up", "down", "in", "out", "remove")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MenuRow:
     """An item; `depth` says how far below the top it stands."""
 
     id: str
@@ -26,11 +26,11 @@ class Row:
 
 
 @dataclass(slots=True)
-class Node:
+class MenuNode:
     """A row with those below it, as the page shows it."""
 
-    row: Row
-    children: list[Node] = field(default_factory=list)
+    row: MenuRow
+    children: list[MenuNode] = field(default_factory=list)
     title: str = ""
     where: str = ""
     state: str = ""
@@ -41,7 +41,7 @@ class Node:
         return self.row.label or self.title or self.row.url
 
 
-def rows_of(items: object, depth: int = 0) -> Iterator[Row]:
+def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
     """The rows of a tree of items, also of one that nobody checked; what is no item is left out."""
     if not isinstance(items, list) or depth > DEEPEST:
         return
@@ -51,29 +51,31 @@ def rows_of(items: object, depth: int = 0) -> Iterator[Row]:
             yield from rows_of(item.get("children", []), depth + 1)
 
 
-def _row(item: Mapping[str, Json], depth: int) -> Row:
+def _row(item: Mapping[str, Json], depth: int) -> MenuRow:
     def text(name: str) -> str:
         value = item.get(name)
         return value[:ITEM_URL_MAX] if isinstance(value, str) else ""
 
     kind = "post" if item.get("type") == "post" else "custom"
-    return Row(text("id") or str(uuid4()), depth, text("label"), kind, text("url"), text("postId"))
+    return MenuRow(
+        text("id") or str(uuid4()), depth, text("label"), kind, text("url"), text("postId")
+    )
 
 
-def rows_sent(data: Mapping[str, str], ids: Sequence[str]) -> list[Row]:
+def rows_sent(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
     """The rows of the form without scripts: `row` names them in order, each has fields of its own."""
-    found: list[Row] = []
+    found: list[MenuRow] = []
     for id_ in ids[: MOST_ITEMS + 1]:
         deepest = found[-1].depth + 1 if found else 0
         sent = data.get(f"depth-{id_}", "")
         depth = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 3 else 0
         kind = "post" if data.get(f"type-{id_}") == "post" else "custom"
         texts = [data.get(f"{name}-{id_}", "") for name in ("label", "url", "postId")]
-        found.append(Row(id_, min(depth, deepest), texts[0], kind, texts[1], texts[2]))
+        found.append(MenuRow(id_, min(depth, deepest), texts[0], kind, texts[1], texts[2]))
     return found
 
 
-def items_of(rows: Sequence[Row]) -> list[Json]:
+def items_of(rows: Sequence[MenuRow]) -> list[Json]:
     """The tree that the rows make, as the service takes it."""
     top: list[Json] = []
     lists = [top]
@@ -85,33 +87,33 @@ def items_of(rows: Sequence[Row]) -> list[Json]:
     return top
 
 
-def _item(row: Row, children: list[Json]) -> JsonObject:
+def _item(row: MenuRow, children: list[Json]) -> JsonObject:
     item: JsonObject = {"id": row.id, "label": row.label, "type": row.type, "children": children}
     if row.type == "post":
         return {**item, "postId": row.post_id}
     return {**item, "url": row.url}
 
 
-def nodes_of(rows: Sequence[Row]) -> list[Node]:
+def nodes_of(rows: Sequence[MenuRow]) -> list[MenuNode]:
     """The rows as a tree to show."""
-    top: list[Node] = []
+    top: list[MenuNode] = []
     lists = [top]
     for row in rows:
         del lists[row.depth + 1 :]
-        node = Node(row)
+        node = MenuNode(row)
         lists[-1].append(node)
         lists.append(node.children)
     return top
 
 
-def by_path(nodes: Sequence[Node], path: str = "items") -> Iterator[tuple[str, Node]]:
+def by_path(nodes: Sequence[MenuNode], path: str = "items") -> Iterator[tuple[str, MenuNode]]:
     """Every node under the path that the refusals of the service give it."""
     for place, node in enumerate(nodes):
         yield f"{path}.{place}", node
         yield from by_path(node.children, f"{path}.{place}.children")
 
 
-def moved(rows: Sequence[Row], id_: str, way: str) -> list[Row]:
+def moved(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
     """The rows after a button of one of them; as they were where there is no such row or nowhere to go."""
     place = next((at for at, row in enumerate(rows) if row.id == id_), None)
     if place is None:
@@ -134,13 +136,13 @@ def moved(rows: Sequence[Row], id_: str, way: str) -> list[Row]:
     return list(rows)
 
 
-def _end(rows: Sequence[Row], place: int) -> int:
+def _end(rows: Sequence[MenuRow], place: int) -> int:
     """Where what stands below a row ends."""
     later = range(place + 1, len(rows))
     return next((at for at in later if rows[at].depth <= rows[place].depth), len(rows))
 
 
-def _before(rows: Sequence[Row], place: int) -> int | None:
+def _before(rows: Sequence[MenuRow], place: int) -> int | None:
     """Where the neighbour before a row begins."""
     for at in range(place - 1, -1, -1):
         if rows[at].depth <= rows[place].depth:
@@ -148,9 +150,9 @@ def _before(rows: Sequence[Row], place: int) -> int | None:
     return None
 
 
-def _height(rows: Sequence[Row]) -> int:
+def _height(rows: Sequence[MenuRow]) -> int:
     return max(row.depth for row in rows) + 1
 
 
-def _shifted(rows: Sequence[Row], by: int) -> list[Row]:
+def _shifted(rows: Sequence[MenuRow], by: int) -> list[MenuRow]:
     return [replace(row, depth=row.depth + by) for row in rows]

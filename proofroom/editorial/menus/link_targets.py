@@ -13,7 +13,7 @@ from content.review.labels import type_label
 from proofroom.core.i18n import in_words
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import IndexPage, list_title
-from proofroom.editorial.menus.item_rows import Row
+from proofroom.editorial.menus.item_rows import MenuRow
 
 _MOST_POSTS: Final = 8
 _MOST_TERMS: Final = 6
@@ -21,7 +21,7 @@ _LONGEST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LinkTarget:
     """One thing that was found; `key` is what its button sends."""
 
     key: str
@@ -31,11 +31,11 @@ class Target:
     is_live: bool = True
 
 
-def targets(words: str, locale: str) -> list[Target]:
+def targets(words: str, locale: str) -> list[LinkTarget]:
     """What the words are found in, in the language first. Two queries."""
     words = words.replace("\x00", "").strip()[:_LONGEST]
     lists = [
-        Target(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
+        LinkTarget(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
         for found in post_types
         if (path := IndexPage(found.name, locale).path)
         and words.lower() in list_title(found.name).lower()
@@ -43,7 +43,7 @@ def targets(words: str, locale: str) -> list[Target]:
     return [*_posts(words, locale), *lists, *_terms(words, locale)]
 
 
-def _posts(words: str, locale: str) -> list[Target]:
+def _posts(words: str, locale: str) -> list[LinkTarget]:
     own = Case(When(locale=locale, then=Value(0)), default=Value(1), output_field=IntegerField())
     live = Case(When(status=Status.PUBLISHED, then=Value(0)), default=Value(1))
     found = Post.objects.alive().filter(is_placeholder=False, variation_of=None)
@@ -51,7 +51,7 @@ def _posts(words: str, locale: str) -> list[Target]:
         found = found.filter(Q(title__icontains=words) | Q(slug__icontains=words))
     rows = found.order_by(own, live, "-updated_at").only("title", "path", "type", "status")
     return [
-        Target(
+        LinkTarget(
             f"post:{post.pk}",
             post.title,
             post.path,
@@ -62,12 +62,12 @@ def _posts(words: str, locale: str) -> list[Target]:
     ]
 
 
-def _terms(words: str, locale: str) -> list[Target]:
+def _terms(words: str, locale: str) -> list[LinkTarget]:
     if not words:
         return []
     found = Term.objects.filter(name__icontains=words, locale__in=["", locale])
     return [
-        Target(f"term:{type_}:{term.pk}", term.name, path, term.taxonomy)
+        LinkTarget(f"term:{type_}:{term.pk}", term.name, path, term.taxonomy)
         for term in found.order_by("name")[:_MOST_TERMS]
         for type_, path in _lists_of(term, locale)
     ]
@@ -83,19 +83,19 @@ def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
     ]
 
 
-def row_for(key: str, locale: str) -> Row | None:
+def row_for(key: str, locale: str) -> MenuRow | None:
     """A new item that leads to what the key names; None where that is not there."""
     kind, _, rest = key.partition(":")
     if kind == "post" and (post := _post(rest)):
-        return Row(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
+        return MenuRow(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
     if kind == "list" and (path := IndexPage(rest, locale).path):
-        return Row(str(uuid4()), 0, label=list_title(rest), url=path)
+        return MenuRow(str(uuid4()), 0, label=list_title(rest), url=path)
     if kind == "term":
         type_, _, id_ = rest.partition(":")
         term = _term(id_)
         lists = dict(_lists_of(term, locale)) if term else {}
         if term and type_ in lists:
-            return Row(str(uuid4()), 0, label=term.name, url=lists[type_])
+            return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
     return None
 
 

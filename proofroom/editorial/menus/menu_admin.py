@@ -24,7 +24,7 @@ from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.i18n.languages import site_languages
-from proofroom.editorial.menus.item_rows import Row, rows_of
+from proofroom.editorial.menus.item_rows import MenuRow, rows_of
 from proofroom.editorial.menus.page import acted, items_sent, tree_context
 
 
@@ -104,7 +104,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         is_changed = request.method == "POST"
         return {**context, "said": said, "is_changed": is_changed, "new_id": _new_id(request, rows)}
 
-    def _rows(self, request: HttpRequest, row: Menu) -> tuple[list[Row], str]:
+    def _rows(self, request: HttpRequest, row: Menu) -> tuple[list[MenuRow], str]:
         if request.method == "POST":
             # Those that cannot be read give way to the stored ones: an empty tree would be saved as one.
             with suppress(ValueError):
@@ -121,7 +121,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         delete_menu(menu_id=row.pk, actor=actor_of(request))
 
 
-def _new_id(request: HttpRequest, rows: Sequence[Row]) -> str:
+def _new_id(request: HttpRequest, rows: Sequence[MenuRow]) -> str:
     """The item that was added just now, which is the last; its fields are open."""
     is_new = request.POST.get("do", "").startswith("add")
     return rows[-1].id if is_new and rows else ""

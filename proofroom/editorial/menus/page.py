@@ -18,8 +18,8 @@ from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.editorial.menus.item_rows import (
     WAYS,
-    Node,
-    Row,
+    MenuNode,
+    MenuRow,
     by_path,
     items_of,
     moved,
@@ -48,7 +48,7 @@ def _json(text: str) -> object:
     return found
 
 
-def acted(data: QueryDict, locale: str) -> tuple[list[Row], str]:
+def acted(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
     """The rows after the button that was pressed, and what to say about it. Raises `ValueError`."""
     rows = list(rows_of(items_sent(data)))
     do, _colon, key = data.get("do", "").partition(":")
@@ -63,17 +63,17 @@ def acted(data: QueryDict, locale: str) -> tuple[list[Row], str]:
     return [*rows, new], said
 
 
-def _new_row(do: str, key: str, data: QueryDict, locale: str) -> Row | None:
+def _new_row(do: str, key: str, data: QueryDict, locale: str) -> MenuRow | None:
     if do == "add":
         return row_for(key, locale)
     if do == "add-custom":
         label, url = data.get("new-label", "").strip(), data.get("new-url", "").strip()
-        return Row(str(uuid4()), 0, label=label, url=url)
+        return MenuRow(str(uuid4()), 0, label=label, url=url)
     return None
 
 
 def tree_context(
-    menu: Menu, rows: Sequence[Row], *, words: str, errors: Mapping[str, Sequence[str]]
+    menu: Menu, rows: Sequence[MenuRow], *, words: str, errors: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """What the page shows of the rows. Five queries, however many they are."""
     nodes = nodes_of(rows)
@@ -107,7 +107,7 @@ def _is_of(key: str, path: str) -> bool:
     return rest != key and (not rest or (rest[0] == "." and not rest.startswith(".children.")))
 
 
-def _name(nodes: Sequence[Node], locale: str) -> None:
+def _name(nodes: Sequence[MenuNode], locale: str) -> None:
     """Give the nodes of posts their titles, and say which of them no visitor sees. One query."""
     items: Any = items_of([node.row for _path, node in by_path(nodes)])
     ids = menu_post_ids(items)

@@ -29,7 +29,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.form_fields import (
-    FormField,
+    EditorField,
     fields_of,
     typed_of,
     value_of,
@@ -90,14 +90,14 @@ class GlobalForm(forms.Form):
         }
 
 
-def _flat(prop: FormField) -> FormField:
+def _flat(prop: EditorField) -> EditorField:
     """What has parts stands in one field, as JSON."""
     if prop.kind in _STRUCTURED or prop.is_list:
-        return FormField(prop.name, in_words(prop.label), "json", in_words(prop.help))
+        return EditorField(prop.name, in_words(prop.label), "json", in_words(prop.help))
     return prop
 
 
-def _field(prop: FormField) -> forms.Field:
+def _field(prop: EditorField) -> forms.Field:
     if prop.kind == "boolean":
         return forms.BooleanField(
             label=in_words(prop.label), required=False, help_text=in_words(prop.help)

@@ -30,7 +30,7 @@ from proofroom.editorial.module_layouts.group_rows import (
     choices,
     modules_sent,
 )
-from proofroom.editorial.posts.list_columns import TypeFilter, type_choices
+from proofroom.editorial.posts.list_columns import PostTypeFilter, type_choices
 
 
 class GroupForm(forms.Form):
@@ -78,7 +78,7 @@ class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
         "The group goes for good. Posts that were made with it stay as they are."
     )
     list_display = ("label", "name", "of_type", "number", "locks", "updated_at")
-    list_filter = (("post_type", TypeFilter),)
+    list_filter = (("post_type", PostTypeFilter),)
     search_fields = ("name", "label")
     ordering = ("name",)
 

@@ -23,7 +23,7 @@ Choices = list[tuple[str, list[tuple[str, str]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class GroupModuleCard:
     """A module of the group as the page shows it. `key` names its inputs."""
 
     key: int
@@ -96,7 +96,11 @@ def acted(data: QueryDict) -> tuple[list[JsonObject], str]:
     if do == "add" and len(rows) < MOST:
         new = _new(data.get("new", ""))
         said = _("Added at the end: %(name)s")
-        return ([*rows, new], said % {"name": Card(0, new, (), True).label}) if new else (rows, "")
+        return (
+            ([*rows, new], said % {"name": GroupModuleCard(0, new, (), True).label})
+            if new
+            else (rows, "")
+        )
     place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
     if place >= len(rows):
         return rows, ""
@@ -113,7 +117,7 @@ def _new(choice: str) -> JsonObject | None:
 
 def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject], str]:
     rows = list(rows)
-    named = {"name": Card(0, rows[place], (), False).label}
+    named = {"name": GroupModuleCard(0, rows[place], (), False).label}
     if do == "remove":
         return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % named
     if do == "copy" and len(rows) < MOST:
@@ -128,7 +132,7 @@ def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject
 
 def cards(
     rows: Sequence[JsonObject], errors: Mapping[str, Sequence[str]], *, is_new: bool
-) -> list[Card]:
+) -> list[GroupModuleCard]:
     """The modules with what is wrong in each: refusals are keyed `modules.0.type`."""
     found = []
     for place, row in enumerate(rows):
@@ -140,7 +144,7 @@ def cards(
             for text in texts
         ]
         said = _no_json(row.get("props")) or said
-        found.append(Card(place, row, said, is_new and place == len(rows) - 1))
+        found.append(GroupModuleCard(place, row, said, is_new and place == len(rows) - 1))
     return found
 
 

@@ -15,7 +15,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import allowed_modules, find_post_type, taxonomies
 from proofroom.editorial.post_editor.controls import Choice
-from proofroom.editorial.post_editor.form_fields import FormField, Typed
+from proofroom.editorial.post_editor.form_fields import EditorField, Typed
 
 _MOST: Final = 50
 """A list without scripts has the newest of these; the pickers search among all there are."""
@@ -30,7 +30,7 @@ class PostChoices:
         self.keep = list(keep)
         self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
 
-    def __call__(self, form_field: FormField) -> Sequence[tuple[str, Sequence[Choice]]]:
+    def __call__(self, form_field: EditorField) -> Sequence[tuple[str, Sequence[Choice]]]:
         readers: dict[str, Callable[[], Sequence[tuple[str, Sequence[Choice]]]]] = {
             "media": self._media,
             "post-reference": self._posts,

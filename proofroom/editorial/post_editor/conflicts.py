@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from content.changes import diff
 from content.posts.reference_titles import references_of
-from content.review.cards import Card, cards_between
+from content.review.cards import ChangeCard, cards_between
 from proofroom.core.errors import CmsError
 from proofroom.editorial.post_editor.form_data import Sheet, edit_of
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ConflictChoice:
     """A difference between what stands and what was typed. `is_both`: others changed it too since it was shown."""
 
     group: str
-    card: Card
+    card: ChangeCard
     is_both: bool
     is_field: bool
 
 
-def choices_of(sheet: Sheet, moved: Collection[str]) -> list[Choice]:
+def choices_of(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
     """What a save of this form would change, those that others changed too first; nothing for what is refused."""
     try:
         typed = edit_of(sheet, sheet.document)
@@ -35,7 +35,7 @@ def choices_of(sheet: Sheet, moved: Collection[str]) -> list[Choice]:
         sheet.document, typed, changes, references_of(changes, sheet.document, typed)
     )
     found = [
-        Choice(group.name, card, card.path in moved, card.path in fields)
+        ConflictChoice(group.name, card, card.path in moved, card.path in fields)
         for group in groups
         for card in group.cards
     ]

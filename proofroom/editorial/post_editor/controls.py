@@ -10,11 +10,11 @@ from django.utils.translation import gettext
 
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.form_errors import with_label
-from proofroom.editorial.post_editor.form import Unit
+from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.post_editor.form_fields import (
     ITEMS_MAX,
     REFERENCES,
-    FormField,
+    EditorField,
     Typed,
     typed_of,
 )
@@ -24,7 +24,7 @@ from proofroom.editorial.posts.panels import FieldAction
 
 BLANK: Final = "__n__"
 Choice = tuple[str, str]
-Choices = Callable[[FormField], Sequence[tuple[str, Sequence[Choice]]]]
+Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
 """Answers the choices of a reference, grouped."""
 
 
@@ -101,13 +101,13 @@ class Control:
 
 
 def control_of(
-    unit: Unit, typed: Typed, errors: Mapping[str, Sequence[str]], choices: Choices
+    unit: FormUnit, typed: Typed, errors: Mapping[str, Sequence[str]], choices: Choices
 ) -> Control:
     return _control(unit.field, unit.path, typed, errors, choices)
 
 
 def _control(
-    form_field: FormField,
+    form_field: EditorField,
     name: str,
     typed: Typed,
     errors: Mapping[str, Sequence[str]],
@@ -143,13 +143,13 @@ def _control(
     return control
 
 
-def _blank(form_field: FormField, name: str, choices: Choices) -> list[Control]:
+def _blank(form_field: EditorField, name: str, choices: Choices) -> list[Control]:
     values = {inner.name: typed_of(inner, None) for inner in form_field.nested}
     return _parts(form_field, f"{name}.{BLANK}", values, {}, choices)
 
 
 def _parts(
-    form_field: FormField,
+    form_field: EditorField,
     name: str,
     typed: object,
     errors: Mapping[str, Sequence[str]],
@@ -163,7 +163,7 @@ def _parts(
 
 
 def _groups(
-    form_field: FormField, typed: Typed, choices: Choices
+    form_field: EditorField, typed: Typed, choices: Choices
 ) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
     own = [(value, in_words(text)) for value, text in form_field.choices]

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from proofroom.core.json import Json
 from proofroom.editorial.post_editor.controls import Control
-from proofroom.editorial.post_editor.form import ModuleSection, Unit
+from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.robots import ROBOTS
 from proofroom.editorial.posts.panels import FieldActions, FieldPlace
 
 
 def offer(
-    control: Control, unit: Unit, module: ModuleSection | None, actions: FieldActions
+    control: Control, unit: FormUnit, module: ModuleSection | None, actions: FieldActions
 ) -> None:
     """Ask for the field and for each field inside it."""
     if module is not None and (module.is_new or not module.is_known):

@@ -22,12 +22,12 @@ from proofroom.definitions import (
     own_scope,
     post_types,
 )
-from proofroom.editorial.post_editor.form_fields import REFERENCES, FormField, fields_of
+from proofroom.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
 from proofroom.editorial.post_editor.robots import ROBOTS, robots_field, shown
 
 _PLACE: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
 """The beginning of its panel, in this order; what else is declared for it follows."""
-_TERMS: Final = FormField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
+_TERMS: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
 _LABELS: Final = {"publishAt": gettext_noop("Publish at (UTC)")}
 """Labels that say in the form how to type a value."""
 NEW_PREFIX: Final = "new-"
@@ -35,21 +35,21 @@ _NEW: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class FormUnit:
     """What is saved as one: a post field or a prop. `path` is its name in the form."""
 
     path: str
-    field: FormField
+    field: EditorField
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FormSection:
     """A part of the form about the post itself."""
 
     name: str
     label: str
-    units: tuple[Unit, ...]
+    units: tuple[FormUnit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ModuleSection:
     is_locked: bool
     is_known: bool
     shared_slug: str
-    units: tuple[Unit, ...]
+    units: tuple[FormUnit, ...]
 
     @property
     def is_new(self) -> bool:
@@ -77,18 +77,18 @@ class ModuleSection:
         return f"{self.id}:{self.type}" + (f"@{self.shared_slug}" if self.shared_slug else "")
 
 
-def post_sections(document: PostDocument) -> list[Section]:
+def post_sections(document: PostDocument) -> list[FormSection]:
     """The post's own fields, by section."""
     definition = post_types.get(document.type)
     custom = fields_of(definition.CustomFields) if definition else ()
     sections = [
-        Section("main", gettext("Content"), tuple(_post_units(document, "main"))),
-        Section("place", gettext("Place and time"), tuple(_post_units(document, "place"))),
-        Section("seo", gettext("Search engines"), tuple(_post_units(document, "seo"))),
+        FormSection("main", gettext("Content"), tuple(_post_units(document, "main"))),
+        FormSection("place", gettext("Place and time"), tuple(_post_units(document, "place"))),
+        FormSection("seo", gettext("Search engines"), tuple(_post_units(document, "seo"))),
     ]
     if custom:
         units = tuple(
-            Unit(
+            FormUnit(
                 f"post.{CUSTOM_PREFIX}{field.name}",
                 field,
                 document.fields.get(CUSTOM_PREFIX + field.name),
@@ -96,12 +96,12 @@ def post_sections(document: PostDocument) -> list[Section]:
             for field in custom
         )
         sections.insert(
-            1, Section("custom", in_words(definition.label) if definition else "", units)
+            1, FormSection("custom", in_words(definition.label) if definition else "", units)
         )
     return sections
 
 
-def _post_units(document: PostDocument, panel: Panel) -> Iterator[Unit]:
+def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
     definition = post_types.get(document.type)
     names = [name for name, field in POST_FIELDS.items() if field.panel == panel]
     if panel == "place":
@@ -110,17 +110,17 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[Unit]:
         value = document.fields.get(name)
         if name == "taxonomyTermIds":
             if find_post_type(document.type).taxonomies:
-                yield Unit(f"post.{name}", _TERMS, list(document.taxonomy_term_ids))
+                yield FormUnit(f"post.{name}", _TERMS, list(document.taxonomy_term_ids))
         elif name == ROBOTS:
-            yield Unit(f"post.{ROBOTS}", robots_field(), shown(value))
+            yield FormUnit(f"post.{ROBOTS}", robots_field(), shown(value))
         elif name != "parentId" or (definition and definition.hierarchical):
-            yield Unit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
+            yield FormUnit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
 
 
 @cache
-def form_field_of(field: PostField) -> FormField:
+def form_field_of(field: PostField) -> EditorField:
     """The control of a declared post field."""
-    return FormField(
+    return EditorField(
         field.name,
         _LABELS.get(field.name, field.label),
         field.kind,
@@ -146,7 +146,7 @@ def module_section(
         is_known=definition is not None,
         shared_slug=module.global_slug or "",
         units=tuple(
-            Unit(
+            FormUnit(
                 path,
                 field,
                 values.get(field.name, defaults.get(field.name)),
@@ -156,7 +156,7 @@ def module_section(
     )
 
 
-def module_fields(module: ModuleDocument) -> Iterator[tuple[str, FormField]]:
+def module_fields(module: ModuleDocument) -> Iterator[tuple[str, EditorField]]:
     """The fields that a module has in the form, with their names there."""
     definition = modules.get(module.type)
     if definition is None or module.scope == "static":

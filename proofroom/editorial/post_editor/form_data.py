@@ -17,9 +17,9 @@ from content.posts import document_edits
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.form import (
     NEW_PREFIX,
+    FormSection,
+    FormUnit,
     ModuleSection,
-    Section,
-    Unit,
     module_section,
     new_module,
     post_sections,
@@ -47,22 +47,22 @@ class Sheet:
 
     document: PostDocument
     shared: Shared
-    sections: list[Section]
+    sections: list[FormSection]
     modules: list[ModuleSection]
     typed: dict[str, Typed]
     was: dict[str, str]
     was_order: list[str]
     created: dict[str, str] = field(default_factory=dict)
 
-    def units(self) -> list[Unit]:
-        groups: Sequence[Section | ModuleSection] = [*self.sections, *self.modules]
+    def units(self) -> list[FormUnit]:
+        groups: Sequence[FormSection | ModuleSection] = [*self.sections, *self.modules]
         return [unit for group in groups for unit in group.units]
 
-    def touched(self) -> list[Unit]:
+    def touched(self) -> list[FormUnit]:
         """What was typed anew."""
         return [unit for unit in self.units() if self._is_typed_anew(unit)]
 
-    def _is_typed_anew(self, unit: Unit) -> bool:
+    def _is_typed_anew(self, unit: FormUnit) -> bool:
         typed = self.typed[unit.path]
         is_rich = unit.field.kind == "richtext"
         return stamp(typed) != self.was.get(unit.path) and not (
@@ -189,7 +189,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
     return document
 
 
-def _values(module: ModuleSection, sheet: Sheet, touched: Sequence[Unit]) -> JsonObject:
+def _values(module: ModuleSection, sheet: Sheet, touched: Sequence[FormUnit]) -> JsonObject:
     return {
         unit.field.name: value_of(unit.field, sheet.typed[unit.path], unit.value, unit.path)
         for unit in module.units

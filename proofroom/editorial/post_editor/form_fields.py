@@ -37,7 +37,7 @@ REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
 
 
 @dataclass(frozen=True, slots=True)
-class FormField:
+class EditorField:
     """One field of a form. `nested` are the fields of an object or of each item of a repeater.
 
     `among` is the post type or the taxonomy that a reference is chosen from, where it is not all of them.
@@ -54,16 +54,16 @@ class FormField:
     among: str = ""
     min_items: int = 0
     max_items: int | None = None
-    nested: tuple[FormField, ...] = ()
+    nested: tuple[EditorField, ...] = ()
 
 
 @cache
-def fields_of(props: type[ModuleProps]) -> tuple[FormField, ...]:
+def fields_of(props: type[ModuleProps]) -> tuple[EditorField, ...]:
     """The form of a class of props, in the order of the file."""
     return _fields(props, cast("Mapping[str, Json]", json_schema(props).get("properties") or {}))
 
 
-def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormField, ...]:
+def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[EditorField, ...]:
     found = []
     for prop in props_of(props).values():
         node = cast("Mapping[str, Json]", schema.get(prop.name) or {})
@@ -71,7 +71,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormF
         inner = cast("Mapping[str, Json]", (item or node).get("properties") or {})
         types = node.get("type")
         found.append(
-            FormField(
+            EditorField(
                 name=prop.name,
                 label=prop.label,
                 kind=prop.kind,
@@ -94,7 +94,7 @@ def _choices(node: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     return tuple((str(value), option_label(value)) for value in cast("Sequence[Json]", values))
 
 
-def typed_of(field: FormField, value: Json) -> Typed:
+def typed_of(field: EditorField, value: Json) -> Typed:
     """What a form shows of a stored value."""
     if field.kind == "repeater":
         items = value if isinstance(value, list | tuple) else []
@@ -114,12 +114,12 @@ def typed_of(field: FormField, value: Json) -> Typed:
     return "" if value is None else lines(str(value)) if field.kind != "number" else f"{value}"
 
 
-def _typed_object(field: FormField, value: Json) -> dict[str, Typed]:
+def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
     values = value if isinstance(value, Mapping) else {}
     return {inner.name: typed_of(inner, values.get(inner.name)) for inner in field.nested}
 
 
-def read(field: FormField, data: QueryDict, name: str) -> Typed:
+def read(field: EditorField, data: QueryDict, name: str) -> Typed:
     """What was typed into the form under that name."""
     if field.kind == "repeater":
         count = data.get(f"{name}.count", "0")
@@ -139,18 +139,18 @@ def read(field: FormField, data: QueryDict, name: str) -> Typed:
     return lines(data.get(name, ""))
 
 
-def _named(field: FormField, words: str) -> str:
+def _named(field: EditorField, words: str) -> str:
     """The id of what somebody named beside the list: a post also by its path."""
     if field.kind not in REFERENCES or not words.strip():
         return ""
     return post_id_of(words.strip()) if field.kind == "post-reference" else words.strip()
 
 
-def _read_object(field: FormField, data: QueryDict, name: str) -> dict[str, Typed]:
+def _read_object(field: EditorField, data: QueryDict, name: str) -> dict[str, Typed]:
     return {inner.name: read(inner, data, f"{name}.{inner.name}") for inner in field.nested}
 
 
-def value_of(field: FormField, typed: Typed, old: Json, where: str) -> Json:
+def value_of(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
     """The value to store. `old` is the present one, whose rich text is kept where its Markdown is unchanged.
 
     Raises `RuleViolation` on `where` for what is no JSON; everything else is judged by the services.
@@ -176,7 +176,7 @@ def value_of(field: FormField, typed: Typed, old: Json, where: str) -> Json:
     return None if not typed and (field.is_nullable or field.kind in REFERENCES) else typed
 
 
-def _object(field: FormField, typed: object, old: Json, where: str) -> Json:
+def _object(field: EditorField, typed: object, old: Json, where: str) -> Json:
     values = typed if isinstance(typed, dict) else {}
     before = old if isinstance(old, Mapping) else {}
     return {
@@ -188,7 +188,7 @@ def _object(field: FormField, typed: object, old: Json, where: str) -> Json:
     }
 
 
-def nearest(field: FormField, item: object, known: Sequence[Json], at: int) -> Json:
+def nearest(field: EditorField, item: object, known: Sequence[Json], at: int) -> Json:
     """The stored item that this one was typed from: the equal one, else the one in its place."""
     for old in known:
         if _typed_object(field, old) == item:

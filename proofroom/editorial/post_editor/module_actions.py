@@ -10,7 +10,7 @@ from django.http import QueryDict
 from proofroom.editorial.post_editor.form import NEW_PREFIX, ModuleSection, new_module
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import (
-    FormField,
+    EditorField,
     Typed,
     stamp,
     typed_of,
@@ -83,7 +83,7 @@ def _module(sheet: Sheet, verb: str, module_id: str) -> None:
         sheet.modules.insert(at + 1, module)
 
 
-def _list_at(sheet: Sheet, path: str) -> tuple[FormField, list[dict[str, Typed]]] | None:
+def _list_at(sheet: Sheet, path: str) -> tuple[EditorField, list[dict[str, Typed]]] | None:
     """The repeater of that path and its typed items."""
     for unit in sheet.units():
         if path == unit.path or path.startswith(unit.path + "."):
@@ -93,8 +93,8 @@ def _list_at(sheet: Sheet, path: str) -> tuple[FormField, list[dict[str, Typed]]
 
 
 def _descend(
-    field: FormField, typed: Typed, rest: list[str]
-) -> tuple[FormField, list[dict[str, Typed]]] | None:
+    field: EditorField, typed: Typed, rest: list[str]
+) -> tuple[EditorField, list[dict[str, Typed]]] | None:
     if not rest:
         if field.kind == "repeater" and isinstance(typed, list):
             return field, cast("list[dict[str, Typed]]", typed)
@@ -106,8 +106,8 @@ def _descend(
 
 
 def _step(
-    field: FormField, typed: object, rest: list[str]
-) -> tuple[FormField, list[dict[str, Typed]]] | None:
+    field: EditorField, typed: object, rest: list[str]
+) -> tuple[EditorField, list[dict[str, Typed]]] | None:
     inner = next((one for one in field.nested if rest and one.name == rest[0]), None)
     if inner is None or not isinstance(typed, dict) or inner.name not in typed:
         return None

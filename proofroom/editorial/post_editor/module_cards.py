@@ -16,7 +16,7 @@ from proofroom.core.i18n import in_words
 from proofroom.definitions import modules
 from proofroom.definitions.module_group import module_groups
 from proofroom.editorial.post_editor.controls import Control
-from proofroom.editorial.post_editor.form import ModuleSection, Unit
+from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import Typed
 from proofroom.editorial.post_editor.module_summary import summary_of
@@ -24,11 +24,11 @@ from proofroom.editorial.post_editor.module_summary import summary_of
 OPEN_UNTIL: Final = 8
 """A post with more modules shows them closed, and the fields of each when it is opened."""
 
-ControlsOf = Callable[[Iterable[Unit], ModuleSection], list[Control]]
+ControlsOf = Callable[[Iterable[FormUnit], ModuleSection], list[Control]]
 
 
 @dataclass(slots=True)
-class Card:
+class ModuleCard:
     """A module in the form. `controls` is None while its fields are not on the page."""
 
     module: ModuleSection
@@ -60,7 +60,7 @@ def cards_of(
     *,
     wanted: Collection[str] = (),
     opened: Collection[str] = (),
-) -> list[Card]:
+) -> list[ModuleCard]:
     """All modules as cards. `wanted` have their fields on the page anyway, `opened` are shown open.
 
     One query, for thumbnails, however many modules there are.
@@ -82,11 +82,13 @@ def cards_of(
     return cards
 
 
-def _card(sheet: Sheet, module: ModuleSection, number: int, thumbnails: Mapping[str, str]) -> Card:
+def _card(
+    sheet: Sheet, module: ModuleSection, number: int, thumbnails: Mapping[str, str]
+) -> ModuleCard:
     """What a closed card shows."""
     media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
     own = sorted(unit.path for unit in module.units)
-    return Card(
+    return ModuleCard(
         module=module,
         number=number,
         icon=icon_of(module.type),

@@ -21,7 +21,7 @@ from proofroom.editorial.post_editor.module_cards import icon_of
 from proofroom.editorial.post_editor.wireframe import (
     HEIGHT,
     WIDTH,
-    Shape,
+    WireframeBox,
     wireframe_of,
 )
 from proofroom.editorial.posts.post_pages import find_post
@@ -46,7 +46,7 @@ class Offer:
     description: str
     words: str
     icon: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[WireframeBox, ...]
 
 
 @require_safe

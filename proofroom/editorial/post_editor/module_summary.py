@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from proofroom.editorial.post_editor.form import Unit
-from proofroom.editorial.post_editor.form_fields import FormField, Typed
+from proofroom.editorial.post_editor.form import FormUnit
+from proofroom.editorial.post_editor.form_fields import EditorField, Typed
 
 MOST: Final = 90
 _WORDS: Final = frozenset({"text", "textarea"})
 _MARKS: Final = re.compile(r"[*_#>`\[\]|\\]+|\(https?://[^)]*\)")
 
 
-def summary_of(units: Iterable[Unit], typed: Mapping[str, Typed]) -> str:
+def summary_of(units: Iterable[FormUnit], typed: Mapping[str, Typed]) -> str:
     """The first words that stand in a module."""
     found = (_first(unit.field, typed[unit.path]) for unit in units)
     return _short(next((words for words in found if words), ""))
 
 
-def item_label(field: FormField, item: object) -> str:
+def item_label(field: EditorField, item: object) -> str:
     """The first words of an item of a list, or of an object."""
     return _short(_first_of(field, item))
 
@@ -29,7 +29,7 @@ def _short(words: str) -> str:
     return words if len(words) <= MOST else words[: MOST - 1].rstrip() + "…"
 
 
-def _first(field: FormField, typed: Typed) -> str:
+def _first(field: EditorField, typed: Typed) -> str:
     if field.kind in _WORDS and isinstance(typed, str):
         return " ".join(typed.split())
     if field.kind == "richtext":
@@ -40,7 +40,7 @@ def _first(field: FormField, typed: Typed) -> str:
     return _first_of(field, typed) if field.kind == "object" else ""
 
 
-def _first_of(field: FormField, values: object) -> str:
+def _first_of(field: EditorField, values: object) -> str:
     """The first words among the fields of an object or item."""
     if not isinstance(values, dict):
         return ""

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, Provenance
 from proofroom.accounts.roles import Role
-from proofroom.editorial.post_editor.form import Unit
+from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.posts.authorship import AI_DOORS
 from proofroom.editorial.posts.panels import RunView, describe_runs
 
@@ -115,7 +115,7 @@ def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
     return {path: replace(one, run=runs.get(one.run_id)) for path, one in found.items()}
 
 
-def ai_share(units: Iterable[Unit], found: Mapping[str, Origin]) -> tuple[int, int]:
+def ai_share(units: Iterable[FormUnit], found: Mapping[str, Origin]) -> tuple[int, int]:
     """How many of the values that are filled AI wrote, and how many there are."""
     listed = [unit.path for unit in units if unit.value not in (None, "", [], {})]
     own = [path for path in listed if (origin := origin_at(path, found)) and origin.is_ai]

@@ -18,9 +18,9 @@ from proofroom.core.i18n import in_words
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.field_actions import offer
-from proofroom.editorial.post_editor.form import ModuleSection, Unit
+from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
-from proofroom.editorial.post_editor.module_cards import Card, cards_of
+from proofroom.editorial.post_editor.module_cards import ModuleCard, cards_of
 from proofroom.editorial.post_editor.origins import ai_share, origins_of
 from proofroom.editorial.post_editor.script_data import defaults_of, dress
 from proofroom.editorial.post_editor.search_preview import search_preview
@@ -129,7 +129,9 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     }
 
 
-def _to_correct(sections: Iterable[Iterable[Control]], cards: Iterable[Card]) -> list[Refused]:
+def _to_correct(
+    sections: Iterable[Iterable[Control]], cards: Iterable[ModuleCard]
+) -> list[Refused]:
     """Where the form has to be corrected, in its order: ids and labels."""
     found = [wrong for shown in sections for control in shown for wrong in control.to_correct()]
     for card in cards:
@@ -184,7 +186,7 @@ class _Controls:
         self.actions = field_actions(frame.request, frame.post)
         self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
 
-    def of(self, units: Iterable[Unit], module: ModuleSection | None = None) -> list[Control]:
+    def of(self, units: Iterable[FormUnit], module: ModuleSection | None = None) -> list[Control]:
         controls = []
         defaults = defaults_of(module.type) if module else {}
         for unit in units:

@@ -28,7 +28,7 @@ _POSTS: Final = frozenset({"post-reference", "link"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReferenceSearch:
     """What is looked for; `among` are the post types or taxonomies that may be chosen, all of them where empty."""
 
     kind: str
@@ -44,7 +44,7 @@ def targets(request: HttpRequest) -> JsonResponse:
     require(request, "posts.view")
     if "address" in request.GET:
         return JsonResponse(state_of(request.GET["address"][:2048]))
-    asked = Asked(
+    asked = ReferenceSearch(
         kind=_word(request, "kind"),
         words=_word(request, "q"),
         locale=_word(request, "locale"),
@@ -55,7 +55,7 @@ def targets(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"results": found})
 
 
-def posts_for(asked: Asked) -> list[JsonObject]:
+def posts_for(asked: ReferenceSearch) -> list[JsonObject]:
     """Posts by title, words, path or id, the best first; without words the newest. At most two queries."""
     rows = Post.objects.alive().filter(is_placeholder=False)
     if asked.locale:
@@ -84,7 +84,7 @@ def _found(rows: QuerySet[Post], words: str) -> list[Post]:
     return [*titled, *(post for post in told if post.pk not in known)][:_MOST]
 
 
-def terms_for(asked: Asked) -> list[JsonObject]:
+def terms_for(asked: ReferenceSearch) -> list[JsonObject]:
     """Terms whose name begins with the words or has them inside, by taxonomy."""
     rows = Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects
     if asked.among:

@@ -8,21 +8,23 @@ from typing import Final
 from django.utils.translation import gettext_lazy as _
 
 from proofroom.core.json import Json
-from proofroom.editorial.post_editor.form_fields import FormField
+from proofroom.editorial.post_editor.form_fields import EditorField
 
 ROBOTS: Final = "robotsJson"
 _BOXES: Final = {"noindex": "index", "nofollow": "follow"}
 
 
-def robots_field() -> FormField:
-    return FormField(
+def robots_field() -> EditorField:
+    return EditorField(
         ROBOTS,
         str(_("Robots")),
         "object",
         nested=(
-            FormField("noindex", str(_("Keep this page out of search results")), "boolean"),
-            FormField("nofollow", str(_("Search engines follow no link of this page")), "boolean"),
-            FormField("more", str(_("Other rules")), "json", str(_("JSON, seldom needed."))),
+            EditorField("noindex", str(_("Keep this page out of search results")), "boolean"),
+            EditorField(
+                "nofollow", str(_("Search engines follow no link of this page")), "boolean"
+            ),
+            EditorField("more", str(_("Other rules")), "json", str(_("JSON, seldom needed."))),
         ),
     )
 

@@ -10,9 +10,9 @@ import orjson
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.controls import Control
-from proofroom.editorial.post_editor.form import Unit
+from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.post_editor.form_fields import (
-    FormField,
+    EditorField,
     Typed,
     nearest,
     typed_of,
@@ -24,7 +24,7 @@ _RESETTABLE: Final = frozenset({"text", "textarea", "select", "number", "date", 
 
 
 def dress(
-    control: Control, unit: Unit, typed: Typed, default: Json, origins: Mapping[str, Origin]
+    control: Control, unit: FormUnit, typed: Typed, default: Json, origins: Mapping[str, Origin]
 ) -> None:
     """Add it to a control and to those within."""
     _dress(control, unit.field, typed, unit.value)
@@ -35,7 +35,7 @@ def dress(
         control.default = str(typed_of(unit.field, default))
 
 
-def _dress(control: Control, field: FormField, typed: object, stored: Json) -> None:
+def _dress(control: Control, field: EditorField, typed: object, stored: Json) -> None:
     control.among = field.among
     if field.kind == "richtext":
         _rich(control, typed, stored)
@@ -48,7 +48,7 @@ def _dress(control: Control, field: FormField, typed: object, stored: Json) -> N
         _parts(control.parts, field, typed, stored)
 
 
-def _parts(controls: Sequence[Control], field: FormField, typed: object, stored: Json) -> None:
+def _parts(controls: Sequence[Control], field: EditorField, typed: object, stored: Json) -> None:
     values = typed if isinstance(typed, dict) else {}
     kept = stored if isinstance(stored, Mapping) else {}
     for control, inner in zip(controls, field.nested, strict=False):

@@ -34,7 +34,7 @@ _PARTS: Final = {"all": _("All"), "changes": _("Changes only")}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PreviewSwitch:
     """A link of a switch."""
 
     label: str
@@ -44,7 +44,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreviewOptions:
     """What the page is to show."""
 
     layer: str
@@ -100,7 +100,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     return response
 
 
-def _asked(request: HttpRequest, layers: Layers) -> Asked:
+def _asked(request: HttpRequest, layers: Layers) -> PreviewOptions:
     layer = request.GET.get("layer", "")
     if layer not in _LABELS:
         layer = next(
@@ -108,7 +108,9 @@ def _asked(request: HttpRequest, layers: Layers) -> Asked:
             "source",
         )
     show, width = request.GET.get("show", ""), request.GET.get("width", "")
-    return Asked(layer, show if show in _PARTS else "all", width if width in _WIDTHS else "full")
+    return PreviewOptions(
+        layer, show if show in _PARTS else "all", width if width in _WIDTHS else "full"
+    )
 
 
 def _changes(layers: Layers, layer: str) -> Changes:
@@ -122,9 +124,9 @@ def _document(layers: Layers, layer: str) -> Any:
     return layers.document(None if layer == "source" else Layer(layer))
 
 
-def _layer_links(post: Post, layers: Layers, asked: Asked) -> list[Choice]:
+def _layer_links(post: Post, layers: Layers, asked: PreviewOptions) -> list[PreviewSwitch]:
     return [
-        Choice(
+        PreviewSwitch(
             label,
             post_url("preview", post, asked.query(layer=name)),
             name == asked.layer,
@@ -134,9 +136,11 @@ def _layer_links(post: Post, layers: Layers, asked: Asked) -> list[Choice]:
     ]
 
 
-def _links(post: Post, asked: Asked, name: str, known: dict[str, Any]) -> list[Choice]:
+def _links(
+    post: Post, asked: PreviewOptions, name: str, known: dict[str, Any]
+) -> list[PreviewSwitch]:
     return [
-        Choice(
+        PreviewSwitch(
             str(label),
             post_url("preview", post, asked.query(**{name: value})),
             value == getattr(asked, name),
@@ -145,7 +149,7 @@ def _links(post: Post, asked: Asked, name: str, known: dict[str, Any]) -> list[C
     ]
 
 
-def _named(layers: Layers, asked: Asked, changes: Changes) -> dict[str, Any]:
+def _named(layers: Layers, asked: PreviewOptions, changes: Changes) -> dict[str, Any]:
     """The changes in words: of modules that are there, of those that are gone, and of fields."""
     document = _document(layers, asked.layer)
     below = document if asked.layer == "source" else layers.view(Layer(asked.layer)).below

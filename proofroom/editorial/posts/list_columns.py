@@ -31,7 +31,7 @@ def module_type(row: OfAType) -> str:
     return module_label(row.type)
 
 
-class TypeFilter(LabelFilter):
+class PostTypeFilter(LabelFilter):
     def label(self, value: str) -> str:
         return type_label(value)
 

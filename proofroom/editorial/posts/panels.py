@@ -15,7 +15,7 @@ from proofroom.core.hooks import ExtensionPoint, Hook
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class PostTab:
     """A link above the pages of a post."""
 
     name: str
@@ -90,7 +90,7 @@ FieldActionsOf = Callable[[HttpRequest, Post], FieldActions]
 post_panels: Hook[[HttpRequest, Post], SafeString] = Hook()
 """Shown beside the form of a post; empty shows nothing."""
 
-post_tabs: Hook[[HttpRequest, Post], Iterable[Tab]] = Hook()
+post_tabs: Hook[[HttpRequest, Post], Iterable[PostTab]] = Hook()
 """Links above the pages of a post."""
 
 run_lookups: Hook[[HttpRequest, Iterable[str]], Mapping[str, RunView]] = Hook()
@@ -102,11 +102,11 @@ field_action_sources: Hook[[HttpRequest, Post], FieldActions] = Hook()
 post_list_actions: ExtensionPoint[ListAction] = ExtensionPoint()
 """Offered for several posts in the list of posts."""
 
-variation_links: Hook[[HttpRequest, Post], Iterable[Tab]] = Hook()
+variation_links: Hook[[HttpRequest, Post], Iterable[PostTab]] = Hook()
 """Links on the page of the variations of an original. No query."""
 
 
-def test_links(request: HttpRequest, post: Post) -> list[Tab]:
+def test_links(request: HttpRequest, post: Post) -> list[PostTab]:
     """What other apps have to say of the variations of a post, to this person."""
     return [link for links in variation_links(request, post) for link in links]
 
@@ -115,7 +115,7 @@ def panels(request: HttpRequest, post: Post) -> list[SafeString]:
     return [html for html in post_panels(request, post) if html]
 
 
-def more_tabs(request: HttpRequest, post: Post) -> list[Tab]:
+def more_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     return [tab for tabs in post_tabs(request, post) for tab in tabs]
 
 

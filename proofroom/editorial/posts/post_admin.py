@@ -31,7 +31,7 @@ from proofroom.editorial.post_editor.richtext_field import richtext
 from proofroom.editorial.post_editor.save import edit
 from proofroom.editorial.posts.add_post import add
 from proofroom.editorial.posts.layer_preview import preview, preview_frame
-from proofroom.editorial.posts.list_columns import TypeFilter
+from proofroom.editorial.posts.list_columns import PostTypeFilter
 from proofroom.editorial.posts.panels import ListAction, list_actions
 from proofroom.editorial.posts.post_pages import post_url, review_url
 from proofroom.editorial.posts.revisions import compare, restore, revisions
@@ -75,7 +75,7 @@ class PostAdmin(PermittedAdmin[Post]):
     )
     list_display = ("name", "kind", language, "state", "waiting", "updated_at")
     list_display_links = ("name",)
-    list_filter = (("type", TypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
+    list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
     ordering = ("-updated_at",)
     list_per_page = 50

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from content.layers import Layers, open_layers
 from content.models import Layer, Post, Status
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.posts.panels import Tab, more_tabs
+from proofroom.editorial.posts.panels import PostTab, more_tabs
 from proofroom.editorial.posts.titles import title_in
 
 MOST_REJECTIONS: Final = 200
@@ -51,26 +51,26 @@ def rejection_url(post: Post, rejections: Iterable[int]) -> str:
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 
 
-def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:
+def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
     """The links above every page of a post."""
     found = [
-        Tab("source", "Source", post_url("change", post)),
-        Tab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
-        Tab(
+        PostTab("source", "Source", post_url("change", post)),
+        PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
+        PostTab(
             "ai-review",
             "AI Review",
             review_url(post, Layer.AI_REVIEW),
             len(layers.ai_review.changes),
         ),
-        Tab("preview", _("Preview"), post_url("preview", post)),
-        Tab("revisions", _("Revisions"), post_url("revisions", post)),
+        PostTab("preview", _("Preview"), post_url("preview", post)),
+        PostTab("revisions", _("Revisions"), post_url("revisions", post)),
         *more_tabs(request, post),
     ]
     if may(request, "settings.manage"):
         log = reverse("admin:core_event_changelist")
-        found.append(Tab("log", _("Log"), f"{log}?post={post.pk}"))
+        found.append(PostTab("log", _("Log"), f"{log}?post={post.pk}"))
     if post.status == Status.PUBLISHED:
-        found.append(Tab("site", _("View on site"), post.path))
+        found.append(PostTab("site", _("View on site"), post.path))
     return found
 
 

@@ -26,7 +26,7 @@ _MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PreviewLinkRow:
     """A link in the list; `closed` says why it opens nothing."""
 
     link: PreviewLink
@@ -57,7 +57,7 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if form.is_bound:
         saved(form, create)
     rows = post.preview_links.select_related("created_by").order_by("-created_at")[:_MOST]
-    lines = [Line(row, why_closed(row)) for row in rows]
+    lines = [PreviewLinkRow(row, why_closed(row)) for row in rows]
     return post_page(
         request,
         "admin/structure/preview_links.html",

@@ -13,7 +13,7 @@ from content.layers import Layers
 from content.models import Post, Revision
 from content.posts import post_repository
 from content.posts.reference_titles import references_of
-from content.review.cards import Group, cards_between
+from content.review.cards import CardGroup, cards_between
 from content.review.labels import label_of, module_names
 from content.variations.services import promote_variation, won_by
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages
@@ -61,7 +61,7 @@ def moved_since(request: HttpRequest, post: Post, row: Post) -> list[Moved]:
     ]
 
 
-def changes_of(row: Post, layers: Layers) -> list[Group]:
+def changes_of(row: Post, layers: Layers) -> list[CardGroup]:
     """What a promotion would change of the live content."""
     after = won_by(row, layers.live)
     changes = diff(layers.live, after)

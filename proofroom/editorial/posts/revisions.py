@@ -16,7 +16,7 @@ from content.document import PostDocument
 from content.layers import revert_to_revision
 from content.models import Post, Revision
 from content.posts.reference_titles import references_of
-from content.review.cards import Group, cards_between
+from content.review.cards import CardGroup, cards_between
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -139,7 +139,7 @@ def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpRespo
     return HttpResponseRedirect(post_url("change", post))
 
 
-def _cards(before: PostDocument, after: PostDocument) -> list[Group]:
+def _cards(before: PostDocument, after: PostDocument) -> list[CardGroup]:
     changes = diff(before, after)
     return cards_between(before, after, changes, references_of(changes, before, after))
 

@@ -24,7 +24,7 @@ from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.admin.row_forms import ShownAgainAdmin, is_saving
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
-from proofroom.editorial.posts.list_columns import TypeFilter, post_type, type_choices
+from proofroom.editorial.posts.list_columns import PostTypeFilter, post_type, type_choices
 
 _HELP = gettext_lazy(
     "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, {yyyy}, {mm}, {dd}. "
@@ -62,7 +62,7 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
         "The addresses become those of the type's own pattern; the old ones lead on."
     )
     list_display = ("pattern", post_type, language, "is_followed", "updated_at")
-    list_filter = (("type", TypeFilter), ("locale", LanguageFilter))
+    list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter))
     ordering = ("type", "locale")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[UrlPattern]:

@@ -17,7 +17,7 @@ from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
 from content.models import Layer, Status
 from content.posts.reference_titles import references_of
-from content.review.cards import Card, cards_of_layer
+from content.review.cards import ChangeCard, cards_of_layer
 from proofroom.editorial.post_editor.form import module_fields, post_sections
 from proofroom.editorial.posts.authorship import agent_accounts, is_ais
 from proofroom.editorial.posts.panels import (
@@ -27,7 +27,7 @@ from proofroom.editorial.posts.panels import (
     describe_runs,
     field_actions,
 )
-from proofroom.editorial.review.earlier_rejections import RejectedBefore, rejected_before
+from proofroom.editorial.review.earlier_rejections import EarlierRejections, rejected_before
 from proofroom.editorial.review.retry import retry_action
 
 _DOORS: Final[Mapping[str, Promise]] = {
@@ -55,13 +55,13 @@ class Decisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReviewCard:
     """A card as it is shown. `decision` is accept, reject or leave; `was` what it was before the change moved.
 
     `seen` names the change as it stands; `again` asks the agent once more.
     """
 
-    card: Card
+    card: ChangeCard
     decision: str
     was: str
     note: str
@@ -72,7 +72,7 @@ class Shown:
     run: RunView | None
     can_edit: bool
     again: FieldAction | None
-    rejected: RejectedBefore | None
+    rejected: EarlierRejections | None
     passages_accepted: Collection[str] = ()
     passages_rejected: Collection[str] = ()
 
@@ -88,7 +88,7 @@ class Shown:
 @dataclass(frozen=True, slots=True)
 class ShownGroup:
     name: str
-    cards: tuple[Shown, ...]
+    cards: tuple[ReviewCard, ...]
     is_locked: bool
     module_id: str
 
@@ -105,7 +105,7 @@ class ShownLayer:
     runs: list[tuple[RunView, int]]
 
     @property
-    def cards(self) -> list[Shown]:
+    def cards(self) -> list[ReviewCard]:
         return [shown for group in self.groups for shown in group.cards]
 
 
@@ -121,7 +121,7 @@ class _Known:
     actions: FieldActions
     document: PostDocument
     layer: Layer
-    rejected: Mapping[str, RejectedBefore]
+    rejected: Mapping[str, EarlierRejections]
 
 
 def shown_layer(
@@ -166,14 +166,14 @@ def editable_paths(view: LayerView) -> set[str]:
     return {change.path for change in view.changes if change.path in paths}
 
 
-def _shown(card: Card, known: _Known) -> Shown:
+def _shown(card: ChangeCard, known: _Known) -> ReviewCard:
     decision, was = known.decisions.words.get(card.path, "leave"), ""
     if card.path in known.decisions.moved:
         decision, was = "leave", str(_FAMILIAR.get(decision, ""))
     elif decision == "leave" and known.decisions.accepts_safe and not card.is_flagged:
         decision = "accept"
     mark = card.mark
-    return Shown(
+    return ReviewCard(
         card,
         decision,
         was,

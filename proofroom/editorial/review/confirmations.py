@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import Decided
+from content.layers.decide import LayerOutcome
 from content.models import Layer, Post, Status
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.post_pages import (
@@ -25,7 +25,7 @@ from proofroom.editorial.review.cards import layer_label
 from proofroom.editorial.review.next_reviews import next_after
 
 
-def tell(request: HttpRequest, post: Post, view: LayerView, done: Decided) -> None:
+def tell(request: HttpRequest, post: Post, view: LayerView, done: LayerOutcome) -> None:
     """Leave messages about what was decided."""
     if done.taken:
         messages.success(

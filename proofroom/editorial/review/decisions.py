@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import Decided, decide
+from content.layers.decide import LayerOutcome, decide
 from content.layers.decision_notes import checked_note
 from content.models import Layer, Post
 from content.review.differences import SEPARATOR, base_path
@@ -209,7 +209,7 @@ def _question(action: str, count: int) -> str:
     return questions[action] % {"count": count}
 
 
-def _next(post: Post, view: LayerView, done: Decided) -> str:
+def _next(post: Post, view: LayerView, done: LayerOutcome) -> str:
     """Where the work goes on: AI Review that was carried over whole leads to Review."""
     everything = len(done.taken) + len(done.rejected) == len(view.changes)
     if view.layer == Layer.AI_REVIEW and done.taken and everything:

@@ -22,7 +22,7 @@ _NOTE_IN_A_LINE: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedBefore:
+class EarlierRejections:
     """The rejections of a card, newest first; the older ones are folded."""
 
     newest: Sequence[EarlierRejection]
@@ -34,10 +34,10 @@ class RejectedBefore:
         return any(one.is_same for one in (*self.newest, *self.older))
 
 
-def rejected_before(post: Post, view: LayerView) -> dict[str, RejectedBefore]:
+def rejected_before(post: Post, view: LayerView) -> dict[str, EarlierRejections]:
     """What the cards of a layer say, by path. One query."""
     return {
-        path: RejectedBefore(ones[:_SHOWN], ones[_SHOWN:])
+        path: EarlierRejections(ones[:_SHOWN], ones[_SHOWN:])
         for path, ones in rejections_before(post, view.changes).items()
     }
 

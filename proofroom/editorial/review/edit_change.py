@@ -20,7 +20,7 @@ from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.choices import PostChoices, shared_modules
 from proofroom.editorial.post_editor.controls import Control, control_of
-from proofroom.editorial.post_editor.form import Unit, module_section, post_sections
+from proofroom.editorial.post_editor.form import FormUnit, module_section, post_sections
 from proofroom.editorial.post_editor.form_fields import (
     Typed,
     read,
@@ -76,7 +76,7 @@ def _done(reviewed: Reviewed, path: str) -> HttpResponse:
     return HttpResponseRedirect(review_url(reviewed.post, reviewed.view.layer) + anchor)
 
 
-def units_of(path: str, document: PostDocument) -> list[Unit]:
+def units_of(path: str, document: PostDocument) -> list[FormUnit]:
     """The values behind a change: the one at its path, or all of a module."""
     if path.startswith("post."):
         units = [unit for section in post_sections(document) for unit in section.units]
@@ -129,7 +129,7 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
     return _done(reviewed, path)
 
 
-def _put(document: PostDocument, units: list[Unit], typed: Mapping[str, Typed]) -> PostDocument:
+def _put(document: PostDocument, units: list[FormUnit], typed: Mapping[str, Typed]) -> PostDocument:
     values: JsonObject = {
         unit.field.name: value_of(unit.field, typed[unit.path], unit.value, unit.path)
         for unit in units
@@ -145,7 +145,7 @@ def _put(document: PostDocument, units: list[Unit], typed: Mapping[str, Typed]) 
 def _show(
     reviewed: Reviewed,
     path: str,
-    units: list[Unit],
+    units: list[FormUnit],
     typed: Mapping[str, Typed],
     error: CmsError | None = None,
 ) -> HttpResponse:
@@ -181,7 +181,7 @@ def _show(
 
 
 def _controls(
-    reviewed: Reviewed, units: list[Unit], typed: Mapping[str, Typed], error: CmsError | None
+    reviewed: Reviewed, units: list[FormUnit], typed: Mapping[str, Typed], error: CmsError | None
 ) -> list[Control]:
     errors: dict[str, list[str]] = {}
     for key, sentences in (error.details if error else {}).items():
@@ -191,7 +191,7 @@ def _controls(
     return [control_of(unit, typed[unit.path], errors, choices) for unit in units]
 
 
-def _chosen(units: list[Unit]) -> list[str]:
+def _chosen(units: list[FormUnit]) -> list[str]:
     """The ids that must be among the choices, because they are chosen."""
     found: list[str] = []
     for unit in units:

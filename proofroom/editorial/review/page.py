@@ -19,7 +19,7 @@ from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
 from proofroom.editorial.posts.titles import title_in
 from proofroom.editorial.review.cards import (
     Decisions,
-    Shown,
+    ReviewCard,
     layer_label,
     shown_layer,
 )
@@ -113,7 +113,7 @@ def _cards(reviewed: Reviewed, decisions: Decisions) -> dict[str, Any]:
     }
 
 
-def _count(cards: list[Shown], decision: str) -> int:
+def _count(cards: list[ReviewCard], decision: str) -> int:
     return sum(card.decision == decision for card in cards)
 
 

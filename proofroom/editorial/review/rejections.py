@@ -31,7 +31,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class RejectionRow:
     """Changes that a person dropped out of a layer. `runs` are those that had proposed some of them.
 
     `url` is where they can be taken back, empty where none of them is kept.
@@ -52,7 +52,7 @@ class Rejection:
         return names.pop() if len(names) == 1 else ""
 
 
-def rejections_of(post: Post, layers: Layers) -> list[Rejection]:
+def rejections_of(post: Post, layers: Layers) -> list[RejectionRow]:
     """The latest rejections of a post, newest first. Two queries."""
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES).select_related("actor")
     found = [(event, _texts(event, "paths")) for event in events.order_by("-id")[:_MOST]]
@@ -61,7 +61,7 @@ def rejections_of(post: Post, layers: Layers) -> list[Rejection]:
 
 def rejections_of_run(
     post: Post, layers: Layers, run_id: str, staged: Sequence[str], since: datetime
-) -> list[Rejection]:
+) -> list[RejectionRow]:
     """Those of what a run had staged, newest first. Two queries."""
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES, created_at__gte=since)
     found: list[tuple[Event, list[str]]] = []
@@ -75,7 +75,7 @@ def rejections_of_run(
 
 def _read_all(
     post: Post, layers: Layers, found: Sequence[tuple[Event, Sequence[str]]]
-) -> list[Rejection]:
+) -> list[RejectionRow]:
     if not found:
         return []
     rows: dict[int, dict[str, RejectedChange]] = defaultdict(dict)
@@ -92,11 +92,11 @@ def _read(
     layers: Layers,
     paths: Iterable[str],
     rows: Mapping[str, RejectedChange],
-) -> Rejection:
+) -> RejectionRow:
     document = layers.ai_review.document
     names = module_names(document, layers.review.document, layers.live)
     is_kept = any(getattr(row, "is_there", False) for row in rows.values())
-    return Rejection(
+    return RejectionRow(
         layer=_LABELS[_NAMES[event.name]],
         by=event.actor.username if event.actor else _("a deleted account"),
         at=event.created_at,

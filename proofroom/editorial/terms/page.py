@@ -34,14 +34,14 @@ Numbers = Mapping[tuple[str, str], int]
 
 
 @dataclass(slots=True)
-class Node:
+class TermNode:
     term: Term
     uses: int
-    children: list[Node] = field(default_factory=list)
+    children: list[TermNode] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TermTree:
     """The tree that a page shows: a taxonomy in a language, or in none for terms of every language."""
 
     taxonomy: type[Taxonomy]
@@ -83,47 +83,47 @@ def _numbers() -> Numbers:
     return {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
 
 
-def _shown(query: Mapping[str, str], numbers: Numbers) -> Shown:
+def _shown(query: Mapping[str, str], numbers: Numbers) -> TermTree:
     """What the address asks for; else the first taxonomy, and the first language that has terms."""
     taxonomy = taxonomies.get(query.get("taxonomy", "")) or next(iter(taxonomies))
     asked = query.get("locale")
     if asked == "" or asked in settings.CMS_ENV.locales:
-        return Shown(taxonomy, asked)
+        return TermTree(taxonomy, asked)
     default: str = settings.CMS_ENV.default_locale
     has_terms = (locale for locale in (default, "") if (taxonomy.name, locale) in numbers)
-    return Shown(taxonomy, next(has_terms, default))
+    return TermTree(taxonomy, next(has_terms, default))
 
 
-def _nodes(shown: Shown) -> tuple[int, list[Node]]:
+def _nodes(shown: TermTree) -> tuple[int, list[TermNode]]:
     """How many terms there are, and their tree. One query."""
     uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
     rows = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
-    nodes = {term.pk: Node(term, term.uses) for term in rows.annotate(uses=uses)}
-    top: list[Node] = []
+    nodes = {term.pk: TermNode(term, term.uses) for term in rows.annotate(uses=uses)}
+    top: list[TermNode] = []
     for node in nodes.values():
         parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
         (parent.children if parent else top).append(node)
     return len(nodes), top
 
 
-def _taxonomies(shown: Shown, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
+def _taxonomies(shown: TermTree, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
     found = dict.fromkeys(taxonomies, 0)
     for (name, _locale), number in numbers.items():
         if taxonomy := taxonomies.get(name):
             found[taxonomy] += number
     return [
-        (taxonomy, Shown(taxonomy, shown.locale).url, number, taxonomy is shown.taxonomy)
+        (taxonomy, TermTree(taxonomy, shown.locale).url, number, taxonomy is shown.taxonomy)
         for taxonomy, number in found.items()
     ]
 
 
-def _locales(shown: Shown, numbers: Numbers) -> list[tuple[str, str, int, bool]]:
+def _locales(shown: TermTree, numbers: Numbers) -> list[tuple[str, str, int, bool]]:
     named = [*site_languages(), ("", _("Every language"))]
     name = shown.taxonomy.name
     return [
         (
             label,
-            Shown(shown.taxonomy, locale).url,
+            TermTree(shown.taxonomy, locale).url,
             numbers.get((name, locale), 0),
             locale == shown.locale,
         )
@@ -131,7 +131,7 @@ def _locales(shown: Shown, numbers: Numbers) -> list[tuple[str, str, int, bool]]
     ]
 
 
-def _acted(request: HttpRequest, shown: Shown) -> HttpResponse:
+def _acted(request: HttpRequest, shown: TermTree) -> HttpResponse:
     wants_json = "application/json" in request.headers.get("Accept", "")
     try:
         _do(request, shown)
@@ -142,7 +142,7 @@ def _acted(request: HttpRequest, shown: Shown) -> HttpResponse:
     return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
 
 
-def _do(request: HttpRequest, shown: Shown) -> None:
+def _do(request: HttpRequest, shown: TermTree) -> None:
     do, _colon, id_ = request.POST.get("do", "").partition(":")
     actor = actor_of(request)
     if do == "rename":
@@ -178,7 +178,7 @@ class _Around:
         return [row.pk for row in self.neighbours].index(self.term.pk)
 
 
-def _around(shown: Shown, id_: str) -> _Around:
+def _around(shown: TermTree, id_: str) -> _Around:
     rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
     term = next((row for row in rows if str(row.pk) == id_), None)
     if term is None:

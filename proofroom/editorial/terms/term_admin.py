@@ -21,7 +21,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import find_taxonomy, taxonomies
-from proofroom.editorial.terms.page import Shown, tree_page
+from proofroom.editorial.terms.page import TermTree, tree_page
 
 _ABOVE = gettext_lazy(
     "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
@@ -122,7 +122,7 @@ class TermAdmin(EditAdmin[Term]):
             order_index=values["orderIndex"],
         )
         return HttpResponseRedirect(
-            Shown(find_taxonomy(values["taxonomy"]), values["locale"] or "").url
+            TermTree(find_taxonomy(values["taxonomy"]), values["locale"] or "").url
         )
 
     def initial(self, row: Term) -> Mapping[str, object]:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import Post
 from content.review.labels import type_label
-from content.translations.queries import STATES, Asked, originals
+from content.translations.queries import STATES, MatrixFilter, originals
 from content.translations.translate import create_translation
 from proofroom.core.admin.permissions import (
     actor_of,
@@ -74,7 +74,7 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
     return page(request, "admin/translations.html", context, title=title, status=status)
 
 
-def asked_of(request: HttpRequest) -> Asked:
+def asked_of(request: HttpRequest) -> MatrixFilter:
     """What an address asks for; what is odd in it asks for nothing."""
     query = request.GET
     chosen = {
@@ -84,14 +84,14 @@ def asked_of(request: HttpRequest) -> Asked:
         else "",
         "state": query.get("state", "") if query.get("state") in STATES else "",
     }
-    return Asked(words=query.get("q", "").strip()[:_LONGEST], **chosen)
+    return MatrixFilter(words=query.get("q", "").strip()[:_LONGEST], **chosen)
 
 
 def _types() -> list[str]:
     return [type_.name for type_ in post_types if type_.localized]
 
 
-def _columns(asked: Asked) -> list[str]:
+def _columns(asked: MatrixFilter) -> list[str]:
     """The chosen language alone, else all of the site's."""
     return [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
 

@@ -26,7 +26,7 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """A post in one language; missing without one. `stale` counts values older than the source's."""
 
     locale: str
@@ -44,14 +44,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """A post in every language."""
 
     post: Post
     title: str
     url: str
     type: str
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
 
     @property
     def can_be_translated(self) -> bool:
@@ -59,7 +59,7 @@ class Row:
         return not self.post.is_placeholder
 
 
-def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[Row]:
+def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow]:
     """Eight queries at most."""
     groups = [post.translation_group for post in originals]
     posts = with_proposed_titles(Post.objects.alive().filter(translation_group__in=groups))
@@ -68,11 +68,11 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[Row]:
     states = states_of([post for post in by_place.values() if post.translated_from_id])
     waiting = _waiting([post.pk for post in by_place.values()])
 
-    def cell(original: Post, locale: str) -> Cell:
+    def cell(original: Post, locale: str) -> MatrixCell:
         post = by_place.get((original.translation_group, locale))
         if post is None:
-            return Cell(locale)
-        return Cell(
+            return MatrixCell(locale)
+        return MatrixCell(
             locale,
             post,
             titles[post.pk],
@@ -84,7 +84,7 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[Row]:
         )
 
     return [
-        Row(
+        MatrixRow(
             post,
             titles.get(post.pk, post.title),
             post_url("change", post),

@@ -36,7 +36,7 @@ from proofroom.editorial.translations.copy_forms import TranslationForm
 
 
 @dataclass(slots=True)
-class Line:
+class CopyRow:
     """A copy in its list: where it leads, what is said of it, and the button that it has."""
 
     title: str
@@ -112,12 +112,12 @@ def _named(state: TranslationState, document: PostDocument) -> list[str]:
     ]
 
 
-def _translation(row: Post, state: TranslationState | None, post: Post, may_write: bool) -> Line:
+def _translation(row: Post, state: TranslationState | None, post: Post, may_write: bool) -> CopyRow:
     details = _open_paths(state) if state else []
     facts = [row.locale, gettext("this post")] if row.pk == post.pk else [row.locale]
     if details:
         facts.append(gettext("%(number)s older than the source") % {"number": len(details)})
-    line = Line(row.title, facts, post_url("change", row), row.status)
+    line = CopyRow(row.title, facts, post_url("change", row), row.status)
     if row.pk == post.pk and details and may_write:
         line.do, line.button = "checked", gettext("It is right as it is")
     return line
@@ -131,7 +131,7 @@ def _page(
     request: HttpRequest,
     post_id: UUID,
     title: str,
-    lines: list[Line],
+    lines: list[CopyRow],
     form: forms.Form | None,
     button: str,
 ) -> HttpResponse:

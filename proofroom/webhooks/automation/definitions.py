@@ -16,9 +16,9 @@ from pydantic import AfterValidator, Field, JsonValue, field_validator
 
 from proofroom.core import outbox
 from proofroom.core.definition_files import (
-    Definition,
     DefinitionFiles,
     DefinitionPart,
+    FileDefinition,
     from_json,
     from_yaml,
 )
@@ -73,7 +73,7 @@ class Filters(DefinitionPart):
         return types
 
 
-class WorkflowDefinition(Definition):
+class WorkflowDefinition(FileDefinition):
     """What the file of a workflow may say."""
 
     name: str = Field(min_length=1, max_length=120)

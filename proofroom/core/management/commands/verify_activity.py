@@ -11,7 +11,7 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from proofroom.core.activity.seal import seal_events
 from proofroom.core.activity.verify import (
-    Finding,
+    ChainFault,
     Verification,
     read_head,
     verify,
@@ -58,7 +58,7 @@ class Command(BaseCommand):
             self.stdout.write(self.style.SUCCESS("Nothing was changed."))
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: ChainFault) -> str:
     where = [f"link {finding.seq}"] if finding.seq is not None else []
     where += [f"event {finding.event_id}"] if finding.event_id is not None else []
     return f"{finding.code} ({', '.join(where)}): {finding.sentence}"
