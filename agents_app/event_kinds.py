@@ -1,4 +1,4 @@
-"""What is recorded of agents and their runs."""
+"""Events of agents and their runs."""
 
 from __future__ import annotations
 

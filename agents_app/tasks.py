@@ -1,4 +1,4 @@
-"""What workers do with runs."""
+"""Celery tasks for runs, batches, provider tests and reactions."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def _answered(run: AgentRun) -> JsonObject:
 
 @contextmanager
 def _teaching() -> Iterator[None]:
-    """Who names no agent is told where to find their ids."""
+    """Add to an unknown agent's error where the ids of agents are found."""
     try:
         yield
     except NotFound as error:

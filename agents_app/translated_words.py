@@ -8,7 +8,7 @@ from agents_app.definitions.files import all_agents
 
 
 def words() -> Iterator[str]:
-    """What the agents that come with the project do, and ask of whoever starts them."""
+    """Yield the descriptions, labels and placeholders of the agents that come with the project."""
     for agent in all_agents():
         asked = agent.open_ended_context
         yield from (agent.description, asked.label or "", asked.placeholder or "")

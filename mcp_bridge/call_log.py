@@ -1,4 +1,4 @@
-"""What is read of the log of calls."""
+"""Queries of the call log."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def calls(
 
 
 def principal_of(token: McpToken | UUID) -> str:
-    """What calls made with the token say of their caller."""
+    """Return the principal that calls made with the token have in the log."""
     return f"{_CLIENT}{token.pk if isinstance(token, McpToken) else token}"
 
 
 def caller_names(principals: Iterable[str]) -> dict[str, str]:
-    """What each caller is called: a token by its name. One query, whatever the number; none without tokens."""
+    """Return the name of each caller: of a token its own. One query, whatever the number; none without tokens."""
     principals = set(principals)
     ids = {id_ for principal in principals if (id_ := token_id_of(principal)) is not None}
     tokens = McpToken.objects.filter(pk__in=ids).values_list("pk", "name") if ids else ()
@@ -130,7 +130,7 @@ def count_by_time(rows: QuerySet[McpCall], span: Span) -> list[CallCount]:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """How often a tool was refused for one reason."""
+    """The number of times that a tool was refused for one reason."""
 
     tool: str
     code: str
@@ -138,7 +138,7 @@ class Refusals:
 
 
 def most_refused(rows: QuerySet[McpCall], span: Span) -> list[Refusals]:
-    """What was refused most in the span. One query."""
+    """Return the most frequent refusals in the span. One query."""
     grouped = (
         rows.filter(created_at__gte=span_begin(span), ok=False)
         .order_by()

@@ -1,4 +1,4 @@
-"""How an AI client is told of this server: the configuration that each client reads.
+"""Configurations of AI clients for this server.
 
 A secret is in it only where the caller hands one over; else the client reads it from a variable, or asks for it.
 """
@@ -33,7 +33,7 @@ _UNQUOTED: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ClientCredential:
-    """What a client sends in `header`. Without a `secret` it is read from `variable`."""
+    """The credential that a client sends in `header`. Without a `secret` it is read from `variable`."""
 
     variable: str
     header: str = "Authorization"
@@ -41,7 +41,7 @@ class ClientCredential:
     secret: str = field(default="", repr=False)
 
     def value(self, placeholder: str) -> str:
-        """What stands in the header; `placeholder` is how the client writes a variable, with `{}` for its name."""
+        """Return the header's value; `placeholder` is how the client writes a variable, with `{}` for its name."""
         return self.scheme + (self.secret or placeholder.format(self.variable))
 
 
@@ -51,7 +51,7 @@ def token_credential(secret: str = "") -> ClientCredential:
 
 
 def usual_credential(url: str) -> ClientCredential | None:
-    """What clients of this installation send: the static credential, a token where others reach it, else nothing."""
+    """Return the credential of usual clients: the static one, a token where other machines reach it, else none."""
     environment = settings.CMS_ENV
     if environment.mcp_auth_token:
         return ClientCredential("MCP_AUTH_TOKEN")
@@ -72,7 +72,7 @@ class _ConfigRequest:
         return {"headers": {self.credential.header: self.credential.value(placeholder)}}
 
     def entry(self, placeholder: str, *, typed: bool = True) -> JsonObject:
-        """How most clients describe one server."""
+        """Return the description of one server as most clients have it."""
         kind: JsonObject = {"type": _TRANSPORT_TYPES[self.transport]} if typed else {}
         if self.transport == "stdio":
             return {**kind, **_program()}

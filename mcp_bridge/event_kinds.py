@@ -1,4 +1,4 @@
-"""What is recorded of AI clients."""
+"""Events of AI clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded of search engines' files and of redirects as a file."""
+"""Events of search engines' files and of redirects as a file."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _AT: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class RedirectTarget:
-    """Where a redirect leads."""
+    """The target of a redirect."""
 
     id: UUID
     to_path: str
@@ -32,7 +32,7 @@ class RedirectTarget:
 
 
 def target_of(path: str) -> RedirectTarget | None:
-    """Where the redirect at a path leads. One look-up in an index."""
+    """Return the target of the redirect at a path. One look-up in an index."""
     rows = _AT.rows(key_of(canonical_form(path)))
     return RedirectTarget(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
 

@@ -106,5 +106,5 @@ def first_part(path: str) -> str:
 
 
 def is_site(path: str) -> bool:
-    """Whether an address is the site's own, so that a redirect may stand there."""
+    """Return whether an address is the site's own, so that a redirect may stand there."""
     return first_part(path) not in _SERVED

@@ -1,4 +1,4 @@
-"""What search engines ask for at the root of the site."""
+"""Addresses for search engines at the root of the site."""
 
 from __future__ import annotations
 

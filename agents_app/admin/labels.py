@@ -43,14 +43,14 @@ def is_demo(run: AgentRun) -> bool:
 
 
 def model_label(run: AgentRun) -> str:
-    """What answered, in words. The demo provider is no model and says so."""
+    """Return the name of the model that answered. The demo provider is no model and says so."""
     if is_demo(run):
         return _("Demo (no AI)")
     return " ".join(part for part in (run.provider, run.model) if part)
 
 
 def duration(run: AgentRun) -> str:
-    """How long a finished run took, in words; empty for one that is not finished or never began."""
+    """Return the duration of a finished run as text; empty for one that is not finished or never began."""
     if run.started_at is None or run.finished_at is None:
         return ""
     seconds = max((run.finished_at - run.started_at).total_seconds(), 0.0)

@@ -129,7 +129,7 @@ class BulkEstimate:
 def estimate_bulk(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkEstimate:
-    """What `create_bulk_runs` of the same would probably use. Refuses and rejects as that does; nothing is begun."""
+    """Estimate the use of `create_bulk_runs` with these arguments. Refuses and rejects like it; begins nothing."""
     agent = agent_for(agent_id, post_ids, actor, open_ended_context)
     wanted = dict.fromkeys(canonical_id(id_) for id_ in post_ids)
     ids: list[UUID] = []

@@ -49,7 +49,7 @@ class PostResult:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch is, by the latest try at each post. Tokens and cost are those of all tries."""
+    """The progress of a batch, by the latest try at each post. Tokens and cost are those of all tries."""
 
     results: Sequence[PostResult] = ()
     by_status: Mapping[str, int] = field(default_factory=dict)
@@ -89,12 +89,12 @@ def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
 
 
 def progress_of(batch: AgentBatch) -> BatchProgress:
-    """How far it is. One query."""
+    """Return the progress of a batch. One query."""
     return progress_of_all([batch])[batch.pk]
 
 
 def progress_of_all(found: Iterable[AgentBatch]) -> dict[UUID, BatchProgress]:
-    """How far each is. One query."""
+    """Return the progress of each batch. One query."""
     tries: dict[UUID, list[AgentRun]] = {batch.pk: [] for batch in found}
     rows = AgentRun.objects.filter(batch_id__in=tries).select_related("post")
     columns = [name for name in _COLUMNS if name != "pk"]

@@ -1,1 +1,1 @@
-"""What agents may use, what they used, and what they are going to use."""
+"""Budgets of agents: limits, usage, reservations and estimates."""

@@ -68,7 +68,7 @@ _FIELDS: Final[dict[str, str]] = {
 
 
 def limits_in(row: Budget | None) -> BudgetLimits:
-    """What a row says; nothing where there is none."""
+    """Return the limits of a row; none where there is no row."""
     if row is None:
         return BudgetLimits()
     return BudgetLimits(

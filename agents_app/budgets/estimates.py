@@ -49,7 +49,7 @@ _RUNS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RemainingBudget:
-    """What is left of a limit, less what is reserved now."""
+    """The rest of a limit, less what is reserved now."""
 
     limit: Limit
     left: Decimal
@@ -89,7 +89,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Habit:
-    """How many questions a run of the agent takes, and how much it writes in all."""
+    """The usual number of questions in a run of the agent, and of tokens that it writes in all."""
 
     requests: int
     output_tokens: int

@@ -115,12 +115,12 @@ def limits_of(agent_id: str) -> Sequence[Limit]:
 
 
 def spent(agent_id: str, day: date) -> Used:
-    """What the agent, and all together, used on the day and in its month. One query."""
+    """Return the use of the agent, and of all together, on the day and in its month. One query."""
     return _used(Spending, agent_id, day)
 
 
 def reserved(agent_id: str, day: date) -> Used:
-    """What requests that are under way may come to use. One query."""
+    """Return the use that requests under way may come to. One query."""
     return _used(Reservation, agent_id, day)
 
 

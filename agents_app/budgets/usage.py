@@ -48,7 +48,7 @@ def budget(key: str, day: date) -> BudgetView:
 
 
 def budgets(day: date) -> list[BudgetView]:
-    """Those of all together, of every agent, then each agent by id. Three queries, however many there are."""
+    """Return the budget of all together, the one of every agent, then each agent's by id. Three queries in all."""
     rows = Budget.objects.in_bulk()
     used = used_by_agent(day)
     default = limits_in(rows.get(DEFAULT))
@@ -88,7 +88,7 @@ def used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
 
 @dataclass(frozen=True, slots=True)
 class DayOfAgent:
-    """What an agent used on a day."""
+    """The use of an agent on a day."""
 
     agent_id: str
     day: date
@@ -97,7 +97,7 @@ class DayOfAgent:
 
 @dataclass(frozen=True, slots=True)
 class BudgetUsage:
-    """What was used in a range of days, both included."""
+    """The use in a range of days, both included."""
 
     first: date
     last: date
@@ -119,7 +119,7 @@ class BudgetUsage:
 
 
 def usage(first: date, last: date) -> BudgetUsage:
-    """What was settled, by day and agent. One query."""
+    """Return the settled use by day and agent. One query."""
     rows = Spending.objects.filter(day__gte=first, day__lte=last).order_by("day", "agent_id")
     days = [DayOfAgent(row.agent_id, row.day, Amount(row.tokens, row.cost)) for row in rows]
     return BudgetUsage(first, last, days, sum((item.amount for item in days), Amount()))

@@ -1,1 +1,1 @@
-"""What an agent is: files in `agents/` folders, read, checked, switched on and off."""
+"""Definitions of agents: files in `agents/` folders, read, checked, switched on and off."""

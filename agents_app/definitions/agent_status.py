@@ -37,7 +37,7 @@ MAKES_IMAGES: Final = "generate_image"
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Who would answer at present; `problem` says in a sentence why nobody would. Never a key."""
+    """The provider and model that would answer at present; `problem` is why none would. Never a key."""
 
     provider: str
     model: str
@@ -115,7 +115,7 @@ def find_agent(*, agent_id: str, actor: Actor) -> Agent:
 
 
 def place_of(file: Path) -> str:
-    """Where a file lies, in words that say nothing of the machine."""
+    """Return the place of a file, in words that say nothing of the machine."""
     for app in apps.get_app_configs():
         if file.parent == Path(app.path) / "agents":
             return f"{app.label}/agents/{file.name}"

@@ -1,4 +1,4 @@
-"""Which agents are on, and the accounts that they write under."""
+"""Switches of agents, and the accounts that they write under."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def unknown_agent(agent_id: str) -> NotFound:
 
 
 def switched() -> dict[str, bool]:
-    """What people switched, by agent id."""
+    """Return the switches that people set, by agent id."""
     return dict(AgentSwitch.objects.values_list("agent_id", "is_enabled"))
 
 
@@ -47,13 +47,13 @@ def enabled_agent(agent_id: str) -> AgentDefinition:
 
 
 def only_enabled(agents: list[AgentDefinition]) -> list[AgentDefinition]:
-    """Those that are on, in the same order. One query."""
+    """Return the agents that are on, in the same order. One query."""
     switches = switched()
     return [agent for agent in agents if switches.get(agent.id, agent.enabled)]
 
 
 def is_off(agent_id: str) -> bool:
-    """Whether there is such an agent and it is off."""
+    """Return whether there is such an agent and it is off."""
     agent = get_agent(agent_id)
     return agent is not None and not switched().get(agent_id, agent.enabled)
 

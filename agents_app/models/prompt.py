@@ -1,4 +1,4 @@
-"""What agents were told, kept once for each text."""
+"""Versions of agents' prompts, kept once for each text."""
 
 from __future__ import annotations
 

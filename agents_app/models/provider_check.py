@@ -1,4 +1,4 @@
-"""What came back when a provider was asked whether it can be used."""
+"""Results of the tests whether a provider can be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows a run."""
+"""Reactions to runs, and chains of runs that were stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people set of agents: switches, the global defaults, budgets. Definitions are files, not rows."""
+"""Settings of agents: switches, the global defaults, budgets. Definitions are files, not rows."""
 
 from __future__ import annotations
 

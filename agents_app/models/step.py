@@ -1,4 +1,4 @@
-"""What a run did, and what was said in it."""
+"""Steps and messages of a run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How far runs are, told to the pages that show them while they go on."""
+"""Progress of runs and batches, sent to the pages that show them while they go on."""

@@ -1,4 +1,4 @@
-"""Batches, told over websockets to the open pages that show them: that something is new. A page reads it itself."""
+"""Updates of batches over websockets: an open page is told that something is new, and reads it by itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BatchPage(OpenPage):
 
 @dataclass(frozen=True, slots=True)
 class BatchSnapshot:
-    """How a batch stands: `mark` differs as soon as its page would."""
+    """The state of a batch: `mark` differs as soon as its page would."""
 
     mark: Mark
     runs: int
@@ -47,7 +47,7 @@ class BatchSnapshot:
 
 
 def load_batch_states(ids: Collection[UUID]) -> dict[UUID, BatchSnapshot]:
-    """How these stand. Two queries, however many."""
+    """Return the states of these batches. Two queries, however many."""
     runs: dict[UUID | None, list[tuple[object, ...]]] = defaultdict(list)
     rows = AgentRun.objects.filter(batch_id__in=ids).order_by("pk")
     for batch_id, *row in rows.values_list("batch_id", *_RUN):

@@ -1,4 +1,4 @@
-"""What a run does, in words for people. The worker writes them down in English; here they are said."""
+"""Labels of runs and steps for people. The worker stores English sentences; they are translated here."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def format_money(amount: Decimal | None) -> str:
 
 
 def format_tokens(number: int) -> str:
-    """How many tokens, in words."""
+    """Return a number of tokens as text."""
     text = number_format(number, force_grouping=True)
     return ngettext("%(n)s token", "%(n)s tokens", number) % {"n": text}
 
 
 def format_duration(milliseconds: int) -> str:
-    """How long something took: "310 ms", "4.2 s", "2 min 5 s"."""
+    """Return a duration as text: "310 ms", "4.2 s", "2 min 5 s"."""
     if milliseconds < 1000:
         return _("%(n)d ms") % {"n": milliseconds}
     seconds = milliseconds / 1000
@@ -75,7 +75,7 @@ def tool_label(name: str) -> str:
 
 
 def step_label(step: RunStep) -> str:
-    """What a step was about: the tool by its title, the model by its name."""
+    """Return the name of a step: the title of the tool, or the name of the model."""
     return tool_label(step.name) if step.kind == "tool" else step.name
 
 
@@ -97,7 +97,7 @@ def delay_message(run: AgentRun) -> str:
 
 
 def activity_label(run: AgentRun) -> str:
-    """What a run does at present; that it waits where it has not begun, and what is to come where it got stuck."""
+    """Describe what a run does at present: its activity, that it waits, or what happens next where it is stuck."""
     standing = delay_message(run)
     if standing:
         return str(_STANDING[standing])

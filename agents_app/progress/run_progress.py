@@ -1,4 +1,4 @@
-"""How far a run is, as the pages that follow it are told. Words are in the language of whoever asks."""
+"""The progress of a run as pages receive it, in the active language."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
 
 
 def progress_version(run: AgentRun) -> tuple[object, ...]:
-    """What differs as soon as there is something new to tell of the run. A step always uses or does something."""
+    """Return a value that differs as soon as the run has news. A step always uses or does something."""
     used = (run.input_tokens, run.output_tokens, run.cost)
     return (run.status, run.doing, *used, run.started_at, delay_message(run))
 
 
 def run_progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
-    """How far a run is: small enough to be sent each time that it goes on."""
+    """Return the progress of a run, small enough to be sent each time that it goes on."""
     used = run.input_tokens + run.output_tokens
     since = run.started_at
     return {

@@ -1,4 +1,4 @@
-"""How far runs are, told over websockets to the open pages of a process that show them."""
+"""Updates of runs over websockets, for the open pages of a process that show them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RunPage(OpenPage):
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What one look at the database found; `changed` are those with something new to say, who may hear it."""
+    """The result of one look at the database; `changed` are the pages that have news and may still be told."""
 
     runs: dict[UUID, AgentRun]
     steps: dict[UUID, list[RunStep]]
@@ -91,7 +91,7 @@ class RunHub(PollingHub[RunPage]):
 def select_authorized_pages(
     pages: Sequence[Page], changed: Sequence[Page], is_due: bool
 ) -> tuple[Sequence[Page], Sequence[Page]]:
-    """Those of the changed that may hear of it, and all that may not stay. Two queries, none where nobody asks."""
+    """Return the changed pages that may still be told, and all that must close. Two queries at most."""
     asked = pages if is_due else changed
     if not asked:
         return (), ()

@@ -1,1 +1,1 @@
-"""Who answers an agent: models behind the AI library, and the rule-based demo."""
+"""Providers that answer agents: models behind the AI library, and the rule-based demo."""

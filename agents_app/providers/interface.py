@@ -25,7 +25,7 @@ DEFAULT_ANSWER_TOKENS: Final = 8000
 
 @dataclass(frozen=True, slots=True)
 class ProviderChoice:
-    """Who answers. `key` never leaves this value but for the wire."""
+    """The provider and model that answer. `key` leaves this value only in requests."""
 
     provider: str
     model: str
@@ -50,7 +50,7 @@ class StepRecord:
 
 @dataclass(slots=True)
 class ConversationUsage:
-    """What a conversation used so far. `cost` is in US dollars; None where no price is known."""
+    """The use of a conversation so far. `cost` is in US dollars; None where no price is known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -96,7 +96,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool told the model: JSON, or the sentence that says why not and how to mend the call."""
+    """A tool's answer to the model: JSON, or a sentence that says why not and how to mend the call."""
 
     text: str
     ok: bool
@@ -146,7 +146,7 @@ class Conversation(Protocol):
 
     @property
     def usage(self) -> ConversationUsage:
-        """What the talk used so far."""
+        """The use of the conversation so far."""
 
     def ask(self, text: str, *, retries: int, seconds: float) -> ModelAnswer:
         """The answer to the payload, or, later on, to what was wrong with the answer before.

@@ -115,7 +115,7 @@ class ModelConversation:
         self._watcher.said("user", "", text)
 
     def _question(self) -> ModelQuestion:
-        """What was said so far, with the tools as they are now: a run that read strangers' words has fewer."""
+        """Return what was said so far, with the tools of now: a run that has read untrusted input has fewer."""
         tools = [
             ToolDefinition(
                 name=spec.name,
@@ -174,7 +174,7 @@ class ModelConversation:
                 self._watcher.said("assistant", part.tool_name, part.args_as_json_str())
 
     def _call(self, call: ToolCallPart) -> ToolAnswer:
-        """What a tool answers; what was wrong with the call where it cannot be made."""
+        """Return a tool's answer, or what is wrong with the call where it cannot be made."""
         if call.tool_name == OUTPUT_TOOL:
             text = f"Not taken: read first what the tools said, then call {OUTPUT_TOOL} alone."
             return ToolAnswer(text, ok=False)

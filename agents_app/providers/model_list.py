@@ -33,7 +33,7 @@ _BY_STATUS: Final[Mapping[int, CheckOutcome]] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
-    """What came back. `is_whole` says that `models` are all that it has."""
+    """The answer of a provider. `is_whole` says that `models` are all that it has."""
 
     outcome: CheckOutcome
     status: int | None = None

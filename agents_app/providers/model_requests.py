@@ -58,7 +58,7 @@ _CHARACTERS_PER_TOKEN: Final = 4
 
 @dataclass(slots=True)
 class StreamProgress:
-    """What came so far, and what the provider said that it used."""
+    """The part of an answer received so far, and the use that the provider reported."""
 
     characters: int = 0
     ended: bool = False
@@ -77,7 +77,7 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """What one request says."""
+    """The contents of one request."""
 
     history: Sequence[ModelMessage]
     parameters: ModelRequestParameters
@@ -173,7 +173,7 @@ RETRY_PAUSES: Final = [0.5, 2.0]
 
 @dataclass(slots=True)
 class RequestTries:
-    """What a conversation asked so far, and what that used. `steps` counts calls of tools, too."""
+    """The requests of a conversation so far, and their use. `steps` counts calls of tools, too."""
 
     choice: ProviderChoice
     watcher: ConversationWatcher

@@ -1,4 +1,4 @@
-"""What a request costs, in US dollars, from the one dated file `prices.yaml`."""
+"""Prices of requests in US dollars, from the one dated file `prices.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why there is no answer, in a sentence that holds nothing of what went over the wire, and whether to try again."""
+"""Failures of requests: a sentence that holds nothing of what was transferred, and whether to try again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RequestFailure(Exception):
 
 
 def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
-    """What a request's error means."""
+    """Return the failure that a request's error means."""
     name = choice.provider
     known = _cause(error, RequestFailure)
     if known is not None:

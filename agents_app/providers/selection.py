@@ -1,4 +1,4 @@
-"""Who answers an agent: its own pair, the AI settings, the environment, its fallback pair, the demo, in turn."""
+"""Choice of the provider: the agent's own pair, AI settings, environment, the agent's fallback pair, the demo."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def load_ai_defaults() -> AiDefaults:
 
 
 def choose_provider(agent: AgentDefinition, defaults: AiDefaults | None = None) -> ProviderChoice:
-    """Who answers for an agent. Without any key or address in the environment the built-in demo does.
+    """Return the provider and model for an agent. Without any key or address in the environment it is the demo.
 
     Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
     content never goes to a vendor that nobody chose.
@@ -71,7 +71,7 @@ def choose_provider(agent: AgentDefinition, defaults: AiDefaults | None = None) 
 def choose_media_provider(
     agent: AgentDefinition | None, defaults: AiDefaults | None = None
 ) -> ProviderChoice:
-    """Who makes images for an agent, or for a person where there is none.
+    """Return the provider and model that make images for an agent, or for a person where there is no agent.
 
     Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
     """

@@ -74,7 +74,7 @@ def image_model_of(choice: ProviderChoice, client: httpx2.AsyncClient) -> ImageG
 def settings_for(
     choice: ProviderChoice, *, max_tokens: int, temperature: float | None
 ) -> ModelSettings:
-    """What every request says. The vendors' packages try nothing again: one place here decides that."""
+    """Return the settings of every request. The vendors' packages retry nothing: one place here decides that."""
     chosen = ModelSettings(max_tokens=max_tokens, max_retries=0)
     if temperature is not None:
         chosen["temperature"] = temperature
@@ -85,7 +85,7 @@ def settings_for(
 
 
 def address_of(choice: ProviderChoice) -> str:
-    """Where it is asked. Raises `ProviderError`."""
+    """Return the address of the provider. Raises `ProviderError`."""
     address = choice.base_url or _ADDRESSES.get(choice.provider)
     if address is None:
         name = choice.provider.upper()

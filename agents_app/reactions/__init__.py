@@ -1,1 +1,1 @@
-"""What follows a run: calls to other systems, words in a chat, calls of tools."""
+"""Reactions to runs: calls to other systems, messages in a chat, calls of tools."""

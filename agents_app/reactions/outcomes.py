@@ -17,7 +17,7 @@ STATUSES: Final = (*ReactionStatus.values, DeliveryStatus.CANCELLED.value)
 
 @dataclass(frozen=True, slots=True)
 class ReactionOutcome:
-    """Where a reaction stands. `error` is a sentence for people, empty where nothing went wrong."""
+    """The state of a reaction. `error` is a sentence for people, empty where nothing went wrong."""
 
     status: str
     attempts: int

@@ -1,4 +1,4 @@
-"""What placeholders and conditions of reactions find: the agent, the run, its result, and what it was about."""
+"""Values for placeholders and conditions of reactions: the agent, the run, its result, and its subject."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run_of(event: Event) -> AgentRun | None:
 
 
 def is_forgotten(event: Event, run: AgentRun) -> bool:
-    """Whether words that led to the run must be gone: then nothing of it is told any more."""
+    """Return whether words that led to the run were deleted: then nothing of it is told any more."""
     return event.forgotten_at is not None or (
         run.event is not None and run.event.forgotten_at is not None
     )

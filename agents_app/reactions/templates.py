@@ -60,7 +60,7 @@ def fill_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
 
 
 def is_json(template: str) -> bool:
-    """Whether the template is JSON, whatever its placeholders become."""
+    """Return whether the template is JSON, whatever its placeholders become."""
     for sample in ("x", None):
         text = _filled_json(template, lambda _, sample=sample: sample)  # type: ignore[misc]  # bound at once
         try:
@@ -71,7 +71,7 @@ def is_json(template: str) -> bool:
 
 
 def find_body_fault(template: str) -> str:
-    """What is wrong with the template of a body, as a sentence; empty where nothing is."""
+    """Return a sentence on what is wrong with the template of a body; empty where nothing is."""
     fault = fault_of(template, ROOTS)
     begin = template.lstrip()
     # What begins like this is meant to be JSON; a receiver would refuse it as text.

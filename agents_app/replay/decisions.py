@@ -1,4 +1,4 @@
-"""What people decided about the proposals of past runs."""
+"""Decisions of people about the proposals of past runs."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _RETRIES = 2
 
 @dataclass(slots=True)
 class ReplaySpending:
-    """What asking again used."""
+    """The use of asking again."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -39,7 +39,7 @@ class ReplaySpending:
 
 
 def chosen(agent: AgentDefinition, model: str) -> interface.ProviderChoice:
-    """Who answers: the agent's own choice, or `provider:model`. Raises `ProviderError`."""
+    """Return the agent's own choice of provider, or `provider:model`. Raises `ProviderError`."""
     if not model:
         return choose_provider(agent)
     provider, _, name = model.partition(":")

@@ -1,4 +1,4 @@
-"""What a past run was given and what it answered, from its transcript."""
+"""Input and answer of a past run, from its transcript."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Values = Mapping[str, Json]
 
 
 class UnusableRun(Exception):
-    """Why a run cannot be asked again, in words that go on after "left out:"."""
+    """A run that cannot be asked again; the message goes on after "left out:"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
 def proposals(
     answer: Suggestion | FieldSuggestion, document: PostDocument, target: FieldTarget | None
 ) -> dict[str, Json]:
-    """What an answer changes, by path. Raises `CmsError` where it cannot stand."""
+    """Return the changes of an answer, by path. Raises `CmsError` where it cannot stand."""
     after = edit_for(answer, target)(document)
     return {
         change.path: cast(Json, change.after)
@@ -84,7 +84,7 @@ def _answered(
     document: PostDocument,
     target: FieldTarget | None,
 ) -> dict[str, Json]:
-    """What the run proposed. Without its answer nothing is known of what was rejected, only of what was approved."""
+    """Return what the run proposed. Without its answer only what was approved is known, not what was rejected."""
     for row in reversed(messages):
         if row.role == "assistant" and not row.is_cut:
             try:

@@ -104,7 +104,7 @@ class RunAttempt:
 
 
 def prepare_attempt(run: AgentRun) -> RunAttempt:
-    """What the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone."""
+    """Load what the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone."""
     agent = enabled_agent(run.agent_id)
     account = account_of(agent)
     if account is None:
@@ -159,7 +159,7 @@ class RunToolbox(interface.Toolbox):
         return answer
 
     def _answer(self, name: str, arguments: JsonObject) -> tuple[ToolAnswer, str]:
-        """What the model is told, and what the step says of it."""
+        """Return what the model is told, and what the step records of it."""
         try:
             tool = usable_tool(name, self._agent, self._actor)
             text = self._text(tool, arguments)

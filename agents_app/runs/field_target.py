@@ -28,7 +28,7 @@ class FieldTarget:
     path: tuple[str, ...]
 
     def value(self, document: PostDocument) -> Json:
-        """What stands there; None where nothing does."""
+        """Return the value of the field; None where there is none."""
         module = self.module(document)
         if module is None:
             return document.fields.get(".".join(self.path))
@@ -55,7 +55,7 @@ class FieldTarget:
         return None if self.module_id is None else document.module(self.module_id)
 
     def value_within(self, prop: Json, current: Json) -> Json:
-        """What stands at this place in a new value of the whole prop.
+        """Return the part of a new value of the whole prop that belongs to this field.
 
         Raises `RuleViolation` where the new value differs from the current one anywhere else.
         """

@@ -74,29 +74,28 @@ def hosts_of(text: str) -> set[str]:
     if " " not in text.strip():
         # An address alone: browsers read it without line ends and tabs.
         readings |= {_BREAKS.sub("", reading) for reading in readings}
-    spelled = {_spelled(reading) for reading in readings}
-    return {host for reading in spelled for host in _hosts(reading)} - {""}
+    hosts: set[str] = set()
+    for reading in {_spelled(reading) for reading in readings}:
+        hosts.update(_host(found[1]) for found in _WITH_SCHEME.finditer(reading))
+        for found in _WITHOUT_SCHEME.finditer(reading):
+            host = _host(found[1])
+            if "." in host or ":" in host or host.isdigit():
+                hosts.add(host)
+        for found in _BARE.finditer(reading):
+            name, end = found[1], found[2]
+            is_address = (
+                end
+                or reading[found.start() - 1 : found.start()] == "@"
+                or name.lower().startswith("www.")
+            )
+            if is_address or not _FILES.fullmatch(name.rpartition(".")[2].lower()):
+                hosts.add(_host(name))
+    return hosts - {""}
 
 
 def _spelled(text: str) -> str:
     """As names of hosts are read: without what they may not hold, any kind of dot as a dot."""
     return _IGNORED.sub("", unicodedata.normalize("NFKC", text)).replace("\u3002", ".")
-
-
-def _hosts(text: str) -> Iterator[str]:
-    for found in _WITH_SCHEME.finditer(text):
-        yield _host(found[1])
-    for found in _WITHOUT_SCHEME.finditer(text):
-        host = _host(found[1])
-        if "." in host or ":" in host or host.isdigit():
-            yield host
-    for found in _BARE.finditer(text):
-        name, end = found[1], found[2]
-        is_address = (
-            end or text[found.start() - 1 : found.start()] == "@" or name.lower().startswith("www.")
-        )
-        if is_address or not _FILES.fullmatch(name.rpartition(".")[2].lower()):
-            yield _host(name)
 
 
 def _host(authority: str) -> str:

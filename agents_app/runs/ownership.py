@@ -1,4 +1,4 @@
-"""Whose a run is: the worker's that holds its attempt, until the run is cancelled, ends, or goes to another one."""
+"""Ownership of runs: the worker with the attempt owns a run until it is cancelled, ends, or goes to another one."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def fence_text(run: AgentRun, text: str) -> str:
 
 
 def fence_untrusted(run: AgentRun, text: str) -> str:
-    """What visitors or other sites wrote, as data that nobody vouches for."""
+    """Fence what visitors or other sites wrote as untrusted data."""
     mark = fence_mark(run)
     return f"UNTRUSTED BEGIN {mark}\n{text}\nUNTRUSTED END {mark}"
 
@@ -141,7 +141,7 @@ def fence_payload(run: AgentRun, payload: JsonObject) -> str:
 
 
 def _module(definition: type[Module], *, with_props: bool) -> str:
-    """What a module is for, and, where its name says prose, that it wants more than a line."""
+    """Describe a module's purpose; where its name says prose, ask for more than a line."""
     guidance = definition.ai
     lines = [f"- {definition.name}: {definition.description}"]
     if guidance.use_when:

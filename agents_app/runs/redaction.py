@@ -71,7 +71,7 @@ class RunRedactor:
             self.add_untrusted(text)
 
     def redact_answer(self, name: str, text: str) -> str:
-        """What is kept of a tool's words; nothing of one that answers words of visitors."""
+        """Return what is kept of a tool's answer; nothing of a tool that answers words of visitors."""
         tool = get_tool(name)
         if tool is not None and tool.reads_untrusted:
             return VISITOR_MASK

@@ -159,7 +159,7 @@ def retry_run(
 
 
 def clean_note(note: str) -> str:
-    """What a person says of an earlier try. Raises `RuleViolation` on `note`."""
+    """Return a person's note on an earlier try, stripped. Raises `RuleViolation` on `note`."""
     note = note.strip()
     refuse_unstorable(note, "note")
     if len(note) > MAX_NOTE_CHARACTERS:
@@ -214,7 +214,7 @@ def earlier_proposal(layers: Layers, target: FieldTarget, layer: Layer) -> Earli
 
 
 def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence[Mark]:
-    """Whose words wait in a layer for the field; nobody's where nothing waits there."""
+    """Return the marks of the pending change of a field in a layer; none where nothing is pending."""
     if not _changes(layers, target, layer):
         return ()
     view = layers.view(layer)
@@ -222,7 +222,7 @@ def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence
 
 
 def _changes(layers: Layers, target: FieldTarget, layer: Layer) -> bool:
-    """Whether a layer changes the field, or adds the module that it stands in."""
+    """Return whether a layer changes the field, or adds the module that it belongs to."""
     view = layers.view(layer)
     if target.module_id is not None and target.module(view.document) is None:
         return False

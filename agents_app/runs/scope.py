@@ -57,7 +57,7 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
 
 
 def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
-    """Who acts in a run: the agent's own account, no further than the run may go."""
+    """Return the actor of a run: the agent's own account, limited to the rights of the run."""
     return Actor(
         user=account,
         via="agent",

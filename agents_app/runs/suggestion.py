@@ -1,4 +1,4 @@
-"""What an agent may answer, and the edit of a post that an answer is.
+"""Answers of agents, and the edits of posts that they stand for.
 
 The answer's parts are the specification's: `{post?, module?, modules?, value?, summary?}`. Of one field, `value`,
 `post` and `module` are three ways to say its new value. Whether the values may stand in the post is for
@@ -86,7 +86,7 @@ class FieldSuggestion(_Answer):
 
 
 def output_type(scope: str) -> type[Suggestion] | type[FieldSuggestion]:
-    """What an agent answers in a scope."""
+    """Return the class of an agent's answer in a scope."""
     return FieldSuggestion if scope == "field" else Suggestion
 
 
@@ -172,7 +172,7 @@ def _not_asked_for(path: str, target: FieldTarget) -> RuleViolation:
 
 
 def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
-    """Whether the answer holds words for the editor and no change."""
+    """Return whether the answer holds words for the editor and no change."""
     return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)
 
 

@@ -1,4 +1,4 @@
-"""Which tools an agent may use, and why not the others. Asked for what a model is shown and again at each call."""
+"""The tools that an agent may use. Checked for what a model is shown and again at each call."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def load_tools() -> None:
 
 
 def listed_tools(agent: AgentDefinition) -> list[Tool[BaseModel]]:
-    """What the agent's file lets it use: the tools that it lists, all where it lists none; nothing without useMCP."""
+    """Return the tools that the agent's file lists, all where it lists none; nothing without useMCP."""
     load_tools()
     return [tool for tool in all_tools() if _is_listed(tool, agent)]
 
 
 def usable_tools(agent: AgentDefinition, actor: Actor) -> list[Tool[BaseModel]]:
-    """What the agent may use in a run that acts as `actor`, in order of name."""
+    """Return the tools that the agent may use in a run that acts as `actor`, in order of name."""
     return [tool for tool in listed_tools(agent) if _refusal(tool, agent, actor) is None]
 
 

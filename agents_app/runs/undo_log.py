@@ -56,7 +56,7 @@ def record_before_write(view: LayerView, post: Post, actor: Actor, paths: Sequen
 
 
 def paths_written(run: AgentRun) -> list[str]:
-    """What the tools of a run staged in its own post."""
+    """Return the paths that the tools of a run staged in its own post."""
     if run.post_id is None:
         return []
     rows = RunPost.objects.filter(run=run, post_id=run.post_id)

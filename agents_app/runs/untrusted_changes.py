@@ -13,7 +13,7 @@ from proofroom.core.json import Json
 
 
 def has_untrusted_changes(layers: Layers) -> bool:
-    """Whether such words stand in a layer of the post that is not live."""
+    """Return whether a layer of the post that is not live holds such changes."""
     return _is_any_untrusted(
         mark for view in (layers.review, layers.ai_review) for mark in view.marks.values()
     )

@@ -1,1 +1,1 @@
-"""What people set of agents for all of them."""
+"""Settings that hold for all agents."""

@@ -99,7 +99,7 @@ def check_provider(provider: str) -> None:
 
 
 def is_lost(row: ProviderCheck) -> bool:
-    """Whether no answer will come any more."""
+    """Return whether no answer will come any more."""
     is_late = row.asked_at is not None and row.asked_at < timezone.now() - CHECK_TIMEOUT
     return row.checked_at is None and is_late
 

@@ -1,1 +1,1 @@
-"""Who may call, and how often."""
+"""Access to the MCP server: credentials, tokens, rate limits."""

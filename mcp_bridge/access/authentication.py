@@ -92,7 +92,7 @@ _FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """What a request shows of its caller. `bearer` and `key` are None where they were not sent;
+    """The credentials of a request. `bearer` and `key` are None where they were not sent;
     `is_silent` where there was no `Authorization` of any kind either."""
 
     bearer: bytes | None
@@ -104,7 +104,7 @@ class RequestCredentials:
 
     @property
     def credential(self) -> bytes | None:
-        """What was presented, right or wrong."""
+        """The credential that was presented, right or wrong."""
         return self.bearer if self.bearer is not None else self.key
 
 
@@ -137,7 +137,7 @@ def static_principal(shown: RequestCredentials) -> Principal | None:
 
 
 def is_local(shown: RequestCredentials) -> bool:
-    """Whether the caller shows no credential, needs none here, and is on this machine itself."""
+    """Return whether the caller shows no credential, needs none here, and is on this machine itself."""
     return (
         not credentials_configured()
         and shown.is_silent
@@ -161,7 +161,7 @@ class Authenticator:
         self._account_expires = 0.0
 
     async def admit(self, scope: Scope) -> TokenHolder | JSONResponse:
-        """Who is let in, or the answer that refuses them."""
+        """Return the holder of the credential, or the answer that refuses the request."""
         try:
             return await self.authenticate(scope)
         except DatabaseAway as error:

@@ -65,7 +65,7 @@ def local_principal() -> Principal:
 
 
 def credentials_configured() -> bool:
-    """Whether a static credential is set. Raises `ImproperlyConfigured` for half a header pair."""
+    """Return whether a static credential is set. Raises `ImproperlyConfigured` for half a header pair."""
     environment = settings.CMS_ENV
     if bool(environment.mcp_auth_header_name) != bool(environment.mcp_auth_header_value):
         raise ImproperlyConfigured(
@@ -93,7 +93,7 @@ def actor_for(principal: Principal) -> Actor:
 
 
 def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
-    """Whether the tool is on the caller's list at all: granted to the credential and permitted to
+    """Return whether the tool is on the caller's list at all: granted to the credential and permitted to
     the user."""
     if principal.tools is not None and tool.name not in principal.tools:
         return False

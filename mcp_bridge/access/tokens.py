@@ -112,7 +112,7 @@ _TOKEN: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who stands behind a credential. With another role it is another."""
+    """The account behind a credential. With another role it is another."""
 
     id: int
     role: str
@@ -127,7 +127,7 @@ class TokenHolder:
 
 
 def find_holder(secret: str) -> TokenHolder | None:
-    """Who comes with the secret of a token that was made in the admin. Notes the use."""
+    """Return the holder of a token that was made in the admin, by its secret. Records the use."""
     rows = _TOKEN.rows(hash_of(secret)) if len(secret) <= _MAX_SECRET_LENGTH else []
     now = timezone.now()
     if not rows or (rows[0]["expires_at"] is not None and rows[0]["expires_at"] <= now):
@@ -145,13 +145,13 @@ def find_holder(secret: str) -> TokenHolder | None:
 
 
 def system_account() -> Account | None:
-    """Who stands behind the static credential and the callers of this machine."""
+    """Return the account behind the static credential and the callers of this machine."""
     user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     return None if user is None else Account(user.pk, user.role)
 
 
 def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
-    """Those who would still be let in as they were. One query for all tokens, and one for the system's account."""
+    """Return the holders that would still be let in unchanged. One query for tokens, one for the system's account."""
     tokens = {one for one in holders if one.principal.id.startswith(TOKEN_PREFIX)}
     ids = {UUID(one.principal.id.removeprefix(TOKEN_PREFIX)) for one in tokens}
     valid = {f"{TOKEN_PREFIX}{pk}" for pk in active_tokens(ids)} if ids else set()

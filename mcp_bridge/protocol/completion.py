@@ -44,7 +44,7 @@ _ID_DIGITS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """What was typed, and the arguments that stand already. `prompt` is empty for a resource."""
+    """The text typed so far, and the arguments given already. `prompt` is empty for a resource."""
 
     typed: str
     prompt: str = ""
@@ -95,7 +95,7 @@ def complete_argument(
 
 
 def _matches(known: list[str], asked: CompletionRequest) -> tuple[list[str], int]:
-    """Those that begin with what was typed, then those that hold it."""
+    """Return the names that begin with the typed text, then those that hold it."""
     typed = asked.typed.strip().lower()
     found = [name for name in known if typed in name.lower()]
     found.sort(key=lambda name: not name.lower().startswith(typed))

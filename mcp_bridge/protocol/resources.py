@@ -66,7 +66,7 @@ class ResourceSource:
         return found[1] if found else ""
 
     def arguments_of(self, uri: str) -> dict[str, str] | None:
-        """What the tool is asked for this address; None for the address of something else."""
+        """Return the tool's arguments for this address; None for the address of something else."""
         pattern = re.sub(r"\\\{\w+\\\}", "([^/?#]+)", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
         if found is None:
@@ -209,7 +209,7 @@ def list_resources_page(principal: Principal, cursor: str | None) -> wire.ListRe
 
 
 def is_answered_by_tool(uri: str) -> bool:
-    """Whether a tool is called for what stands at the address."""
+    """Return whether a tool is called for the resource at the address."""
     return any(source.arguments_of(uri) is not None for source in (*FIXED, *TEMPLATES))
 
 

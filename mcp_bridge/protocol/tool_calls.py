@@ -46,7 +46,7 @@ CANCELLED = "cancelled"
 
 @dataclass(slots=True)
 class _LoggedCall:
-    """What the log needs to know, filled in as the call goes on."""
+    """The data for the call log, filled in as the call goes on."""
 
     tool: str
     principal: str

@@ -68,7 +68,7 @@ class Connection:
 
 
 class OpenSessions(Protocol):
-    """What stays open between requests."""
+    """Sessions that stay open between requests."""
 
     def holders(self) -> set[TokenHolder]: ...
 

@@ -29,7 +29,7 @@ def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the name or address is this machine's own."""
+    """Return whether the name or address is this machine's own."""
     host = host.strip("[]").lower()
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -44,7 +44,7 @@ def manage_command(*arguments: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What came of asking. `note` says why, where there is more to say."""
+    """The result of the check. `note` gives the reason where there is one."""
 
     state: State
     url: str

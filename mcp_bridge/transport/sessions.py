@@ -80,7 +80,7 @@ class StreamableSessions(StreamableHTTPSessionManager):
         self._holders: dict[str, TokenHolder] = {}
 
     def holders(self) -> set[TokenHolder]:
-        """Who has a session."""
+        """Return the holders of the open sessions."""
         return set(self._holders.values())
 
     async def end(self, holders: Collection[TokenHolder]) -> None:

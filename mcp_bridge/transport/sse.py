@@ -104,7 +104,7 @@ class SessionIdSseTransport(SseServerTransport):
             self._streams.pop(session, None)
 
     def is_full(self, scope: Scope, session: str) -> bool:
-        """Whether the caller's own session has answers that its client does not read."""
+        """Return whether the caller's own session has answers that its client does not read."""
         stream = self._streams.get(session)
         return stream is not None and stream.owner == _owner(scope) and stream.is_full
 

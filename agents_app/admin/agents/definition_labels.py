@@ -1,4 +1,4 @@
-"""What a file of an agent says, and how the agent does, in words."""
+"""Labels of an agent's file, and of how often people accept its work."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def reaction_of(item: Reaction) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownRate:
-    """How an agent does this month."""
+    """The acceptance rate of an agent this month."""
 
     runs: int
     failed: int

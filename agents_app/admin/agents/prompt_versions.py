@@ -48,7 +48,7 @@ def present_version(agent_id: str) -> str:
 
 
 def run_prompt_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
-    """What the page of a run says of its prompt. No query."""
+    """Return the prompt's part of the page of a run. No query."""
     return {
         "prompt_version": run.prompt_version,
         "prompt_url": prompt_url(request, run.agent_id, run.prompt_version),
@@ -69,7 +69,7 @@ def versions_context(agent_id: str) -> dict[str, Any]:
 
 
 def changed_prompt(request: HttpRequest, first: AgentRun, second: AgentRun) -> dict[str, Any]:
-    """What two runs of an agent were told differently. One query at most."""
+    """Return the differences between the prompts of two runs of an agent. One query at most."""
     digests = (first.prompt_version, second.prompt_version)
     if not all(digests) or digests[0] == digests[1]:
         return {}

@@ -110,7 +110,7 @@ def batch_state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class BatchResultRow:
-    """What came of one post. `undone` is what taking it back did, in words."""
+    """The result of one post. `undone` describes what taking it back did."""
 
     result: PostResult
     status_label: str
@@ -125,7 +125,7 @@ class BatchResultRow:
 
 @answers_refusals
 def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """How far a batch is, and what came of each post."""
+    """Show the progress of a batch and the result of each post."""
     require(request, "agents.view")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     progress = progress_of(batch)

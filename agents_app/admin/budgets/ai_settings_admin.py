@@ -189,7 +189,7 @@ _PROBLEMS: Final[Mapping[str, Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderCheckResult:
-    """What the last test said; `is_waiting` while a worker is still to ask."""
+    """The result of the last test; `is_waiting` while a worker has not asked yet."""
 
     said: str
     look: str

@@ -31,7 +31,7 @@ _HEADER: Final = "X-Dialog"
 
 
 def in_dialog(request: HttpRequest) -> bool:
-    """Whether the script of the dialog asks, which shows what it gets over the page at hand."""
+    """Return whether the dialog's script sent the request, to show the answer over the page at hand."""
     return bool(request.headers.get(_HEADER) == "1")
 
 
@@ -47,7 +47,7 @@ _read: WeakKeyDictionary[HttpRequest, dict[str, bool]] = WeakKeyDictionary()
 
 
 def enabled_on(request: HttpRequest, agents: list[AgentDefinition]) -> list[AgentDefinition]:
-    """Those that are on, in the same order. One query for the whole request."""
+    """Return the agents that are on, in the same order. One query for the whole request."""
     if request not in _read:
         _read[request] = switched()
     switches = _read[request]
@@ -76,7 +76,7 @@ class OfferedAgent:
 
 @dataclass(frozen=True, slots=True)
 class RunRefusal:
-    """Why nothing was begun: `words` is about the words, `problem` about the rest."""
+    """The reasons why no run was begun: `words` concerns the words, `problem` the rest."""
 
     problem: str = ""
     words: str = ""
@@ -125,7 +125,7 @@ def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
 def choice_context(
     request: HttpRequest, agents: Sequence[AgentDefinition], refused: RunRefusal | None = None
 ) -> dict[str, Any]:
-    """What the form shows: what was sent, else what the address says."""
+    """Return the form's values: those that were sent, else those of the address."""
     found = offered(agents, asked_agent(request))
     taking = [agent for agent in found if agent.takes_words]
     return {
@@ -151,7 +151,7 @@ def chosen_of(request: HttpRequest, agents: Sequence[AgentDefinition]) -> AgentD
 
 
 def begins(request: HttpRequest) -> bool:
-    """Whether a run is to begin, and not only another agent to be estimated."""
+    """Return whether a run is to begin, rather than only another agent to be estimated."""
     return request.method == "POST" and request.POST.get("do") != "estimate"
 
 
@@ -181,7 +181,7 @@ def refusal_of(error: CmsError) -> RunRefusal:
 def estimate_context(
     agent: AgentDefinition | None, posts: Sequence[Post], words: str = ""
 ) -> dict[str, Any]:
-    """What the page says of the chosen agent; nothing where nothing can be said."""
+    """Return the estimate for the chosen agent; nothing where there is no agent or no post."""
     if agent is None or not posts:
         return {}
     found = estimate(agent, posts, words)

@@ -60,7 +60,7 @@ def agent_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
-    """Who the runs were, for a review. One query."""
+    """Describe the runs for a review. One query."""
     wanted: list[UUID] = []
     for id_ in ids:
         with suppress(ValueError):

@@ -31,7 +31,7 @@ class ProposalEffect:
 
 
 def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
-    """What the new proposal does to what waits for the field in AI Review and in Review."""
+    """Return what the new proposal does to the pending changes of the field in AI Review and in Review."""
     found = [
         effect_in_ai_review(pending_marks(layers, target, Layer.AI_REVIEW)),
         effect_in_review(pending_marks(layers, target, Layer.REVIEW)),
@@ -92,7 +92,7 @@ class RetryOption:
 
 
 def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> RetryOption | None:
-    """What the address asks to try again; None where it asks anew."""
+    """Return the proposal that the address asks to try again; None where it asks anew."""
     wanted = request.GET.get("again", "")
     if wanted not in Layer.values:
         return None
@@ -116,7 +116,7 @@ def retry_context(
     target: FieldTarget,
     agents: Sequence[AgentDefinition],
 ) -> dict[str, Any]:
-    """What the page says of a further try; nothing where a field is asked about anew."""
+    """Return the page's text about a further try; nothing where a field is asked about anew."""
     if retry is None:
         return {}
     is_offered = any(agent.id == retry.made_by for agent in agents)
@@ -133,7 +133,7 @@ def retry_context(
 
 
 def why_other_agent(earlier: EarlierProposal | None) -> str:
-    """Why another agent is asked than the one that made the proposal."""
+    """Explain why another agent is asked than the one that made the proposal."""
     if earlier is None:
         return _("The proposal was decided on meanwhile. The agent is told what was rejected here.")
     if not earlier.agent_id:

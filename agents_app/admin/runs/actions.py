@@ -1,4 +1,4 @@
-"""What people do with runs in the admin: cancel, try again, choose an answer, take back."""
+"""Actions on runs in the admin: cancel, retry, choose an answer, take back."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def sentence_of(done: UndoneRun) -> str:
-    """What was taken back, in words."""
+    """Describe what was taken back."""
     made = len(done.deleted)
     return sentence_of_numbers(len(done.reverted), len(done.unstaged), len(done.kept), made)
 

@@ -59,7 +59,7 @@ def others_of(run: AgentRun) -> QuerySet[AgentRun]:
 
 
 def others_context(run: AgentRun) -> dict[str, Any]:
-    """What the page of a run offers to compare it with. One query."""
+    """Return the runs that the page of a run offers for comparison. One query."""
     rows = others_of(run).only("status", "created_at", "by_name", "note", "prompt_version")[
         :_MAX_OTHERS
     ]

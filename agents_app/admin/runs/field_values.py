@@ -62,7 +62,7 @@ class FieldView:
 
 
 def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Json]) -> FieldView:
-    """How to show the values of a field. At most a query for each kind of thing that they name."""
+    """Return a view of a field's values. At most one query for each kind of thing that they name."""
     if target.module_id is None:
         shape = shape_at(f"post.{'.'.join(target.path)}", document)
     elif len(target.path) == 1:

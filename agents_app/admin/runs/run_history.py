@@ -43,7 +43,7 @@ class Station:
 
 
 def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
-    """What the page of a run says of its surroundings."""
+    """Return the chain, the reactions and the other surroundings of a run for its page."""
     chain = chain_of(run)
     may_see_calls = may(request, "webhooks.manage")
     reactions = [
@@ -87,7 +87,7 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
 @require_GET
 @answers_refusals
 def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """What was said in a run, as text."""
+    """Answer the transcript of a run as text."""
     require(request, "agents.edit")
     run = find_run(run_id=run_id, actor=actor_of(request))
     context = {

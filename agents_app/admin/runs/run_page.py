@@ -125,7 +125,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 @answers_refusals
 def status(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """How far a run is, for the page that shows it. Small: it is asked for every second."""
+    """Answer the progress of a run for the page that shows it. Small: it is asked for every second."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
     answer = JsonResponse(run_progress(run, run.steps.all()))
@@ -159,7 +159,7 @@ class ProposedChange:
 
 
 def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any]:
-    """What the page of a run says of what it proposed."""
+    """Return the proposed changes of a run, with what became of each."""
     document = layers.ai_review.document
     names = module_names(document, layers.live)
     fates = proposal_outcomes(run, layers)
@@ -184,7 +184,7 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
 
 
 def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
-    """What to do about a run that brought nothing."""
+    """Return advice for a run that failed or took too long."""
     if run.status not in (RunStatus.FAILED, RunStatus.TIMED_OUT):
         return {}
     error = run.error.lower()
@@ -227,7 +227,7 @@ class CandidateRow:
 
 
 def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
-    """What the page of a field's run shows; nothing for other runs."""
+    """Return the answers of all tries at a field; nothing for a run that was about no field."""
     if run.scope != Scope.FIELD:
         return {}
     proposed, below = layers.ai_review.document, layers.ai_review.below

@@ -65,7 +65,7 @@ def proposed(payload: Values, tools: Toolbox) -> JsonObject:
 
 
 def _candidates(payload: Values, current: Json) -> list[Json]:
-    """What could stand there, best first."""
+    """Return the possible values, best first."""
     if is_document(current) and isinstance(current, Mapping):
         tidied = with_texts(current, tidy_inside)
         blocks = current.get("content")

@@ -28,7 +28,7 @@ _MOST_WORDS: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be done with a text."""
+    """An instruction for a text."""
 
     kind: Literal["replace", "shorten", "uppercase", "lowercase"]
     change: Callable[[str], str]

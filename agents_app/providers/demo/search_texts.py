@@ -1,4 +1,4 @@
-"""What search engines read of a post, by rules."""
+"""Rules for the texts that search engines read of a post."""
 
 from __future__ import annotations
 

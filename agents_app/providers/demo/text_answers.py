@@ -11,7 +11,7 @@ from proofroom.core.json import JsonObject
 
 
 def answered(context: Values, tools: Toolbox) -> JsonObject:
-    """What the site holds, as far as the tools tell; the question itself needs a model."""
+    """Describe what the site holds, as far as the tools tell; the question itself needs a model."""
     question = clean(context.get("openEndedContext"))
     asked = f" A model would answer “{shorten(question, 120)}”." if question else ""
     posts = called(tools, "list_posts", {"limit": 3})
@@ -27,7 +27,7 @@ def answered(context: Values, tools: Toolbox) -> JsonObject:
 
 
 def called(tools: Toolbox, name: str, arguments: JsonObject) -> Values:
-    """What a tool answered; nothing where it may not be used, refused, or told no JSON."""
+    """Return a tool's answer; nothing where it may not be used, refused, or answered no JSON."""
     if name not in {spec.name for spec in tools.specs()}:
         return {}
     told = tools.call(name, arguments)

@@ -1,4 +1,4 @@
-"""What a machine can mend without understanding, and the few wishes that rules can fulfil."""
+"""Rules that tidy blanks, and that carry out the few instructions which need no model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _READABLE: Final = frozenset({"text", "textarea", "richtext"})
 
 
 def proposed(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
-    """What the editor wished for, where the rules know it; else doubled blanks and blanks before a comma mended."""
+    """Carry out the editor's instruction where the rules know it; else remove superfluous blanks."""
     words = context.get("openEndedContext")
     wish = wish_of(words)
     if wish is not None:

@@ -66,7 +66,7 @@ def schema_of(module: Values) -> Values:
 
 
 def words_of(module: Values) -> str:
-    """What the module says, where it belongs to the body of the text."""
+    """Return the module's text, where it belongs to the body."""
     if module.get("type") in _NOT_THE_BODY:
         return ""
     return text_of(str(module.get("type")), section(module, "props"))
