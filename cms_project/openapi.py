@@ -62,7 +62,7 @@ _TAGS: Final = {
 }
 SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
     "OAS_VERSION": "3.1.0",
-    "TITLE": "CMS",
+    "TITLE": "Proofroom",
     "VERSION": "1",  # of the interface; the software's own is nobody's business
     "DESCRIPTION": _DESCRIPTION,
     "TAGS": [{"name": name, "description": text} for name, text in _TAGS.items()],

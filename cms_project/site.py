@@ -69,8 +69,8 @@ def _ai_clients() -> dict[str, Any]:
 
 
 class CmsAdminSite(admin.AdminSite):
-    site_header = "CMS"
-    site_title = "CMS"
+    site_header = "Proofroom"
+    site_title = "Proofroom"
     index_title = gettext_lazy("Home")
     index_template = "admin/home.html"
 

@@ -20,7 +20,7 @@ from proofroom.core.json import Json, JsonObject
 
 Transport = Literal["streamable-http", "sse", "stdio"]
 TRANSPORTS: Final = cast("tuple[Transport, ...]", get_args(Transport))
-SERVER_KEY: Final = "cms"
+SERVER_KEY: Final = "proofroom"
 _TRANSPORT_TYPES: Final[Mapping[Transport, str]] = {
     "streamable-http": "http",
     "sse": "sse",
@@ -160,7 +160,7 @@ def _n8n(asked: _ConfigRequest) -> str:
         "typeVersion": 1.1,
         "position": [0, 0],
         "id": SERVER_KEY,
-        "name": "CMS",
+        "name": "Proofroom",
     }
     if asked.credential is not None:
         is_bearer = bool(asked.credential.scheme)

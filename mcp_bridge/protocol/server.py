@@ -75,13 +75,13 @@ def count_requests(
     return counted
 
 
-NAME = "cms"
+NAME = "proofroom"
 VERSION = "0.1.0"
 LIST_TTL_MS = 300_000
 
 INSTRUCTIONS = (
-    "A CMS: you propose, people decide. Read first: list_posts, get_post_context; get_module_schema "
-    "before you write props. Tools ending in _ai_review stage in AI Review; live content never "
+    "Proofroom, a CMS: you propose, people decide. Read first: list_posts, get_post_context; "
+    "get_module_schema before you write props. Tools ending in _ai_review stage in AI Review; live content never "
     "changes. When all is staged, call submit_ai_review_to_review: a person approves. You cannot "
     "publish or delete. Take ids from lists, never guess; send nextCursor back as cursor. Errors say "
     "what to send instead: mend the call. Translate: create_translation_ai_review, then fill its "
@@ -125,7 +125,7 @@ def build_server() -> Server[Any]:
     server: Server[Any] = Server(
         NAME,
         version=VERSION,
-        title="CMS",
+        title="Proofroom",
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=run_tool,

@@ -100,7 +100,7 @@ def test_an_admin_connects_a_client_reads_its_calls_and_revokes_its_token(
     with entered(chromium, site[0]) as page:
         assert page.inner_text(".card:has(#address) .badge") == "answers"
         token_made(page, "Laptop")
-        entry = copied(page, "Claude Code (.mcp.json)", "SSE")["mcpServers"]["cms"]
+        entry = copied(page, "Claude Code (.mcp.json)", "SSE")["mcpServers"]["proofroom"]
         assert entry["url"] == f"{site[1].url}/mcp"
         page.click("[data-copies=snippet-secret]")
         page.wait_for_function(
@@ -134,7 +134,9 @@ def test_without_scripts_the_configuration_is_text(
         token_made(page, "Phone")
 
         page.click('.mcp-client > summary:text-is("Cursor")')
-        entry = json.loads(page.inner_text("#snippet-cursor-streamable-http"))["mcpServers"]["cms"]
+        entry = json.loads(page.inner_text("#snippet-cursor-streamable-http"))["mcpServers"][
+            "proofroom"
+        ]
         assert entry["headers"]["Authorization"].startswith("Bearer cmsmcp_")
         assert page.locator(".mcp-client[open]").count() == 1
         assert page.locator("[data-copies]:visible").count() == 0

@@ -56,7 +56,7 @@ def test_a_call_arrives_as_it_was_given(receiver: Receiver) -> None:
     )
     assert seen.headers == {
         "host": f"127.0.0.1:{receiver.port}",
-        "user-agent": "cms/0.1",
+        "user-agent": "proofroom/0.1",
         "accept-encoding": "identity",
         "content-length": "8",
         "x-mine": "yes",

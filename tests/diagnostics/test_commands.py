@@ -123,7 +123,11 @@ def test_arguments_that_are_not_listed_are_refused(command: str, args: list[str]
 @pytest.mark.parametrize(
     ("command", "args", "taken"),
     [
-        ("check", ["--deploy", "--tag", "models", "core"], ["--deploy", "--tag=models", "core"]),
+        (
+            "check",
+            ["--deploy", "--tag", "models", "content"],
+            ["--deploy", "--tag=models", "content"],
+        ),
         ("check", ["--fail-level=WARNING"], ["--fail-level=WARNING"]),
         ("dump_mcp_context", [], ["--out", "-"]),
         ("verify_activity", ["--head", "7:" + "a" * 64], ["--head=7:" + "a" * 64]),

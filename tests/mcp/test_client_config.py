@@ -68,22 +68,24 @@ def test_no_configuration_shows_a_configured_secret(
 def test_claude_code_reads_a_file_and_takes_a_command() -> None:
     header = "Bearer ${CMS_MCP_TOKEN}"
     for transport, kind in (("streamable-http", "http"), ("sse", "sse")):
-        entry = config("claude", transport, token_credential())["mcpServers"]["cms"]
+        entry = config("claude", transport, token_credential())["mcpServers"]["proofroom"]
         assert entry == {"type": kind, "url": URL, "headers": {"Authorization": header}}
-        words = ["claude", "mcp", "add", "--transport", kind, "cms", URL]
+        words = ["claude", "mcp", "add", "--transport", kind, "proofroom", URL]
         assert config("claude-code", transport) == words
         assert config("claude-code", transport, token_credential()) == [
             *words, "--header", f"Authorization: {header}",
         ]  # fmt: skip
     file = config("claude", "stdio", token_credential())
     assert file == {
-        "mcpServers": {"cms": {"type": "stdio", "command": PROGRAM[0], "args": PROGRAM[1:]}}
+        "mcpServers": {"proofroom": {"type": "stdio", "command": PROGRAM[0], "args": PROGRAM[1:]}}
     }
-    assert config("claude-code", "stdio") == ["claude", "mcp", "add", "cms", "--", *PROGRAM]
+    assert config("claude-code", "stdio") == ["claude", "mcp", "add", "proofroom", "--", *PROGRAM]
 
 
 def test_claude_desktop_starts_programs_only() -> None:
-    entry = config("claude-desktop", "streamable-http", token_credential())["mcpServers"]["cms"]
+    entry = config("claude-desktop", "streamable-http", token_credential())["mcpServers"][
+        "proofroom"
+    ]
     assert entry == {
         "command": "npx",
         "args": ["-y", "mcp-remote", URL, "--transport", "http-only",
@@ -91,12 +93,12 @@ def test_claude_desktop_starts_programs_only() -> None:
         "env": {"CMS_MCP_CREDENTIAL": "Bearer <value of CMS_MCP_TOKEN>"},
     }  # fmt: skip
     elsewhere = "http://10.0.0.5:8787/mcp"
-    entry = config("claude-desktop", "sse", None, elsewhere)["mcpServers"]["cms"]
+    entry = config("claude-desktop", "sse", None, elsewhere)["mcpServers"]["proofroom"]
     assert entry == {
         "command": "npx",
         "args": ["-y", "mcp-remote", elsewhere, "--transport", "sse-only", "--allow-http"],
     }
-    entry = config("claude-desktop", "stdio")["mcpServers"]["cms"]
+    entry = config("claude-desktop", "stdio")["mcpServers"]["proofroom"]
     assert entry == {"command": PROGRAM[0], "args": PROGRAM[1:]}
 
 
@@ -104,14 +106,14 @@ def test_cursor_finds_the_transport_itself() -> None:
     headers = {"Authorization": "Bearer ${env:CMS_MCP_TOKEN}"}
     for transport in ("streamable-http", "sse"):
         found = config("cursor", transport, token_credential())
-        assert found == {"mcpServers": {"cms": {"url": URL, "headers": headers}}}
+        assert found == {"mcpServers": {"proofroom": {"url": URL, "headers": headers}}}
     program = {"command": PROGRAM[0], "args": PROGRAM[1:]}
-    assert config("cursor", "stdio") == {"mcpServers": {"cms": program}}
+    assert config("cursor", "stdio") == {"mcpServers": {"proofroom": program}}
 
 
 def test_vscode_asks_for_the_token_unless_it_is_there() -> None:
     found = config("vscode", "sse", token_credential())
-    assert found["servers"]["cms"] == {
+    assert found["servers"]["proofroom"] == {
         "type": "sse", "url": URL, "headers": {"Authorization": "Bearer ${input:CMS_MCP_TOKEN}"},
     }  # fmt: skip
     assert found["inputs"] == [
@@ -120,7 +122,7 @@ def test_vscode_asks_for_the_token_unless_it_is_there() -> None:
     ]  # fmt: skip
     assert set(config("vscode", "streamable-http", token_credential(SECRET))) == {"servers"}
     assert config("vscode", "stdio", token_credential()) == {
-        "servers": {"cms": {"type": "stdio", "command": PROGRAM[0], "args": PROGRAM[1:]}}
+        "servers": {"proofroom": {"type": "stdio", "command": PROGRAM[0], "args": PROGRAM[1:]}}
     }
 
 
@@ -185,7 +187,7 @@ def test_the_command_prints_for_the_address_that_it_is_told(
 
     def printed(**options: Any) -> Any:
         call_command("run_mcp", print_config="claude", **options)
-        return json.loads(capsys.readouterr().out)["mcpServers"]["cms"]
+        return json.loads(capsys.readouterr().out)["mcpServers"]["proofroom"]
 
     assert printed() == {"type": "http", "url": URL}
     # Whoever comes from elsewhere needs a token.

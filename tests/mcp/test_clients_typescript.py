@@ -29,7 +29,7 @@ def told(locked_server: Running) -> dict[str, Any]:
 def test_tools_are_listed_and_called(told: dict[str, Any], way: str) -> None:
     answer = told[way]
 
-    assert (answer["server"], answer["instructions"]) == ("cms", INSTRUCTIONS)
+    assert (answer["server"], answer["instructions"]) == ("proofroom", INSTRUCTIONS)
     assert answer["tools"] == sorted(answer["tools"])
     assert {"list_posts", "create_post_ai_review"} <= set(answer["tools"])
     called = answer["called"]

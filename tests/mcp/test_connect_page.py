@@ -69,7 +69,7 @@ def test_the_page_has_every_client_on_every_transport_that_it_can_do(
         if id_ in wanted
     )
     assert found["claude-code-sse"] == (
-        "claude mcp add --transport sse cms https://ai.example/mcp "
+        "claude mcp add --transport sse proofroom https://ai.example/mcp "
         "--header 'Authorization: Bearer ${CMS_MCP_TOKEN}'"
     )
 

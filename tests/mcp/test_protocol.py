@@ -78,7 +78,7 @@ def test_the_newest_revision_is_discovered_without_a_session(open_server: Runnin
     assert response.status_code == 200
     assert "mcp-session-id" not in response.headers
     assert NEWEST in response.json()["result"]["supportedVersions"]
-    assert response.json()["result"]["instructions"].startswith("A CMS: you propose")
+    assert response.json()["result"]["instructions"].startswith("Proofroom, a CMS: you propose")
 
 
 def test_a_request_of_a_revision_that_is_not_spoken_is_told_those_that_are(

@@ -116,7 +116,7 @@ def test_stdio_writes_nothing_but_the_protocol(open_server: Running) -> None:
     )
 
     (line,) = done.stdout.splitlines()
-    assert json.loads(line)["result"]["serverInfo"]["name"] == "cms"
+    assert json.loads(line)["result"]["serverInfo"]["name"] == "proofroom"
 
 
 def test_the_old_transport_is_spoken_word_for_word(open_server: Running) -> None:

@@ -161,25 +161,6 @@ def test_a_check_is_done_by_a_worker_and_kept(run_on_commit: RunOnCommit) -> Non
     assert FileCheck.objects.count() <= 21
 
 
-def test_files_that_were_there_before_get_their_rows() -> None:
-    import importlib
-
-    from django.apps import apps
-
-    asset = store(picture("PNG", (9, 9)))
-    names = sorted(StoredFile.objects.values_list("name", flat=True))
-    StoredFile.objects.all().delete()
-    assert check().orphaned_count == 4
-
-    migration = importlib.import_module("media.migrations.0006_stored_files_of_assets")
-    migration.give_rows(apps, None)
-    migration.give_rows(apps, None)
-
-    assert sorted(StoredFile.objects.values_list("name", flat=True)) == names
-    assert set(StoredFile.objects.values_list("asset", "due_at")) == {(asset.pk, None)}
-    assert check().is_whole
-
-
 class _Following:
     """Who is told of a check, and cancels it after so many folders."""
 

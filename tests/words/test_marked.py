@@ -20,7 +20,7 @@ SHOWN: frozenset[str] = frozenset(
 )
 """Arguments and attributes whose text people read."""
 MESSAGES = frozenset({"debug", "info", "success", "warning", "error"})
-SAME_IN_EVERY_LANGUAGE = frozenset({"AI Review", "Review", "Source", "SEO", "URL", "CMS"})
+SAME_IN_EVERY_LANGUAGE = frozenset({"AI Review", "Review", "Source", "SEO", "URL", "Proofroom"})
 TEMPLATE_TAG = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}|<[^>]*>", re.S)
 
 

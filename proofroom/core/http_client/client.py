@@ -37,7 +37,7 @@ LARGEST_BODY: Final = 64 * 1024
 KEEP_SECONDS: Final = 1.5
 """Shorter than servers keep an idle connection: a call on one that is just being closed would fail."""
 MOST_KEPT: Final = 16
-USER_AGENT: Final = "cms/0.1"
+USER_AGENT: Final = "proofroom/0.1"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 OWN_HEADERS: Final = frozenset(
     {"host", "content-length", "connection", "keep-alive", "transfer-encoding", "te", "trailer"}
