@@ -176,7 +176,7 @@ def test_a_secret_in_a_command_needs_no_quotes_that_only_some_shells_know() -> N
         "claude-code", url=URL, transport="sse", credential=token_credential("cmsmcp_a-B_9")
     )
     assert text == (
-        f'claude mcp add --transport sse cms {URL} --header "Authorization: Bearer cmsmcp_a-B_9"'
+        f'claude mcp add --transport sse proofroom {URL} --header "Authorization: Bearer cmsmcp_a-B_9"'
     )
 
 
