@@ -20,7 +20,7 @@ def close_to_others(data_dir: Path, database: Path) -> None:
     """Have this process make files that only their owner reads, and close what an earlier version left open."""
     os.umask(_OTHERS)
     data_dir.mkdir(parents=True, exist_ok=True)
-    if _is_shared(data_dir):
+    if data_dir == Path(data_dir.anchor) or bool(data_dir.stat().st_mode & stat.S_ISVTX):
         return
     for path in (data_dir, *_files(data_dir, database)):
         # Somebody else's file is theirs to close, and a file of the queue may be taken meanwhile.
@@ -28,11 +28,6 @@ def close_to_others(data_dir: Path, database: Path) -> None:
             mode = path.stat().st_mode
             if mode & _OTHERS:
                 path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
-
-
-def _is_shared(folder: Path) -> bool:
-    """Whether it is a folder such as `/tmp`, which must stay open."""
-    return folder == Path(folder.anchor) or bool(folder.stat().st_mode & stat.S_ISVTX)
 
 
 def _files(data_dir: Path, database: Path) -> Iterator[Path]:

@@ -26,7 +26,12 @@ def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
         response = _file(request, name)
         response.headers["Cache-Control"] = "public, max-age=3600"
     except Http404:
-        response = _instead(name)
+        found = present_name(name)
+        if found is None and not _is_local() and _is_stored(name):
+            found = name
+        if found is None:
+            raise Http404 from None
+        response = HttpResponseRedirect(url_of(found))
         # It may be made, or replaced again, at any time.
         response.headers["Cache-Control"] = "public, max-age=60"
     return response
@@ -47,15 +52,6 @@ def _file(request: HttpRequest, name: str) -> HttpResponseBase:
 
 def _is_local() -> bool:
     return bool(settings.CMS_ENV.media_storage == "local")
-
-
-def _instead(name: str) -> HttpResponseBase:
-    found = present_name(name)
-    if found is None and not _is_local() and _is_stored(name):
-        found = name
-    if found is None:
-        raise Http404
-    return HttpResponseRedirect(url_of(found))
 
 
 def _is_stored(name: str) -> bool:

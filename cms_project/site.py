@@ -57,17 +57,6 @@ def _page(name: str, object_name: str, address: str) -> dict[str, Any]:
     }
 
 
-def _ai_clients() -> dict[str, Any]:
-    """The section of AI clients, for whoever may see none of its lists."""
-    return {
-        "name": apps.get_app_config("mcp_bridge").verbose_name,
-        "app_label": "mcp_bridge",
-        "app_url": reverse("admin:mcp-connect"),
-        "has_module_perms": True,
-        "models": [],
-    }
-
-
 class CmsAdminSite(admin.AdminSite):
     site_header = "Proofroom"
     site_title = "Proofroom"
@@ -208,7 +197,16 @@ class CmsAdminSite(admin.AdminSite):
         connects = any(request.user.has_perm(permission) for permission in PERMISSIONS)
         is_there = any(app["app_label"] == "mcp_bridge" for app in found)
         if connects and not is_there and app_label in (None, "mcp_bridge"):
-            found.append(_ai_clients())
+            # The section of AI clients, for whoever may see none of its lists.
+            found.append(
+                {
+                    "name": apps.get_app_config("mcp_bridge").verbose_name,
+                    "app_label": "mcp_bridge",
+                    "app_url": reverse("admin:mcp-connect"),
+                    "has_module_perms": True,
+                    "models": [],
+                }
+            )
         for app in found:
             if app["app_label"] == "seo" and request.user.has_perm("seo.manage"):
                 app["models"].insert(0, _page(_("Search engines"), "SearchEngines", "admin:seo"))

@@ -44,7 +44,9 @@ class TooMany(Exception):
 @require_http_methods(["GET", "HEAD", "POST"])
 def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The form by itself, or the answer to one that was sent."""
-    locale = _locale(request)
+    given = request.GET.get("locale", "")
+    default: str = settings.CMS_ENV.default_locale
+    locale = given if given in settings.CMS_ENV.locales else default
     if request.method != "POST":
         taken = SubmissionResult(ALONE) if request.GET.get("sent") == ALONE else None
         return _alone(slug, locale, taken)
@@ -154,12 +156,6 @@ def _wait(seconds: int) -> str:
         "Too many messages came from your connection. Please send it again in %(number)d minutes.",
         minutes,
     ) % {"number": minutes}
-
-
-def _locale(request: HttpRequest) -> str:
-    given = request.GET.get("locale", "")
-    default: str = settings.CMS_ENV.default_locale
-    return given if given in settings.CMS_ENV.locales else default
 
 
 def _is_of_site(address: str) -> bool:

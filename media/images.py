@@ -196,7 +196,7 @@ def upright(image: Image.Image) -> Image.Image:
     profile = image.info.get("icc_profile")
     turned = ImageOps.exif_transpose(image) if _orientation(image) > 1 else image
     if turned.mode.startswith("I"):
-        turned = _eight_bits(turned)
+        turned = turned.convert("I").point(lambda value: value * (1 / 257)).convert("L")
     if turned.mode not in ("RGB", "RGBA", "L", "CMYK"):
         turned = turned.convert("RGBA" if turned.has_transparency_data else "RGB")
     if profile:
@@ -204,11 +204,6 @@ def upright(image: Image.Image) -> Image.Image:
     if turned.mode in ("RGB", "RGBA"):
         return turned
     return turned.convert("RGBA" if turned.has_transparency_data else "RGB")
-
-
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits, which a plain conversion would cut off at white."""
-    return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
 
 
 def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:

@@ -69,7 +69,11 @@ def check(asset_id: UUID | str | None = None) -> Report:
             if not default_storage.exists(row.name):
                 report.add_missing(row.asset_id, row.name)
         return report
-    folders = sorted({folder for folder, _ in _folders()} | _known_folders())
+    names = StoredFile.objects.filter(is_deleted=False).values_list("name", flat=True)
+    folders = sorted(
+        {folder for folder, _ in _folders()}
+        | {name.rpartition("/")[0] for name in names.iterator(chunk_size=2000)}
+    )
     for number, folder in enumerate(folders):
         progress.check_cancelled()
         progress.report(number, len(folders), f"{report.checked} files checked")
@@ -90,11 +94,6 @@ def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
     yield path, files
     for name in inside:
         yield from _folders(f"{path}/{name}" if path else name)
-
-
-def _known_folders() -> set[str]:
-    names = StoredFile.objects.filter(is_deleted=False).values_list("name", flat=True)
-    return {name.rpartition("/")[0] for name in names.iterator(chunk_size=2000)}
 
 
 def _compare(folder: str, report: Report) -> None:

@@ -23,7 +23,7 @@ from analytics.admin.heatmap_filter import (
 )
 from analytics.admin.heatmap_stages import module_lines, scale_of, spot_lines, stages_of
 from analytics.models import EventType, HeatSheet, PostCount
-from content.models import Post, Revision
+from content.models import Post
 from proofroom.core.admin.permissions import answers_refusals, may, require
 from proofroom.editorial.posts.panels import PostTab, post_tabs
 from proofroom.editorial.posts.post_pages import post_page, read
@@ -51,10 +51,15 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     asked = read_filter(request, post)
     stages = stages_of(post, layers.live, asked)
     modules = module_lines(stages)
+    # What changed the live content, newest first; the chosen one is always among it.
+    changes = post.revisions.defer("document").exclude(reason__in=_REASONS)
+    found = list(changes.order_by("-version")[:_REVISIONS])
+    if asked.revision is not None and all(one.pk != asked.revision.pk for one in found):
+        found.append(asked.revision)
     context = {
         "asked": asked,
         **_switches(post, asked),
-        "revisions": _revisions(post, asked),
+        "revisions": found,
         "stages": [(stage, spot_lines(stage)) for stage in stages],
         "modules": [line for line in modules if line.url],
         "gone": [line for line in modules if not line.url],
@@ -102,15 +107,6 @@ def _links(
         HeatmapSwitch(str(label), asked.query(**{name: value}), value == current)
         for value, label in known.items()
     ]
-
-
-def _revisions(post: Post, asked: HeatFilter) -> list[Revision]:
-    """What changed the live content, newest first; the chosen one is always among it."""
-    changes = post.revisions.defer("document").exclude(reason__in=_REASONS)
-    found = list(changes.order_by("-version")[:_REVISIONS])
-    if asked.revision is not None and all(one.pk != asked.revision.pk for one in found):
-        found.append(asked.revision)
-    return found
 
 
 def heatmap_url(post_id: UUID | str) -> str:

@@ -73,6 +73,8 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
         problem = error.message
         found = _trial(request, post_id, {})
     post, layers = read(found.original.pk)
+    # How many more views it takes until something may be said of the arms of which nothing can be yet.
+    open_ = (Verdict.NO_DIFFERENCE, Verdict.TOO_EARLY)
     context = {
         "trial": found,
         "problem": problem,
@@ -86,7 +88,12 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
             for item in found.goals
         ],
         "goal_label": goal_label(found.goal or ""),
-        "needed": roughly(_needed(found.arms)),
+        "needed": roughly(
+            max(
+                (arm.judged.views_needed or 0 for arm in found.arms if arm.judged.verdict in open_),
+                default=0,
+            )
+        ),
         "variations_url": post_url("variations", post),
     }
     return post_page(
@@ -98,14 +105,6 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
         title=_("Test: %(title)s") % {"title": post.title},
         tab="test",
         status=422 if problem else 200,
-    )
-
-
-def _needed(arms: Sequence[EvaluatedArm]) -> int:
-    """How many more views it takes until something may be said of the arms of which nothing can be yet."""
-    open_ = (Verdict.NO_DIFFERENCE, Verdict.TOO_EARLY)
-    return max(
-        (arm.judged.views_needed or 0 for arm in arms if arm.judged.verdict in open_), default=0
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
@@ -64,12 +63,10 @@ def _merge(table: Table, of: dict[str, Any]) -> int:
     grown = {name: F(name) + (number or 0) for name, number in sums.items()}
     table._default_manager.filter(pk=other.pk).update(**grown)
     if of["dimension"] == Dimension.MODULE and of["grain"] == Grain.DAY:
-        _forget_spots(of["post_id"], of["day"], kept)
+        # Those in rare modules: what was clicked there is still among the spots of the page.
+        sheets = HeatSheet.objects.filter(post_id=of["post_id"]).exclude(
+            module_id__in=[ALONE, ALSO, *kept]
+        )
+        HeatCell.objects.filter(sheet__in=sheets, day=of["day"]).delete()
+        sheets.exclude(Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))).delete()
     return rare.delete()[0]
-
-
-def _forget_spots(post_id: UUID, day: date, kept: list[str]) -> None:
-    """Those in rare modules: what was clicked there is still among the spots of the page."""
-    sheets = HeatSheet.objects.filter(post_id=post_id).exclude(module_id__in=[ALONE, ALSO, *kept])
-    HeatCell.objects.filter(sheet__in=sheets, day=day).delete()
-    sheets.exclude(Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))).delete()

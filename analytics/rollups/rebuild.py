@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, SiteCount
 from analytics.rollups import write_rollups
 from analytics.rollups.aggregate import locked_state
 from analytics.rollups.chunks import next_chunk
@@ -46,17 +46,13 @@ def recount() -> Recounted:
     if first != month and month < state.months_to:
         for table in COUNTS:
             add_months(table, month, first)
-    return Recounted(first, _count(state, first))
-
-
-def _count(state: RollUp, first: date) -> int:
     since = datetime.combine(first, time(), UTC)
     after = counted = 0
     while (chunk := next_chunk(after, state.counted_to, _CHUNK, since)).events:
         write_rollups.add(chunk, state.months_to)
         counted += chunk.events
         after = chunk.to
-    return counted
+    return Recounted(first, counted)
 
 
 def _first_whole_day() -> date | None:

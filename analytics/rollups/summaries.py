@@ -35,6 +35,13 @@ def summary(period: Period, post_id: UUID | None) -> Summary:
     ends = date.min if state is None else state.months_to
     counts, chosen = _counts(post_id), period.counts(ends)
     shares = _shares(counts.filter(chosen))
+    rows = (
+        counts.filter(chosen)
+        .filter(dimension=Dimension.REFERRER)
+        .values_list("value")
+        .annotate(seen=Sum("views"))
+        .order_by("-seen", "value")[:REFERRERS]
+    )
     return Summary(
         period=period,
         totals=_totals(counts.filter(chosen)),
@@ -42,7 +49,7 @@ def summary(period: Period, post_id: UUID | None) -> Summary:
         over_time=_over_time(counts, period, ends),
         is_monthly=period.days > MONTHLY_BEYOND,
         top_posts=_top_posts(chosen) if post_id is None else [],
-        referrers=_referrers(counts.filter(chosen)),
+        referrers=[Referrer(host, seen) for host, seen in rows],
         locales=shares[Dimension.LOCALE],
         devices=shares[Dimension.DEVICE],
         counted_at=None if state is None else state.counted_at,
@@ -90,16 +97,6 @@ def _shares(counts: Counts) -> dict[str, list[Share]]:
     for dimension, value, seen, hit in rows:
         found[dimension].append(Share(value, seen, hit))
     return found
-
-
-def _referrers(counts: Counts) -> list[Referrer]:
-    rows = (
-        counts.filter(dimension=Dimension.REFERRER)
-        .values_list("value")
-        .annotate(seen=Sum("views"))
-        .order_by("-seen", "value")[:REFERRERS]
-    )
-    return [Referrer(host, seen) for host, seen in rows]
 
 
 def _top_posts(chosen: Q) -> list[TopPost]:

@@ -89,7 +89,10 @@ class ModuleDefinitionViewSet(ApiViewSet):
         page = page_of(request)
         post_type = request.query_params.get("postType")
         if post_type is not None:
-            _require_post_type(post_type)
+            try:
+                find_post_type(post_type)
+            except RuleViolation as error:
+                raise invalid("postType", error.message, code=error.code) from None
         rows = list(modules)
         data = []
         for row in rows[page.slice]:
@@ -137,10 +140,3 @@ class ModuleDefinitionViewSet(ApiViewSet):
                 field_types={name: prop.kind for name, prop in props_of(definition.Props).items()},
             )
         )
-
-
-def _require_post_type(name: str) -> None:
-    try:
-        find_post_type(name)
-    except RuleViolation as error:
-        raise invalid("postType", error.message, code=error.code) from None

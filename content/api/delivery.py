@@ -144,7 +144,13 @@ class PublicPostViewSet(DeliveredViewSet):
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One published post, or the `fields` of it that are asked for."""
-        post, arms = _published(post_id)
+        try:
+            found = find_published(UUID(post_id))
+        except ValueError:
+            found = None
+        if found is None:
+            raise post_not_found(post_id)
+        post, arms = found
         fields = fields_of(request, WHOLE)
         return Response(delivered_post(post, fields, arms=arms, variation=variation_of(request)))
 
@@ -193,16 +199,6 @@ def variation_of(request: Request) -> str:
     if name and not _NAME.fullmatch(name):
         raise invalid("variation", "variation names one, like B.")
     return name
-
-
-def _published(post_id: str) -> tuple[Post, list[Arm]]:
-    try:
-        found = find_published(UUID(post_id))
-    except ValueError:
-        found = None
-    if found is None:
-        raise post_not_found(post_id)
-    return found
 
 
 def _in_place(arm: Arm, original: Post) -> Post:

@@ -95,7 +95,12 @@ class ImportViewSet(ApiViewSet):
         body = body_object(request)
         if "schemaVersion" in body:
             body = {"document": body}
-        _check_version(body.get("document"))
+        # Before the shape, which another version may have another of.
+        document = body.get("document")
+        version = document.get("schemaVersion") if isinstance(document, dict) else None
+        if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):
+            message = f"schemaVersion must be {SCHEMA_VERSION}: no other one is known here."
+            raise invalid("document.schemaVersion", message, code="schema_version")
         shape = check(body, Import)
         post = import_post(
             actor=self.actor,
@@ -105,14 +110,6 @@ class ImportViewSet(ApiViewSet):
         )
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(post_reads.present(post), status=201, headers=where)
-
-
-def _check_version(document: object) -> None:
-    """Before the shape, which another version may have another of."""
-    version = document.get("schemaVersion") if isinstance(document, dict) else None
-    if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):
-        message = f"schemaVersion must be {SCHEMA_VERSION}: no other one is known here."
-        raise invalid("document.schemaVersion", message, code="schema_version")
 
 
 def _document(shape: ImportedDocument) -> PostDocument:

@@ -37,15 +37,29 @@ def create_feedback(
     actor.require_person("give feedback")
     actor.require("feedback.create")
     actor.require("posts.view")
+    text = element_selector
+    text = text.strip()
+    if len(text) > SELECTOR_MAX or _CONTROL.search(text) or "\n" in text:
+        raise invalid(
+            "elementSelector",
+            _("elementSelector is one line of at most %(selector_max)s characters.")
+            % {"selector_max": SELECTOR_MAX},
+        )
     row = Feedback(
         category=_one_of("category", category, FeedbackCategory.values),
         content=_clean_content(content),
         x=_clean_place("x", x),
         y=_clean_place("y", y),
-        element_selector=_clean_selector(element_selector),
+        element_selector=text,
         author_id=actor.user.pk,
     )
-    row.post = _visible_post(post_id)
+    try:
+        post = Post.objects.filter(pk=UUID(post_id), deleted_at__isnull=True).first()
+    except ValueError:
+        post = None
+    if post is None:
+        raise invalid("postId", _("No post has this id."), code="unknown_post")
+    row.post = post
     row.save(force_insert=True)
     _record("feedback.created", row, actor)
     return row
@@ -136,16 +150,6 @@ def _locked(feedback_id: UUID | str) -> Feedback:
     return row
 
 
-def _visible_post(post_id: str) -> Post:
-    try:
-        post = Post.objects.filter(pk=UUID(post_id), deleted_at__isnull=True).first()
-    except ValueError:
-        post = None
-    if post is None:
-        raise invalid("postId", _("No post has this id."), code="unknown_post")
-    return post
-
-
 def _one_of(name: str, value: str, known: list[str]) -> str:
     if value not in known:
         raise invalid(
@@ -179,17 +183,6 @@ def _clean_place(name: str, value: float | None) -> float | None:
             % {"name": name, "farthest": f"{FARTHEST:,}"},
         )
     return value
-
-
-def _clean_selector(text: str) -> str:
-    text = text.strip()
-    if len(text) > SELECTOR_MAX or _CONTROL.search(text) or "\n" in text:
-        raise invalid(
-            "elementSelector",
-            _("elementSelector is one line of at most %(selector_max)s characters.")
-            % {"selector_max": SELECTOR_MAX},
-        )
-    return text
 
 
 def _record(name: str, row: Feedback, actor: Actor) -> None:

@@ -65,7 +65,11 @@ class Substitution(Edit):
         for name in documents:
             written = f"{name.replace('__', '_')}_written"
             rows = rows.annotate(**{written: Cast(name, TextField())})
-            conditions.append(self._holds(written, _as_json(self.old)))
+            conditions.append(
+                self._holds(
+                    written, json.dumps(self.old, ensure_ascii=connection.vendor == "sqlite")[1:-1]
+                )
+            )
         found = rows.filter(reduce(or_, conditions)).order_by(key)
         return list(found.values_list(key, flat=True).distinct())
 
@@ -80,11 +84,6 @@ class Substitution(Edit):
 def _either_case(char: str) -> str:
     forms = {form for form in (char, char.lower(), char.upper()) if len(form) == 1}
     return f"[{''.join(re.escape(form) for form in sorted(forms))}]"
-
-
-def _as_json(text: str) -> str:
-    """The text as the database writes it in JSON: SQLite keeps what we sent, PostgreSQL its own form."""
-    return json.dumps(text, ensure_ascii=connection.vendor == "sqlite")[1:-1]
 
 
 @dataclass(slots=True)

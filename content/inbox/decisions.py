@@ -143,7 +143,12 @@ def decide_of_post(
         view = open_layers(lock_post(post.pk)).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))
-    present = _as_seen(view, marks)
+    # The paths whose change is still the one that was seen.
+    present = [
+        change.path
+        for change in view.changes
+        if change.path in marks and fingerprint(change) == marks[change.path].seen
+    ]
     gone, moved = _not_as_seen(view, marks, present)
     if not present:
         return Decision(post, layer, gone=gone, moved=moved)
@@ -164,15 +169,6 @@ def decide_of_post(
         return Decision(post, layer, gone=gone, moved=moved, refused=refused, why=error.message)
     decided = Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
     return replace(decided, rejections=done.rejections)
-
-
-def _as_seen(view: LayerView, marks: Mapping[str, Marked]) -> list[str]:
-    """The paths whose change is still the one that was seen."""
-    return [
-        change.path
-        for change in view.changes
-        if change.path in marks and fingerprint(change) == marks[change.path].seen
-    ]
 
 
 def _not_as_seen(

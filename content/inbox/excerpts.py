@@ -111,17 +111,16 @@ def _cut(segment: Segment, among: Sequence[Segment], at: int) -> Segment:
     is_first, is_last = at == 0, at == len(among) - 1
     if is_first and is_last:
         return Segment("same", text if len(text) <= 2 * _WIDE else text[: 2 * _WIDE] + "…")
-    head, tail = _first_words(text), _last_words(text)
+    words = text.split(" ")
+    head, tail = (
+        (" ".join(words[: _AROUND + 1]) if len(words) > 1 else text[:_WIDE]),
+        _last_words(text),
+    )
     if is_first:
         return Segment("same", tail if tail == text else f"…{tail}")
     if is_last:
         return Segment("same", head if head == text else f"{head}…")
     return segment if len(head) + len(tail) >= len(text) else Segment("same", f"{head} … {tail}")
-
-
-def _first_words(text: str) -> str:
-    words = text.split(" ")
-    return " ".join(words[: _AROUND + 1]) if len(words) > 1 else text[:_WIDE]
 
 
 def _last_words(text: str) -> str:

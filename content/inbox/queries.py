@@ -106,12 +106,11 @@ def with_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
     return (
         rows.annotate(proposed_title=Case(When(post__is_placeholder=True, then=_PROPOSED)))
         .select_related("post")
-        .only(*_own_columns(), *(f"post__{name}" for name in columns))
+        .only(
+            *[column.name for column in QueuedChange._meta.concrete_fields],
+            *(f"post__{name}" for name in columns),
+        )
     )
-
-
-def _own_columns() -> list[str]:
-    return [column.name for column in QueuedChange._meta.concrete_fields]
 
 
 def facets() -> Facets:

@@ -15,7 +15,6 @@ from django.utils.translation import ngettext
 from content.changes import ABSENT, Change, Changes, apply, value_at
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
-from content.layers.marks import Marks
 from content.layers.rejected import Proposal
 from content.layers.state import lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, RejectedChange
@@ -81,7 +80,10 @@ def take_back_rejections(
     _require_untouched(layers, view, kept)
     document = apply(view.document, changes_of(kept, view))
     document = check_changes(post=post, before=view.document, after=document, actor=actor)
-    save_draft(view, post, document, _marks(view.marks, kept), actor.user.pk)
+    marks = dict(view.marks)
+    for one in kept:
+        marks |= one.proposal.marks
+    save_draft(view, post, document, marks, actor.user.pk)
     settle(post, layers.live)
     taken = tuple(row.path for row in rows)
     now = timezone.now()
@@ -169,13 +171,6 @@ def is_untouched(kept: Kept, view: LayerView) -> bool:
 def _is_same_order(was: Sequence[str], now: Sequence[str]) -> bool:
     """Whether the modules of both stand in the same order."""
     return [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
-
-
-def _marks(present: Marks, kept: Sequence[Kept]) -> Marks:
-    marks = dict(present)
-    for one in kept:
-        marks |= one.proposal.marks
-    return marks
 
 
 def _is_position(path: str) -> bool:

@@ -104,22 +104,18 @@ def keep_rejected(
 def _kept(view: LayerView, change: Change) -> JsonObject | None:
     """None where it is too large."""
     is_placed = change.kind in ("added", "moved")
+    # Who wrote it; that the layer below had moved on is kept too.
+    found = parts_of(view.marks, change.path)
+    mark = mark_of(view.marks, change.path)
+    if mark is not None:
+        found[change.path] = replace(mark, drifted=mark.drifted or change.path in view.drifted)
     proposal = Proposal(
         kind=change.kind,
         after=change.after,
         behind=change.behind,
         order=view.changes.order if is_placed else (),
         below=view.below.order if change.kind == "moved" else (),
-        marks=_marks(view, change.path),
+        marks=found,
     ).to_json()
     size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return proposal if size <= MOST_BYTES else None
-
-
-def _marks(view: LayerView, path: str) -> Marks:
-    """Who wrote it; that the layer below had moved on is kept too."""
-    found = parts_of(view.marks, path)
-    mark = mark_of(view.marks, path)
-    if mark is not None:
-        found[path] = replace(mark, drifted=mark.drifted or path in view.drifted)
-    return found

@@ -91,7 +91,10 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     actor.require("posts.revisions.manage")
     post = lock_post(post_id)
     live = open_layers(post).live
-    target, kept = live, _edited_since(post, run_id)
+    target, kept = (
+        live,
+        sorted({path for _, path, is_shared in _written(post, run_id) if is_shared}),
+    )
     for revision, paths in _contributions(post, run_id):
         target, left = _without(post, target, revision, paths)
         kept += left
@@ -108,11 +111,6 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
             code="nothing_to_revert",
         )
     return Reverted(post, reverted, tuple(kept), unstaged)
-
-
-def _edited_since(post: Post, run_id: str) -> list[str]:
-    """What others changed of the run's words before they went live: it is their work too."""
-    return sorted({path for _, path, is_shared in _written(post, run_id) if is_shared})
 
 
 def _contributions(post: Post, run_id: str) -> list[tuple[Revision, set[str]]]:

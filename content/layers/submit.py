@@ -60,7 +60,10 @@ def submit(
     post = lock_post(post_id)
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
-    selection = _selected(layers.ai_review, paths)
+    if not layers.ai_review.exists:
+        message = _("Nothing is staged in AI Review of this post.")
+        raise RuleViolation(message, code="nothing_staged")
+    selection = select(layers.ai_review, paths)
     chosen = selection.taken
     held = {
         change.path: MergeConflict(
@@ -89,13 +92,6 @@ def submit(
             },
         )
     return SubmitOutcome(post, taken.paths, tuple(held.values()), version)
-
-
-def _selected(view: LayerView, paths: Collection[str] | None) -> Selection:
-    if not view.exists:
-        message = _("Nothing is staged in AI Review of this post.")
-        raise RuleViolation(message, code="nothing_staged")
-    return select(view, paths)
 
 
 def _rest(view: LayerView, selection: Selection, held: Collection[str]) -> Changes:

@@ -31,7 +31,9 @@ def rebuild_references() -> int:
         ids = list(holders.order_by("pk").values_list("pk", flat=True))
         for begin in range(0, len(ids), _BATCH):
             _rebuild(kind, ids[begin : begin + _BATCH])
-        _drop_others(kind, holders)
+        # Rows of holders that are no more.
+        named = MediaReference.objects.filter(holder_kind=kind).values_list("holder_id", flat=True)
+        drop_references(kind, set(named.distinct()) - set(holders.values_list("pk", flat=True)))
     return MediaReference.objects.count()
 
 
@@ -60,9 +62,3 @@ def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
         held = global_uses(list(rows))
     drop_references(kind, ids)
     set_references(held)
-
-
-def _drop_others(kind: str, holders: QuerySet[Post] | QuerySet[ModuleInstance]) -> None:
-    """Rows of holders that are no more."""
-    named = MediaReference.objects.filter(holder_kind=kind).values_list("holder_id", flat=True)
-    drop_references(kind, set(named.distinct()) - set(holders.values_list("pk", flat=True)))

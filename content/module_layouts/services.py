@@ -61,7 +61,10 @@ def create_group(
             "The module group %(name)r is code, and stays as it is. Choose another name."
         ) % {"name": name}
         raise invalid("name", message, code="name_taken")
-    _require_post_type(post_type)
+    try:
+        find_post_type(post_type)
+    except RuleViolation as error:
+        raise invalid("postType", error.message, code=error.code) from None
     group = ModuleGroup(
         name=name,
         label=clean_line("label", label, LABEL_MAX, required=True),
@@ -137,13 +140,6 @@ def _lock(name: str) -> ModuleGroup:
     if found is None:
         raise NotFound(_("There is no module group %(name)r.") % {"name": name[:100]})
     return found
-
-
-def _require_post_type(name: str) -> None:
-    try:
-        find_post_type(name)
-    except RuleViolation as error:
-        raise invalid("postType", error.message, code=error.code) from None
 
 
 def _checked(

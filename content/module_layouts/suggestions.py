@@ -83,7 +83,7 @@ def suggest(
     post type.
     """
     allowed = [row for row in allowed_modules(post_type) if row.name not in exclude]
-    asked = _brief(brief)
+    asked = _Brief(stems_of(brief), _weights(tuple(modules.names()))) if brief.strip() else _Brief()
     template = _template(post_type)
     wanted = _in_order(roles or _roles_of(asked, allowed, bool(brief.strip())))
     found = {role: _candidates(role, allowed, asked, template) for role in wanted}
@@ -166,10 +166,6 @@ def _template(post_type: str) -> tuple[str, ...]:
         return tuple(place.type for place in find_group(name).modules) if name else ()
     except RuleViolation:
         return ()
-
-
-def _brief(text: str) -> _Brief:
-    return _Brief(stems_of(text), _weights(tuple(modules.names()))) if text.strip() else _Brief()
 
 
 def _weight(row: type[Module], asked: _Brief) -> float:

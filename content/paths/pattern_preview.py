@@ -81,16 +81,12 @@ def _look(found: Examples, posts: QuerySet[Post], pattern: str) -> dict[str, Pos
             _same(found, post, wanted[post.path])
         wanted[post.path] = post
         if before != post.path:
-            _count(found, post, before)
+            is_live = post.status == Status.PUBLISHED
+            found.moving += 1
+            found.leading += bool(before and post.published_at)
+            if len(found.shown) < _MOST_SHOWN:
+                found.shown.append(Example(post.title, before, post.path, is_live))
     return wanted
-
-
-def _count(found: Examples, post: Post, before: str) -> None:
-    is_live = post.status == Status.PUBLISHED
-    found.moving += 1
-    found.leading += bool(before and post.published_at)
-    if len(found.shown) < _MOST_SHOWN:
-        found.shown.append(Example(post.title, before, post.path, is_live))
 
 
 def _same(found: Examples, post: Post, other: Post) -> None:

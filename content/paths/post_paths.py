@@ -70,7 +70,13 @@ def path_for(post: Post, pattern: str | None = None) -> str:
     """The path of a post: the default locale without prefix, others with theirs; none of a variation."""
     if post.variation_of_id is not None:
         return ""
-    return path_by(pattern or pattern_of(post.type, post.locale), post, _slugs(post))
+    # The slugs from the root down to the post.
+    slugs = [post.slug]
+    ancestor, depth = post.parent, 0
+    while ancestor is not None and depth < DEEPEST:
+        slugs.insert(0, ancestor.slug)
+        ancestor, depth = ancestor.parent, depth + 1
+    return path_by(pattern or pattern_of(post.type, post.locale), post, slugs)
 
 
 def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
@@ -106,16 +112,6 @@ def slugs_in(tree: Tree, post: Post) -> list[str]:
         slug, above = tree[parent]
         slugs.insert(0, slug)
         parent, depth = above, depth + 1
-    return slugs
-
-
-def _slugs(post: Post) -> list[str]:
-    """The slugs from the root down to the post."""
-    slugs = [post.slug]
-    ancestor, depth = post.parent, 0
-    while ancestor is not None and depth < DEEPEST:
-        slugs.insert(0, ancestor.slug)
-        ancestor, depth = ancestor.parent, depth + 1
     return slugs
 
 

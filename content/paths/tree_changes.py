@@ -55,7 +55,13 @@ def follow_path_change(post: Post, actor: Actor) -> Following:
     """Set the paths of everything below a post whose path changed, or leave them to a worker."""
     below = _ids_below(post.pk, MOST_AT_ONCE + 1)
     if len(below) <= MOST_AT_ONCE:
-        return Following(_follow_now(post))
+        moves: list[Move] = []
+        pattern = cache(pattern_of)
+        for level in _levels(post, is_locked=True):
+            for child in level:
+                moves += set_path(child, path_for(child, pattern(child.type, child.locale)))
+            save_paths(level)
+        return Following(moves)
     row, is_new = TreeMove.objects.select_for_update().get_or_create(
         post=post, defaults={"changed_by_id": actor.user.pk}
     )
@@ -64,16 +70,6 @@ def follow_path_change(post: Post, actor: Actor) -> Following:
         row.save()
     outbox.record(MOVED, actor=actor, payload={"id": str(post.pk), "to": post.path})
     return Following(is_left=True)
-
-
-def _follow_now(post: Post) -> list[Move]:
-    moves: list[Move] = []
-    pattern = cache(pattern_of)
-    for level in _levels(post, is_locked=True):
-        for child in level:
-            moves += set_path(child, path_for(child, pattern(child.type, child.locale)))
-        save_paths(level)
-    return moves
 
 
 def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:

@@ -206,17 +206,13 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     post.robots_json = definition.seo()["robotsJson"]
     post.created_at = timezone.now()
     if translation_of is not None:
-        _join_translations(post, translation_of)
+        group: UUID = translation_of.translation_group
+        taken = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
+        if taken is not None:
+            raise translation_taken(taken)
+        post.translation_group = group
+        post.translated_from = translation_of
     return post
-
-
-def _join_translations(post: Post, source: Post) -> None:
-    group: UUID = source.translation_group
-    taken = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
-    if taken is not None:
-        raise translation_taken(taken)
-    post.translation_group = group
-    post.translated_from = source
 
 
 def empty_document(post: Post) -> PostDocument:

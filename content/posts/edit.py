@@ -47,16 +47,12 @@ def edit_post(
     after = edit(before) if edit else before
     after = check_changes(post=post, before=before, after=after, actor=actor)
     if status == Status.PUBLISHED:
-        _check_not_both(before, after)
+        due = after.fields.get("publishAt")
+        if due is not None and due != before.fields.get("publishAt"):
+            message = _("A post is published now or later, not both.")
+            raise invalid("publishAt", message, code="not_a_draft")
     if write_live(post=post, before=before, after=after, actor=actor, reason="edited"):
         settle(post, after)
     if status is not None and status != post.status:
         move_status(post=post, status=status, actor=actor)
     return post
-
-
-def _check_not_both(before: PostDocument, after: PostDocument) -> None:
-    due = after.fields.get("publishAt")
-    if due is not None and due != before.fields.get("publishAt"):
-        message = _("A post is published now or later, not both.")
-        raise invalid("publishAt", message, code="not_a_draft")

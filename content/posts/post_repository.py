@@ -164,7 +164,12 @@ def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
         cast(str, change.module_id) for change in changes if change.kind in ("removed", "replaced")
     }
     if removed:
-        _remove(post, removed)
+        # Remove placements, and the instances of their own that nothing else places.
+        rows = post.placements.filter(pk__in=removed)
+        instances = list(rows.values_list("instance_id", flat=True))
+        rows.delete()
+        own = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
+        own.exclude(scope="global").delete()
     existing = {str(row.pk): row for row in post.placements.select_related("instance")}
     touched = {change.module_id for change in changes}
     new_instances: list[ModuleInstance] = []
@@ -208,12 +213,3 @@ def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
         locked=module.locked,
         overrides=dict(module.overrides),
     )
-
-
-def _remove(post: Post, ids: set[str]) -> None:
-    """Remove placements, and the instances of their own that nothing else places."""
-    rows = post.placements.filter(pk__in=ids)
-    instances = list(rows.values_list("instance_id", flat=True))
-    rows.delete()
-    own = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
-    own.exclude(scope="global").delete()

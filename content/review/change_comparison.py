@@ -40,7 +40,10 @@ def compare_change(
         )
         of_module = compare_modules(*sides, language=after.locale)
         if change.kind == "added":
-            of_module = _placed(of_module, _place(change.behind, after))
+            difference = Difference("position", (), None, _place(change.behind, after), passage=1)
+            of_module = replace(
+                of_module, lines=(*of_module.lines, DiffLine((), "", "inserted", (), (difference,)))
+            )
         return _without_parts(change, of_module), "module"
     is_there = change.module_id is None or after.module(change.module_id) is not None
     shape = shape_at(change.path, after if is_there else before)
@@ -99,11 +102,6 @@ def _moved(change: Change, before: PostDocument, after: PostDocument) -> Compari
         "position", (), old, f"{new} ({_place(change.behind, after)})", passage=1
     )
     return Comparison((DiffLine((), "", "changed", (), (difference,)),))
-
-
-def _placed(found: Comparison, place: str) -> Comparison:
-    difference = Difference("position", (), None, place, passage=1)
-    return replace(found, lines=(*found.lines, DiffLine((), "", "inserted", (), (difference,))))
 
 
 def _place(behind: str, document: PostDocument) -> str:

@@ -234,7 +234,10 @@ class _Work:
         old, new = self.old[run.old], self.new[run.new]
         self.found.steps.append(AlignedUnits(old, new, self.passage))
         before, after = text_of_units(old), text_of_units(new)
-        lead = _common_space(before, after)
+        found = before[: len(before) - len(before.lstrip())]
+        lead = (
+            found if found and after.startswith(found) and before.strip() and after.strip() else ""
+        )
         before, after = before[len(lead) :], after[len(lead) :]
         self.draw_text("same", lead)
         for status, units in (("removed", old), ("inserted", new)):
@@ -472,11 +475,6 @@ def _spread(spans: Sequence[tuple[int, str]]) -> list[str]:
 def _tail(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
     """The spans of the word without the space before it."""
     return tuple((1, marks) for marks in _spread(unit.spans)[len(unit.space) :])
-
-
-def _common_space(one: str, other: str) -> str:
-    found = one[: len(one) - len(one.lstrip())]
-    return found if found and other.startswith(found) and one.strip() and other.strip() else ""
 
 
 def _order(units: Units) -> list[str]:

@@ -88,7 +88,13 @@ def assess(
     if comparison.words_before and not comparison.words_after:
         flags.add("removed")
         level = 3
-    hands = set(_hands(mark, is_drifted=is_drifted))
+    # Whether somebody else was there, too.
+    found = ["drifted"] if is_drifted or (mark is not None and mark.drifted) else []
+    if mark is not None and mark.conflict:
+        found.append("conflict")
+    if mark is not None and mark.edited_by:
+        found.append("edited")
+    hands = set(found)
     if hands:
         level = 2 if hands == {"edited"} and level < 3 else 3
     return Risk(level, ordered(flags | hands))
@@ -131,13 +137,3 @@ def _is_plain_space(difference: Difference) -> bool:
         isinstance(side, str) and side != "" and side.strip(" ") == ""
         for side in (difference.before, difference.after)
     )
-
-
-def _hands(mark: Mark | None, *, is_drifted: bool) -> list[str]:
-    """Whether somebody else was there, too."""
-    found = ["drifted"] if is_drifted or (mark is not None and mark.drifted) else []
-    if mark is not None and mark.conflict:
-        found.append("conflict")
-    if mark is not None and mark.edited_by:
-        found.append("edited")
-    return found

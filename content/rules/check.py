@@ -58,21 +58,17 @@ def clean_changes(
 
 def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor) -> None:
     if not actor.is_person:
-        _agents_fields_only(changes)
+        for change in changes:
+            name = change.path.removeprefix("post.")
+            if change.module_id or name == "taxonomyTermIds" or name.startswith(CUSTOM_PREFIX):
+                continue
+            if name not in AGENT_FIELD_NAMES:
+                message = _("Agents and AI clients cannot propose %(name)s.") % {"name": name}
+                raise RuleViolation(message, code="not_stageable", details={name: [message]})
     elif post._state.adding and actor.can("posts.create"):
         return  # what is new is its author's, whether or not they may change what is there
     elif not actor.can("posts.edit"):
         _translation_only(post, changes, before)
-
-
-def _agents_fields_only(changes: Changes) -> None:
-    for change in changes:
-        name = change.path.removeprefix("post.")
-        if change.module_id or name == "taxonomyTermIds" or name.startswith(CUSTOM_PREFIX):
-            continue
-        if name not in AGENT_FIELD_NAMES:
-            message = _("Agents and AI clients cannot propose %(name)s.") % {"name": name}
-            raise RuleViolation(message, code="not_stageable", details={name: [message]})
 
 
 def _translation_only(post: Post, changes: Changes, before: PostDocument) -> None:

@@ -26,7 +26,12 @@ def author(actor: Actor, agent_id: str | None) -> Actor:
     """
     require_layer(actor, Layer.AI_REVIEW)
     if actor.run_id is not None:
-        return _of_run(actor, agent_id)
+        if agent_id and agent_id != actor.agent_id:
+            raise NotAllowed(
+                f"This run writes as its own agent, {actor.agent_id}; leave agentId out.",
+                code="another_agent",
+            )
+        return actor
     if not agent_id:
         return _as(actor, actor.user)
     if is_switched_off(agent_id):
@@ -68,12 +73,3 @@ def _system_user(agent_id: str) -> User:
             code="no_account",
         )
     return user
-
-
-def _of_run(actor: Actor, agent_id: str | None) -> Actor:
-    if agent_id and agent_id != actor.agent_id:
-        raise NotAllowed(
-            f"This run writes as its own agent, {actor.agent_id}; leave agentId out.",
-            code="another_agent",
-        )
-    return actor

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
-from content.document import ModuleDocument, PostDocument
+from content.document import PostDocument
 from content.models import Post
 from content.module_layouts.queries import find_group
 from content.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
@@ -78,7 +78,7 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     probe = Post(type=arguments.type, locale=arguments.locale or "")
 
     def edit(document: PostDocument) -> PostDocument:
-        prose = _first_prose(document)
+        prose = next((module for module in document.modules if module.type == "prose"), None)
         markdown = arguments.content_markdown
         if markdown is not None and prose is None:
             results.append({"ok": False, "error": NO_PROSE})
@@ -134,10 +134,6 @@ def _group(arguments: CreatePost) -> str | None:
     if arguments.module_group_id is not None:
         return find_group(arguments.module_group_id).name
     return None
-
-
-def _first_prose(document: PostDocument) -> ModuleDocument | None:
-    return next((module for module in document.modules if module.type == "prose"), None)
 
 
 def _target(document: PostDocument, item: dict[str, Any]) -> str | None:

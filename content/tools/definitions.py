@@ -104,11 +104,12 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
     found = find_post_type(arguments.post_type)
     groups = all_groups(found.name)
+    defaults = cast("JsonObject", found.seo())
     return {
         **_post_type(found, groups),
         "customFields": found.custom_fields_schema(),
         "taxonomies": [_use(use.slug, use.max_selections) for use in found.taxonomies],
-        "seoDefaults": _seo(found),
+        "seoDefaults": {name: value for name, value in defaults.items() if value is not None},
         "urlPatterns": [*patterns_of(found.name)],
         "allowedModules": [module.name for module in allowed_modules(found.name)],
         "moduleGroups": [
@@ -117,11 +118,6 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
         ],
         **_default_group(found),
     }
-
-
-def _seo(row: type[PostType]) -> JsonObject:
-    defaults = cast("JsonObject", row.seo())
-    return {name: value for name, value in defaults.items() if value is not None}
 
 
 def _use(slug: str, most: int | None) -> JsonObject:
@@ -143,24 +139,20 @@ def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
 
 
 def _module(row: type[Module], full: bool = False) -> JsonObject:
+    # How to choose; how to fill it as well, which get_module_schema says again, in full.
+    guidance = row.ai.as_json()
+    if not full:
+        del guidance["compositionNotes"]
     wire: JsonObject = {
         "type": row.name,
         "name": row.label,
         "description": row.description,
         "allowedScopes": list(row.allowed_scopes),
-        "aiGuidance": _guidance(row, full),
+        "aiGuidance": guidance,
     }
     if full:
         wire |= {"icon": row.icon, "allowedPostTypes": list(row.allowed_post_types)}
     return wire
-
-
-def _guidance(row: type[Module], full: bool) -> JsonObject:
-    """How to choose; how to fill it as well, which get_module_schema says again, in full."""
-    guidance = row.ai.as_json()
-    if not full:
-        del guidance["compositionNotes"]
-    return guidance
 
 
 @tool(

@@ -70,7 +70,14 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
         if value is not None:
             posts = posts.filter(**{name: value})
             if name != "status":
-                _require_known(name, value, posts)
+                # An empty list for a name that never existed would read as "there are none".
+                known = list(settings.CMS_ENV.locales) if name == "locale" else post_types.names()
+                if value not in known and not posts.exists():
+                    what = "locale" if name == "locale" else "post type"
+                    raise invalid(
+                        name,
+                        f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}.",
+                    )
     if arguments.q:
         posts = search.matching(posts, arguments.q, arguments.locale)
     if arguments.taxonomy_term:
@@ -83,16 +90,6 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
             waiting = queries.waiting_in(layer)
             posts = posts.filter(waiting) if wanted else posts.exclude(waiting)
     return posts
-
-
-def _require_known(name: str, value: str, posts: QuerySet[Post]) -> None:
-    """An empty list for a name that never existed would read as "there are none"."""
-    known = list(settings.CMS_ENV.locales) if name == "locale" else post_types.names()
-    if value not in known and not posts.exists():
-        what = "locale" if name == "locale" else "post type"
-        raise invalid(
-            name, f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}."
-        )
 
 
 def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:

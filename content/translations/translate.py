@@ -134,7 +134,12 @@ def propose_translation(
         raise by_other_names(error, {copied: of for of, copied in made.items()}) from None
     remember(post, document, made)
     record_translation(post, source, actor)
-    return StagedTranslation(staged, made, _translatable(staged.document))
+    found: dict[str, tuple[str, ...]] = {}
+    for module in staged.document.modules:
+        part = "props" if module.scope == "local" else "overrides"
+        names = translatable_paths(find_module(module.type).name)
+        found[module.id] = tuple(f"modules.{module.id}.{part}.{name}" for name in sorted(names))
+    return StagedTranslation(staged, made, found)
 
 
 def require_translatable(source: Post, layer: Layer | None = None) -> None:
@@ -177,15 +182,6 @@ def _copied(
 ) -> tuple[PostDocument, dict[str, str]]:
     document = empty.with_fields(copied_fields(source)).with_terms(terms_in(locale, source))
     return copy_modules(source, document)
-
-
-def _translatable(document: PostDocument) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for module in document.modules:
-        part = "props" if module.scope == "local" else "overrides"
-        names = translatable_paths(find_module(module.type).name)
-        found[module.id] = tuple(f"modules.{module.id}.{part}.{name}" for name in sorted(names))
-    return found
 
 
 @transaction.atomic

@@ -119,7 +119,12 @@ def promote_variation(
     original = lock_post(post_id)
     winner = _variation_of(original, variation_id)
     check_version(expected_version, original.version, _("This post"))
-    _check_seen(expected_variation_version, winner)
+    # As of the post, by a name of its own: `version` is that of the post.
+    try:
+        check_version(expected_variation_version, winner.version, _("The variation"))
+    except Conflict as error:
+        details = {"variationVersion": [error.message]}
+        raise Conflict(error.message, code=error.code, details=details) from None
     before = post_repository.load(original)
     after = won_by(winner, before)
     after = check_changes(post=original, before=before, after=after, actor=actor, taken_over=after)
@@ -130,15 +135,6 @@ def promote_variation(
         settle(original, after)
     stop_variations(original, actor)
     return original
-
-
-def _check_seen(expected: int | None, winner: Post) -> None:
-    """As of the post, by a name of its own: `version` is that of the post."""
-    try:
-        check_version(expected, winner.version, _("The variation"))
-    except Conflict as error:
-        details = {"variationVersion": [error.message]}
-        raise Conflict(error.message, code=error.code, details=details) from None
 
 
 def _variation_of(original: Post, variation_id: UUID | str) -> Post:

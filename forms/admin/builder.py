@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from django.forms import Form
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -37,14 +36,11 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
         "is_changed": request.method == "POST",
         "kinds": list(KINDS.items()),
         "most": MOST_FIELDS,
-        "shown": _shown(form),
+        "shown": {
+            name: str(form[name].value() or "") for name in ("title", "description", "submitLabel")
+        },
         **_around(request, row),
     }
-
-
-def _shown(form: Form) -> dict[str, str]:
-    """The words around the fields as they are typed."""
-    return {name: str(form[name].value() or "") for name in ("title", "description", "submitLabel")}
 
 
 def _around(request: HttpRequest, row: FormDefinition) -> dict[str, Any]:

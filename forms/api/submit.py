@@ -47,7 +47,9 @@ class SubmitViewSet(ApiViewSet):
     @extend_schema(parameters=schema.SUBMIT, request=schema.ANSWERS, responses=schema.SUBMITTED)
     def submit(self, request: Request, slug: str) -> HttpResponseBase:
         """Send a form. Only what is accepted counts against the limit of submissions an hour."""
-        _refuse_large(request)
+        # Before anything of the body is read.
+        if body_length(request) > MOST_BYTES:
+            raise RequestDataTooBig
         shown = _post_of(request)
         is_page = isinstance(request.data, QueryDict)
         told = submit_form(
@@ -62,12 +64,6 @@ class SubmitViewSet(ApiViewSet):
         if is_page and told.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
             return SeeOther(told.redirect_url)
         return Response(schema.FormSubmittedAnswer.model_validate(told), status=201)
-
-
-def _refuse_large(request: Request) -> None:
-    """Before anything of the body is read."""
-    if body_length(request) > MOST_BYTES:
-        raise RequestDataTooBig
 
 
 def _post_of(request: Request) -> UUID | None:

@@ -58,7 +58,14 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
     """`do` is `delete` or `categories`, `ids` the files; with `confirmed` it is done."""
     require(request, "media.edit", "media.delete")
     doing = request.POST.get("do", "")
-    ids = _uuids(request.POST.getlist("ids"))
+    given = request.POST.getlist("ids")
+    found: dict[UUID, None] = {}
+    for text in given:
+        try:
+            found[UUID(text)] = None
+        except ValueError:
+            continue
+    ids = list(found)
     back = _back(request)
     if doing not in ("delete", "categories") or not ids:
         if request.method == "POST":
@@ -129,16 +136,6 @@ def _page(
 ) -> HttpResponse:
     context = {"tiles": tiles, "back": back, **more}
     return form_page(request, "admin/media/bulk.html", Asset, context, title=title, form=form)
-
-
-def _uuids(given: Sequence[str]) -> list[UUID]:
-    found: dict[UUID, None] = {}
-    for text in given:
-        try:
-            found[UUID(text)] = None
-        except ValueError:
-            continue
-    return list(found)
 
 
 def _back(request: HttpRequest) -> str:

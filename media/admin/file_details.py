@@ -13,7 +13,7 @@ from media.models import Asset, AssetStatus
 from media.presenters import site_image, url_of
 from media.services.variants import dark_status
 from media.usage_labels import places_of
-from proofroom.core.activity.presenters import EntryAnswer, present
+from proofroom.core.activity.presenters import present
 from proofroom.core.activity.queries import Chosen, about, entries
 from proofroom.core.actor import Actor
 
@@ -34,6 +34,8 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
     """All that the template names. A fixed number of queries."""
     image = site_image(asset)
     dark = dark_status(asset) if image else "none"
+    # The newest entries of the log about the file, in sentences; sizes are a matter of machines.
+    rows = about(entries(Chosen(event="media")), str(asset.pk)).exclude(name="media.variants")
     return {
         "asset": asset,
         "choice": choice_of(asset),
@@ -52,14 +54,8 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
         "is_waiting": AssetStatus.PROCESSING in (asset.status, dark),
         "places": places_of(asset, actor),
         "words": [(language_name(code), text) for code, text in sorted(asset.alt_texts.items())],
-        "history": _history(asset, actor),
+        "history": present(list(rows[:_NEWEST]), actor),
     }
-
-
-def _history(asset: Asset, actor: Actor) -> list[EntryAnswer]:
-    """The newest entries of the log about the file, in sentences; sizes are a matter of machines."""
-    rows = about(entries(Chosen(event="media")), str(asset.pk)).exclude(name="media.variants")
-    return present(list(rows[:_NEWEST]), actor)
 
 
 def _ratio(asset: Asset) -> str:

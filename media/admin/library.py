@@ -65,7 +65,14 @@ class Chip:
 def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]:
     """What the page shows beside what Django's list does. No query of its own."""
     rows: QuerySet[Any] = listed.result_list
-    orders = _orders()
+    # By the numbers that Django's list knows its columns by.
+    orders = [
+        ("", _("Newest first")),
+        ("6", _("Oldest first")),
+        ("1", _("By name")),
+        ("-3", _("Largest first")),
+        ("-4", _("Most used first")),
+    ]
     ordering = str(listed.params.get("o", ""))
     return {
         "tiles": [FileTile(choice_of(asset), asset.uses) for asset in rows],
@@ -83,17 +90,6 @@ def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]
         "accept": KINDS,
         **upload_limits(),
     }
-
-
-def _orders() -> list[tuple[str, str]]:
-    """By the numbers that Django's list knows its columns by."""
-    return [
-        ("", _("Newest first")),
-        ("6", _("Oldest first")),
-        ("1", _("By name")),
-        ("-3", _("Largest first")),
-        ("-4", _("Most used first")),
-    ]
 
 
 def _chips(listed: LibraryList) -> list[Chip]:

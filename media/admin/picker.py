@@ -47,7 +47,11 @@ def pick_page(request: HttpRequest) -> HttpResponse:
         **wanted,
         **upload_limits(),
         "kind": kind,
-        "orders": _orders(),
+        "orders": [
+            ("-createdAt", _("Newest first")),
+            ("filename", _("By name")),
+            ("-size", _("Largest first")),
+        ],
         "picks": [choice_of(asset, wanted["language"]) for asset in found[:PER_PAGE]],
         "next": query.urlencode() if len(found) > PER_PAGE else "",
         "begin": begin,
@@ -63,14 +67,6 @@ def pick_page(request: HttpRequest) -> HttpResponse:
     return form_page(
         request, f"admin/media/{name}.html", Asset, context, title=_("Choose from the media")
     )
-
-
-def _orders() -> list[tuple[str, str]]:
-    return [
-        ("-createdAt", _("Newest first")),
-        ("filename", _("By name")),
-        ("-size", _("Largest first")),
-    ]
 
 
 def _word(request: HttpRequest, name: str) -> str:

@@ -47,10 +47,13 @@ class FileViewSet(ApiViewSet):
         # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
         self.actor.require_person("upload files")
         file = _file(request, also=(*_ALT, *_CATEGORIES))
+        texts = _texts(request, _ALT)
+        if len(texts) > 1:
+            raise invalid("alt_text", "alt_text comes once.")
         asset = store_image(
             file=file,
             filename=str(file.name or ""),
-            alt_text=_alt_text(request),
+            alt_text=texts[0] if texts else "",
             categories=_categories(request),
             actor=self.actor,
         )
@@ -72,7 +75,11 @@ class FileViewSet(ApiViewSet):
 
 def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
     """The one file of a body that has nothing else but the fields in `also`."""
-    _refuse_large(request)
+    most = settings.CMS_ENV.media_max_bytes
+    if body_length(request) > most + _AROUND:
+        raise TooLarge(
+            f"The file is larger than {most / 1024 / 1024:g} MB.", details={"file": ["too large"]}
+        )
     data = request.data
     for name in (*data, *request.FILES):
         if name != "file" and (name not in also or name in request.FILES):
@@ -86,14 +93,6 @@ def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
     return found
 
 
-def _refuse_large(request: Request) -> None:
-    most = settings.CMS_ENV.media_max_bytes
-    if body_length(request) > most + _AROUND:
-        raise TooLarge(
-            f"The file is larger than {most / 1024 / 1024:g} MB.", details={"file": ["too large"]}
-        )
-
-
 def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
     data = request.data
     found = [
@@ -105,13 +104,6 @@ def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
         if len(text) > _LONGEST:
             raise invalid(names[0], "This is too long.")
     return found
-
-
-def _alt_text(request: Request) -> str:
-    texts = _texts(request, _ALT)
-    if len(texts) > 1:
-        raise invalid("alt_text", "alt_text comes once.")
-    return texts[0] if texts else ""
 
 
 def _categories(request: Request) -> list[str]:

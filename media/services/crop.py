@@ -34,7 +34,8 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     content, suffix = cropped(_content(asset), kept)
     stem = PurePosixPath(asset.filename).stem
     if is_in_place:
-        _unchanged(asset)
+        if find_asset(asset.pk).file.name != asset.file.name:
+            raise Conflict(_("Somebody replaced the file meanwhile. Look at it and crop again."))
         made = replace_file(
             asset_id=asset.pk, file=BytesIO(content), filename=f"{stem}{suffix}", actor=actor
         )
@@ -59,11 +60,6 @@ def _content(asset: Asset) -> bytes:
             "box", _("The file is not in the storage, so it cannot be cropped.")
         ) from None
     return content
-
-
-def _unchanged(was: Asset) -> None:
-    if find_asset(was.pk).file.name != was.file.name:
-        raise Conflict(_("Somebody replaced the file meanwhile. Look at it and crop again."))
 
 
 def _described(made: Asset, whole: Asset, box: Box, actor: Actor) -> Asset:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from media import file_store
-from media.models import Asset, StoredFile
+from media.models import StoredFile
 from media.services.update import locked_asset
 from media.usage_labels import places_of
 from proofroom.core import outbox
@@ -37,13 +37,9 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
             code="media_in_use",
             details={"usedIn": [place.sentence for place in places.named]},
         )
-    _let_go_of_files(asset)
-    payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
-    asset.delete()
-    outbox.record("media.deleted", actor=actor, payload=payload)
-
-
-def _let_go_of_files(asset: Asset) -> None:
     files = StoredFile.objects.filter(asset=asset)
     files.filter(is_deleted=True).delete()
     file_store.let_go([*files.values_list("name", flat=True)], timezone.now())
+    payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
+    asset.delete()
+    outbox.record("media.deleted", actor=actor, payload=payload)

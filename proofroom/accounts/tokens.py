@@ -40,7 +40,14 @@ class TokenAuthentication(BaseAuthentication):
         row = _found(secret) if secret and len(secret) <= _LONGEST else None
         if row is None:
             raise InvalidToken
-        owner = instance(User, _owners(row))
+        owner = instance(
+            User,
+            {
+                name.removeprefix(_OWNER): value
+                for name, value in row.items()
+                if name.startswith(_OWNER)
+            },
+        )
         if not owner.can_log_in or owner.role != row["role"]:
             raise InvalidToken
         note_use(ApiToken, row["id"], row["last_used_at"])
@@ -56,9 +63,3 @@ def _found(secret: str) -> Row | None:
         return None
     ends = rows[0]["expires_at"]
     return None if ends is not None and ends <= timezone.now() else rows[0]
-
-
-def _owners(row: Row) -> Row:
-    return {
-        name.removeprefix(_OWNER): value for name, value in row.items() if name.startswith(_OWNER)
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from proofroom.definitions.fields import ModuleProps
-from proofroom.definitions.props_schema import Prop, props_of
+from proofroom.definitions.props_schema import props_of
 from proofroom.definitions.richtext.text import to_text
 
 _READABLE = frozenset({"text", "textarea", "richtext"})
@@ -19,15 +19,12 @@ def words_of(props: type[ModuleProps] | None, values: object) -> Iterator[str]:
         return
     known = props_of(props)
     for name, value in values.items():
-        yield from _prop_text(known.get(name), value)
-
-
-def _prop_text(prop: Prop | None, value: object) -> Iterator[str]:
-    if prop is None or prop.kind in _READABLE:
-        yield from _any_text(value)
-    elif prop.nested is not None:
-        for item in value if isinstance(value, list) else [value]:
-            yield from words_of(prop.nested, item)
+        prop = known.get(name)
+        if prop is None or prop.kind in _READABLE:
+            yield from _any_text(value)
+        elif prop.nested is not None:
+            for item in value if isinstance(value, list) else [value]:
+                yield from words_of(prop.nested, item)
 
 
 def _any_text(value: object, depth: int = 0) -> Iterator[str]:

@@ -87,7 +87,14 @@ def _violation(
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden":
         return describe_translated(error, _SENTENCES)
-    known = _known_at(props, error["loc"])
+    # The wire names allowed where the last part of the location stands.
+    location = error["loc"]
+    here: type[ModuleProps] | None = props
+    for part in location[:-1]:
+        if isinstance(part, str) and here is not None:
+            prop = props_of(here).get(part)
+            here = prop.nested if prop else None
+    known = list(props_of(here)) if here else []
     name = shorten_key(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
     hint = " " + _("Did you mean %(name)r?") % {"name": close[0]} if close else ""
@@ -96,13 +103,3 @@ def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
         "hint": hint,
         "known": ", ".join(known) or "none",
     }
-
-
-def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list[str]:
-    """The wire names allowed where the last part of the location stands."""
-    here: type[ModuleProps] | None = props
-    for part in location[:-1]:
-        if isinstance(part, str) and here is not None:
-            prop = props_of(here).get(part)
-            here = prop.nested if prop else None
-    return list(props_of(here)) if here else []

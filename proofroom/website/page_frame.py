@@ -99,6 +99,9 @@ def context_of(
     links = {
         slug: menu_links(items, place, around.neighbours) for slug, items in around.menus.items()
     }
+    # Where the language switch leads: to the page in that language, else to the home page of it.
+    paths = {item["locale"]: item["url"] for item in alternates}
+    own = {around.place.locale: around.place.path or home_of(around.place.locale)}
     return {
         "locale": place.locale,
         "text_direction": "rtl" if is_right_to_left(place.locale) else "ltr",
@@ -113,13 +116,6 @@ def context_of(
         "footer_menu": links.get("footer", []),
         "breadcrumb": crumbs,
         "alternates": alternates,
-        "languages": _languages(around, alternates),
+        "languages": site_links.alternates(around.place, {**around.homes, **own, **paths}),
         **more,
     }
-
-
-def _languages(around: Surroundings, here: Sequence[Alternate]) -> list[Alternate]:
-    """Where the language switch leads: to the page in that language, else to the home page of it."""
-    paths = {item["locale"]: item["url"] for item in here}
-    own = {around.place.locale: around.place.path or home_of(around.place.locale)}
-    return site_links.alternates(around.place, {**around.homes, **own, **paths})

@@ -16,7 +16,6 @@ from content.menus.links import (
     breadcrumb,
 )
 from content.models import Post, Term
-from content.posts.linked_posts import Neighbour
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries
 from proofroom.website.descriptions import description_of
@@ -71,7 +70,12 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
     is_uncounted = bool(content.preview) or not content.is_counted
     with in_words_of(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
-        languages = alternates(place, _translations(post, around.neighbours))
+        paths = {
+            other.locale: other.path
+            for other in around.neighbours
+            if other.group == post.translation_group and other.is_published
+        }
+        languages = alternates(place, {**paths, post.locale: post.path})
         html = render_modules(
             items,
             {
@@ -135,15 +139,6 @@ def missing_page(locale: str) -> str:
         return render_to_string(
             "site/404.html", context_of(around, []) | {"feeds": feeds_of(around)}
         )
-
-
-def _translations(post: Post, found: Sequence[Neighbour]) -> dict[str, str]:
-    paths = {
-        other.locale: other.path
-        for other in found
-        if other.group == post.translation_group and other.is_published
-    }
-    return {**paths, post.locale: post.path}
 
 
 def term_path(post: Post, term: Term) -> str:

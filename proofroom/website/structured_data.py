@@ -71,7 +71,16 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
         case "blog":
             return {"@type": "BlogPosting", "headline": post.title, **common, **_work(post, told)}
         case "profile":
-            return {"@type": "Person", **common, **_person(post)}
+            facts = post.custom_fields
+            return {
+                "@type": "Person",
+                **common,
+                **{
+                    "jobTitle": facts.get("role"),
+                    "email": facts.get("email"),
+                    "sameAs": _website(facts),
+                },
+            }
         case "company":
             return {"@type": "Organization", **common, **_organization(post, told)}
         case "testimonial":
@@ -91,11 +100,6 @@ def _work(post: Post, told: PageFacts) -> JsonObject:
     # The site stands for its authors: the names of accounts are nobody's business.
     site: JsonObject = {"@type": "Organization", "name": told.site_name, "url": absolute("/")}
     return {**_dates(post), "author": site, "publisher": site, "mainEntityOfPage": told.canonical}
-
-
-def _person(post: Post) -> JsonObject:
-    facts = post.custom_fields
-    return {"jobTitle": facts.get("role"), "email": facts.get("email"), "sameAs": _website(facts)}
 
 
 def _organization(post: Post, told: PageFacts) -> JsonObject:

@@ -55,7 +55,8 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
     own = _OWN.get(address.removeprefix(home_of(locale)))
     if own is not None:
         return own(request, locale) or _missing(locale)
-    form = _form(request)
+    is_markdown = prefers_markdown(request.headers.get("Accept", ""))
+    form = MARKDOWN_IF_ACCEPTED if is_markdown else HTML
     return (
         _post_at(request, address, locale, form)
         or _list_at(request, address, locale, form)
@@ -64,11 +65,6 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
         or _moved(request, address)
         or _missing(locale)
     )
-
-
-def _form(request: HttpRequest) -> Representation:
-    is_markdown = prefers_markdown(request.headers.get("Accept", ""))
-    return MARKDOWN_IF_ACCEPTED if is_markdown else HTML
 
 
 def _post_at(request: HttpRequest, address: str, locale: str, form: Representation) -> Answer:

@@ -39,7 +39,15 @@ class Command(BaseCommand):
         if locale not in settings.CMS_ENV.locales:
             known = ", ".join(settings.CMS_ENV.locales)
             raise CommandError(f"{locale!r} is not a locale of this site; known: {known}.")
-        actor = Actor(user=_person(email), via="command")
+        people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")
+        found = people.filter(email=email.lower()) if email else people.filter(role=Role.ADMIN)
+        person = found.first()
+        if person is None:
+            who = f"with the address {email}" if email else "with the role admin"
+            raise CommandError(
+                f"There is no active account {who}. Make one, or name one with --as."
+            )
+        actor = Actor(user=person, via="command")
         counts: Counter[str] = Counter()
         try:
             for imported in import_folder(folder, type=type, locale=locale, actor=actor):
@@ -52,13 +60,3 @@ class Command(BaseCommand):
         self.stdout.write(summary)
         if counts["failed"]:
             raise CommandError(f"{counts['failed']} of the files could not be imported; see above.")
-
-
-def _person(email: str | None) -> User:
-    people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")
-    found = people.filter(email=email.lower()) if email else people.filter(role=Role.ADMIN)
-    person = found.first()
-    if person is None:
-        who = f"with the address {email}" if email else "with the role admin"
-        raise CommandError(f"There is no active account {who}. Make one, or name one with --as.")
-    return person

@@ -134,7 +134,12 @@ class UserAdmin(FormAdmin[User]):
         if user is None:
             raise Http404(_("No such account."))
         do = request.POST.get("do") if request.method == "POST" else ""
-        form = _form(user, request.POST if do == "change" else None)
+        kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
+        names = ("username", "email", "role", "is_active")
+        form = kind(
+            (request.POST if do == "change" else None),
+            initial={name: getattr(user, name) for name in names},
+        )
         password_form = PasswordForm(request.POST if do == "password" else None)
         if do == "change" and _change(request, user, form):
             messages.success(request, _("%(user)s is saved.") % {"user": user})
@@ -152,12 +157,6 @@ class UserAdmin(FormAdmin[User]):
         if password_form.errors:
             page.status_code = 422
         return page
-
-
-def _form(user: User, data: Any) -> forms.Form:
-    kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
-    names = ("username", "email", "role", "is_active")
-    return kind(data, initial={name: getattr(user, name) for name in names})
 
 
 def _change(request: HttpRequest, user: User, form: forms.Form) -> bool:

@@ -71,9 +71,18 @@ def change_user(
         _use_password(user, password)
         changed.append("password")
     if changed:
-        _end_what_stood_on(user, changes)
+        # A role or an account that comes back later brings no old session and no old token with it.
+        if "role" in changes or "is_active" in changes:
+            user.session_epoch += 1
+            account_tokens.end_all_of(user)
         _save(user, [*changed, "session_epoch"])
-        _record(user, changed, actor)
+        payload: JsonObject = {
+            "id": user.pk,
+            "changed": [*sorted(changed)],
+            "role": user.role,
+            "active": user.is_active,
+        }
+        outbox.record("user.changed", actor=actor, payload=payload)
     return user
 
 
@@ -148,23 +157,6 @@ def _keep_an_admin(
             raise invalid(
                 name, _("This is the last active admin: make another one first."), code="last_admin"
             )
-
-
-def _end_what_stood_on(user: User, changes: Mapping[str, _Change]) -> None:
-    """A role or an account that comes back later brings no old session and no old token with it."""
-    if "role" in changes or "is_active" in changes:
-        user.session_epoch += 1
-        account_tokens.end_all_of(user)
-
-
-def _record(user: User, changed: list[str], actor: Actor) -> None:
-    payload: JsonObject = {
-        "id": user.pk,
-        "changed": [*sorted(changed)],
-        "role": user.role,
-        "active": user.is_active,
-    }
-    outbox.record("user.changed", actor=actor, payload=payload)
 
 
 def _check(user: User) -> None:

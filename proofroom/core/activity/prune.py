@@ -36,7 +36,13 @@ def _prune_batch(before: datetime) -> int:
     newest = Seal.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
     oldest = Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:BATCH]
     links = list(oldest)
-    entries = _entries([seal.event_id for seal in links])
+    # The entries that are there; None for one that somebody else holds, who may wait for its link.
+    ids = [seal.event_id for seal in links]
+    found: dict[int, Event | None] = dict.fromkeys(
+        Event.objects.filter(pk__in=ids).values_list("pk", flat=True)
+    )
+    free = Event.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=ids)
+    entries = found | {event.pk: event for event in free}
     old = list(takewhile(lambda seal: _is_over(seal, entries, before), links))
     if not old:
         return 0
@@ -51,15 +57,6 @@ def _prune_batch(before: datetime) -> int:
     system = Actor(user=Visitor(username="system", role="system"), via="system")
     outbox.record(PRUNED, actor=system, payload=payload)
     return len(old)
-
-
-def _entries(ids: list[int]) -> dict[int, Event | None]:
-    """The entries that are there; None for one that somebody else holds, who may wait for its link."""
-    found: dict[int, Event | None] = dict.fromkeys(
-        Event.objects.filter(pk__in=ids).values_list("pk", flat=True)
-    )
-    free = Event.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=ids)
-    return found | {event.pk: event for event in free}
 
 
 def _is_over(seal: Seal, entries: Mapping[int, Event | None], before: datetime) -> bool:

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from proofroom.core.activity import queries
-from proofroom.core.activity.export import Format, export
+from proofroom.core.activity.export import export
 from proofroom.core.activity.presenters import EntryAnswer, present
 from proofroom.core.activity.queries import Chosen, names_of
 from proofroom.core.activity.sentences import DOORS
@@ -93,7 +93,11 @@ class ActivityViewSet(ApiViewSet):
     @extend_schema(parameters=EXPORT_PARAMETERS, responses=FILE_RESPONSES)
     def export(self, request: Request) -> StreamingHttpResponse:
         """The chosen entries as a file, newest first. Taking it is an entry itself."""
-        format_ = _format(request)
+        given = request.query_params.get("format", "csv")
+        if given not in ("csv", "jsonl"):
+            raise invalid("format", "format must be csv or jsonl.")
+        known: dict[str, Literal["csv", "jsonl"]] = {"csv": "csv", "jsonl": "jsonl"}
+        format_ = known[given]
         lines = export(chosen=_chosen(request), format=format_, actor=self.actor)
         name = f"activity-{timezone.now():%Y-%m-%d}.{format_}"
         return StreamingHttpResponse(
@@ -101,14 +105,6 @@ class ActivityViewSet(ApiViewSet):
             content_type=_TYPES[format_],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
-
-
-def _format(request: Request) -> Format:
-    given = request.query_params.get("format", "csv")
-    if given not in ("csv", "jsonl"):
-        raise invalid("format", "format must be csv or jsonl.")
-    known: dict[str, Literal["csv", "jsonl"]] = {"csv": "csv", "jsonl": "jsonl"}
-    return known[given]
 
 
 def _chosen(request: Request) -> Chosen:

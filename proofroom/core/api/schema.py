@@ -170,7 +170,13 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
     components = result["components"]
     for kind, shared in COMPONENTS.items():
         components.setdefault(kind, {}).update(shared)
-    _plain_nulls(result)
+    # Write an enum that may be null without a component for null.
+    schemas = result["components"]["schemas"]
+    if schemas.pop("NullEnum", None) is not None:
+        for shape in _shapes(schemas):
+            if shape.get("$ref") == "#/components/schemas/NullEnum":
+                shape.clear()
+                shape["type"] = "null"
     _close_requests(result)
     _link(result)
     described = {tag["name"]: tag for tag in result.get("tags", [])}
@@ -202,16 +208,6 @@ def _close_requests(document: dict[str, Any]) -> None:
     for name in sent - answered:
         if "properties" in schemas[name]:
             schemas[name].setdefault("additionalProperties", False)
-
-
-def _plain_nulls(document: dict[str, Any]) -> None:
-    """Write an enum that may be null without a component for null."""
-    schemas = document["components"]["schemas"]
-    if schemas.pop("NullEnum", None) is not None:
-        for shape in _shapes(schemas):
-            if shape.get("$ref") == "#/components/schemas/NullEnum":
-                shape.clear()
-                shape["type"] = "null"
 
 
 def _shapes(part: Any) -> Iterator[dict[str, Any]]:

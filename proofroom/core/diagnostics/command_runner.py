@@ -90,15 +90,11 @@ def _started(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.
     try:
         yield process
     finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):  # it and all that it started have ended
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
+        with suppress(ProcessLookupError):  # it and all that it started have ended
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def _output_of(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]:

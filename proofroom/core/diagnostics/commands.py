@@ -98,7 +98,9 @@ def checked_arguments(command: Command, given: Sequence[str]) -> list[str]:
         if name in command.options:
             pattern = command.options[name]
             if pattern is None:
-                taken.append(_flag(command, argument))
+                if "=" in argument:
+                    raise _refused(command, argument)
+                taken.append(argument)
             else:
                 value = value if joined else rest.pop(0) if rest else ""
                 taken.append(f"{name}={_value(command, name, pattern, value)}")
@@ -107,12 +109,6 @@ def checked_arguments(command: Command, given: Sequence[str]) -> list[str]:
         else:
             raise _refused(command, argument)
     return [*command.always, *taken]
-
-
-def _flag(command: Command, argument: str) -> str:
-    if "=" in argument:
-        raise _refused(command, argument)
-    return argument
 
 
 def _value(command: Command, name: str, pattern: str, value: str) -> str:

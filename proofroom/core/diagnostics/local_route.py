@@ -166,10 +166,13 @@ def _in_time() -> Iterator[None]:
 def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAnswer]:
     """The beginning of the answer, which is closed."""
     try:
-        is_text = _is_text(response.headers.get("Content-Type", ""))
+        kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        is_text = kind.startswith(_TEXTS) or kind.endswith(_TEXT_ENDINGS)
         read = b"" if method == "HEAD" or not is_text else _beginning(response)
     finally:
-        _close(response)
+        for closer in response._resource_closers:  # type: ignore[attr-defined]  # kept to itself
+            with suppress(Exception):
+                closer()
     redactor, charset = SecretRedactor(), response.charset or "utf-8"
     body = None
     if method == "GET" and is_text:
@@ -186,19 +189,6 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
     size = None if response.streaming else len(response.content)  # type: ignore[attr-defined]  # it is one of those
     is_cut, location = len(read) > BODY_BYTES, shown.get("Location")
     return lambda ms: LocalAnswer(response.status_code, shown, location, body, size, is_cut, ms)
-
-
-def _close(response: HttpResponseBase) -> None:
-    """Let go of files. Its own `close` also says that the request is over, which closes the connection of this
-    thread in the middle of the call."""
-    for closer in response._resource_closers:  # type: ignore[attr-defined]  # kept to itself
-        with suppress(Exception):
-            closer()
-
-
-def _is_text(content_type: str) -> bool:
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind.startswith(_TEXTS) or kind.endswith(_TEXT_ENDINGS)
 
 
 def _beginning(response: HttpResponseBase) -> bytes:

@@ -33,7 +33,12 @@ _DEFINED: Final = "translated_words"
 
 def extract(folder: Path) -> Path:
     """Write a catalogue without translations into the folder, which is empty. Answers its place."""
-    names = [*_python(folder), *_templates(folder), _stub(folder)]
+    lines = [f"gettext_noop({text!r})" for text in sorted({*words_of_definitions()} - {""})]
+    names = [
+        *_python(folder),
+        *_templates(folder),
+        _keep(folder, Path(settings.BASE_DIR) / f"{_DEFINED}.py", "\n".join(lines)),
+    ]
     made = folder / "words.pot"
     # Paths come from the project itself; no shell reads them.
     subprocess.run(  # noqa: S603
@@ -91,11 +96,6 @@ def _templates(folder: Path) -> Iterator[str]:
         is_other = file.is_relative_to(home) and file.relative_to(home).parts[0] in _OTHERS
         if file.is_file() and not is_other:
             yield _keep(folder, file, templatize(file.read_text(), origin=str(file)))
-
-
-def _stub(folder: Path) -> str:
-    lines = [f"gettext_noop({text!r})" for text in sorted({*words_of_definitions()} - {""})]
-    return _keep(folder, Path(settings.BASE_DIR) / f"{_DEFINED}.py", "\n".join(lines))
 
 
 def _keep(folder: Path, file: Path, text: str) -> str:

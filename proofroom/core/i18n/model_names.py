@@ -27,7 +27,13 @@ def speak_the_readers_language() -> None:
             options.verbose_name = gettext_lazy(str(options.verbose_name))
             options.verbose_name_plural = gettext_lazy(str(options.verbose_name_plural))
             for field in _fields(model):
-                _translate(field)
+                field.verbose_name = gettext_lazy(str(field.verbose_name))
+                if field.help_text:
+                    field.help_text = gettext_lazy(str(field.help_text))
+                if field.choices:
+                    field.choices = [
+                        (value, gettext_lazy(str(label))) for value, label in field.choices
+                    ]
 
 
 def words_of_models() -> Iterator[str]:
@@ -35,18 +41,21 @@ def words_of_models() -> Iterator[str]:
     yield from (str(app.verbose_name) for app in own_apps() if [*app.get_models()])
     for model, shown in admin.site._registry.items():
         yield from (str(model._meta.verbose_name), str(model._meta.verbose_name_plural))
-        names = _names_on_pages(shown)
+        sheets = [sheet for _, sheet in shown.fieldsets or ()]
+        named = [
+            *shown.list_display,
+            *shown.list_filter,
+            *shown.readonly_fields,
+            *(shown.fields or ()),
+        ]
+        names = {
+            str(name) for name in [*named, *(name for sheet in sheets for name in sheet["fields"])]
+        }
         for field in _fields(model):
             texts = [*_labels(field.choices or ())]
             if field.name in names:
                 texts += [str(field.verbose_name), str(field.help_text)]
             yield from texts
-
-
-def _names_on_pages(shown: admin.ModelAdmin[Any]) -> set[str]:
-    sheets = [sheet for _, sheet in shown.fieldsets or ()]
-    named = [*shown.list_display, *shown.list_filter, *shown.readonly_fields, *(shown.fields or ())]
-    return {str(name) for name in [*named, *(name for sheet in sheets for name in sheet["fields"])]}
 
 
 def own_apps() -> list[AppConfig]:
@@ -59,14 +68,6 @@ def own_apps() -> list[AppConfig]:
 
 def _fields(model: type[models.Model]) -> Iterable[models.Field[Any, Any]]:
     return chain(model._meta.local_fields, model._meta.local_many_to_many)
-
-
-def _translate(field: models.Field[Any, Any]) -> None:
-    field.verbose_name = gettext_lazy(str(field.verbose_name))
-    if field.help_text:
-        field.help_text = gettext_lazy(str(field.help_text))
-    if field.choices:
-        field.choices = [(value, gettext_lazy(str(label))) for value, label in field.choices]
 
 
 def _labels(choices: Iterable[Any]) -> Iterator[str]:

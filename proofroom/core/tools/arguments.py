@@ -43,12 +43,24 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
     """The arguments, or where something is wrong and what."""
     schema = lean_schema(tool.arguments)
     try:
-        _refuse_booleans(raw, schema)
+        # Raise `RuleViolation` on a boolean where a number is asked for: pydantic would read it as 0 or 1.
+        for name, value in raw.items():
+            if (
+                isinstance(value, bool)
+                and schema["properties"].get(name, {}).get("type") == "integer"
+            ):
+                raise invalid(name, f"{name} must be an integer; got {value}.")
         opened = _opened(raw, schema)
         refuse_unstorable(opened)
         return tool.arguments.model_validate(opened, extra="forbid")
     except RuleViolation as error:
-        return [(next(iter(error.details)), _unstorable(error))]
+        path = next(iter(error.details))
+        return [
+            (
+                next(iter(error.details)),
+                (f"`{path}`{error.message.removeprefix(path)} Leave it out or write it otherwise."),
+            )
+        ]
     except ValidationError as error:
         errors = error.errors(include_url=False)
     found = [
@@ -68,11 +80,6 @@ def _lesson(tool: Tool[BaseModel], sentences: list[str]) -> RuleViolation:
     )
 
 
-def _unstorable(error: RuleViolation) -> str:
-    path = next(iter(error.details))
-    return f"`{path}`{error.message.removeprefix(path)} Leave it out or write it otherwise."
-
-
 def signature(tool: Tool[BaseModel]) -> str:
     """`list_posts(q?, limit?)`: the names, a question mark where one may be left out."""
     schema = lean_schema(tool.arguments)
@@ -89,13 +96,6 @@ def nearest(word: str, known: list[str]) -> str | None:
     lowered = {name.lower(): name for name in known}
     found = get_close_matches(word.lower().replace("_", ""), list(lowered), n=1, cutoff=0.6)
     return lowered[found[0]] if found else None
-
-
-def _refuse_booleans(raw: Mapping[str, Any], schema: Schema) -> None:
-    """Raise `RuleViolation` on a boolean where a number is asked for: pydantic would read it as 0 or 1."""
-    for name, value in raw.items():
-        if isinstance(value, bool) and schema["properties"].get(name, {}).get("type") == "integer":
-            raise invalid(name, f"{name} must be an integer; got {value}.")
 
 
 def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

@@ -64,11 +64,22 @@ class Condition(DefinitionPart):
             case "in":
                 return isinstance(self.value, list) and _among(found, self.value)
             case "contains":
-                return _contains(found, self.value)
+                if isinstance(found, str):
+                    return isinstance(self.value, str) and self.value in found
+                return isinstance(found, list | tuple) and _among(self.value, found)
             case "matches":
-                return _matches(found, self.value)
+                if not isinstance(found, str) or not isinstance(self.value, str):
+                    return False
+                return patterns.matches(self.value, found, _LONGEST_TEXT)
             case _:
-                return _compares(found, self.value, 1 if self.operator == "greater_than" else -1)
+                if _order(found) is None or _order(found) is not _order(self.value):
+                    return False
+                larger: bool = found > self.value  # type: ignore[operator]  # both are of one order
+                return (
+                    larger
+                    if (1 if self.operator == "greater_than" else -1) > 0
+                    else not larger and found != self.value
+                )
 
 
 def value_at(values: object, path: str, default: object = None) -> object:
@@ -100,27 +111,8 @@ def _among(found: object, values: Sequence[object]) -> bool:
     return any(_same(found, value) for value in values)
 
 
-def _contains(found: object, value: object) -> bool:
-    if isinstance(found, str):
-        return isinstance(value, str) and value in found
-    return isinstance(found, list | tuple) and _among(value, found)
-
-
 def _order(value: object) -> type | None:
     """What a value can be compared with: numbers with numbers, texts (dates too) with texts."""
     if isinstance(value, bool):
         return None
     return float if isinstance(value, int | float) else str if isinstance(value, str) else None
-
-
-def _compares(found: object, value: object, sign: int) -> bool:
-    if _order(found) is None or _order(found) is not _order(value):
-        return False
-    larger: bool = found > value  # type: ignore[operator]  # both are of one order
-    return larger if sign > 0 else not larger and found != value
-
-
-def _matches(found: object, pattern: object) -> bool:
-    if not isinstance(found, str) or not isinstance(pattern, str):
-        return False
-    return patterns.matches(pattern, found, _LONGEST_TEXT)

@@ -109,7 +109,16 @@ class _Renderer:
             case "blockquote":
                 return f"<blockquote>\n{self.blocks(children(node), depth + 1)}\n</blockquote>"
             case "codeBlock":
-                return _code_block(node)
+                language = string(attributes(node).get("language"))
+                extra = (
+                    f' class="language-{escape(language)}"' if LANGUAGE.fullmatch(language) else ""
+                )
+                text = "".join(
+                    string(child.get("text")) if kind(child) == "text" else gathered(child)
+                    for child in children(node)
+                )
+                # The parser drops a line break right after <pre>; the code element keeps it from being ours.
+                return f'<pre tabindex="0"><code{extra}>{escape(code_lines(text))}</code></pre>'
             case "horizontalRule":
                 return "<hr>"
             case "table":
@@ -215,17 +224,6 @@ def _opening(mark: TextMark) -> str:
     if is_external(mark.href) or mark.new_tab:
         extra += ' rel="noopener noreferrer"'
     return f'<a href="{escape(mark.href)}"{extra}>'
-
-
-def _code_block(node: Node) -> str:
-    language = string(attributes(node).get("language"))
-    extra = f' class="language-{escape(language)}"' if LANGUAGE.fullmatch(language) else ""
-    text = "".join(
-        string(child.get("text")) if kind(child) == "text" else gathered(child)
-        for child in children(node)
-    )
-    # The parser drops a line break right after <pre>; the code element keeps it from being ours.
-    return f'<pre tabindex="0"><code{extra}>{escape(code_lines(text))}</code></pre>'
 
 
 def _list_attributes(node: Node) -> str:

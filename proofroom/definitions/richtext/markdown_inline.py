@@ -107,10 +107,12 @@ def _protect(left: _Piece | None, right: _Piece | None, step: MarkedRun) -> None
         left.hides_last = True
     if right and right.is_text and right.text[0].isspace() and opens:
         right.hides_first = True
-    if closes and not opens and not linked and not _plain_edge(closes, left, -1):
-        _hide_first(right)
-    if opens and not closes and not linked and not _plain_edge(opens, right, 0):
-        _hide_last(left)
+    hides_right = closes and not opens and not linked and not _plain_edge(closes, left, -1)
+    if hides_right and right and right.is_text and not _is_neutral(right.text[0]):
+        right.hides_first = True
+    hides_left = opens and not closes and not linked and not _plain_edge(opens, right, 0)
+    if hides_left and left and left.is_text and not _is_neutral(left.text[-1]):
+        left.hides_last = True
 
 
 def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
@@ -118,16 +120,6 @@ def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
     if len(signs) > 1 or signs[0] == "_" or inner is None or not inner.is_text:
         return False
     return len(inner.text) > 1 and inner.text[edge].isalnum()
-
-
-def _hide_first(outer: _Piece | None) -> None:
-    if outer and outer.is_text and not _is_neutral(outer.text[0]):
-        outer.hides_first = True
-
-
-def _hide_last(outer: _Piece | None) -> None:
-    if outer and outer.is_text and not _is_neutral(outer.text[-1]):
-        outer.hides_last = True
 
 
 def _is_neutral(char: str) -> bool:

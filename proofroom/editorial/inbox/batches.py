@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -134,6 +134,12 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         counts[outcome] += count
     progress = Progress(batch, counts, batch_url(batch))
     shown = _shown(request.GET.get("show", ""), progress)
+    # A page of the changes. Three queries.
+    items = batch.items.filter(outcome__in=_SHOWN[shown][1]).order_by("pk")
+    found: Page[DecisionItem] = Paginator(items, _PAGE).get_page(request.GET.get("page"))
+    listed = list(found)
+    wanted = {item.post_id for item in listed if item.post_id is not None}
+    posts = with_proposed_titles(Post.objects.filter(pk__in=wanted)).in_bulk()
     context = {
         "batch": batch,
         "progress": progress,
@@ -147,7 +153,7 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
             (name, label, sum(counts[outcome] for outcome in outcomes))
             for name, (label, outcomes) in _SHOWN.items()
         ],
-        **_listed(batch, shown, request.GET.get("page")),
+        **{"page_obj": found, "lines": [_line(item, posts.get(item.post_id)) for item in listed]},
     }
     return page(request, "admin/inbox_batch.html", context, title=_("Decisions on many changes"))
 
@@ -207,20 +213,6 @@ def _shown(wanted: str, progress: Progress) -> str:
         if any(progress.counts[outcome] for outcome in outcomes)
     )
     return next(full, "left")
-
-
-def _listed(batch: DecisionBatch, shown: str, number: str | None) -> dict[str, object]:
-    """A page of the changes. Three queries."""
-    items = batch.items.filter(outcome__in=_SHOWN[shown][1]).order_by("pk")
-    found: Page[DecisionItem] = Paginator(items, _PAGE).get_page(number)
-    return {"page_obj": found, "lines": _lines(found)}
-
-
-def _lines(items: Iterable[DecisionItem]) -> list[DecisionRow]:
-    listed = list(items)
-    wanted = {item.post_id for item in listed if item.post_id is not None}
-    posts = with_proposed_titles(Post.objects.filter(pk__in=wanted)).in_bulk()
-    return [_line(item, posts.get(item.post_id)) for item in listed]
 
 
 def _line(item: DecisionItem, post: Post | None) -> DecisionRow:

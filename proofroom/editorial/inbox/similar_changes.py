@@ -89,8 +89,15 @@ def _show(
         return HttpResponseRedirect(inbox_url())
     lines = lines_of(request, listed)
     rest = list(rows.values_list("pk", "seen")[MOST:MOST_IN_BATCH]) if len(listed) == MOST else []
+    layer = listed[0].layer
+    rights = Rights.of(request)
     context: dict[str, Any] = {
-        **_what_may_be_done(request, listed[0].layer),
+        **{
+            "layer": layer,
+            "is_review": layer == Layer.REVIEW,
+            "may_take": rights.take(layer),
+            "may_reject": rights.reject,
+        },
         "samples": _samples(lines[:SAMPLE]),
         "others": lines[SAMPLE:],
         "count": len(lines),
@@ -108,16 +115,6 @@ def _show(
     }
     title = _("Like changes, together") if asked.like else _("All of these changes, together")
     return page(request, "admin/inbox_like.html", context, title=title, status=status)
-
-
-def _what_may_be_done(request: HttpRequest, layer: str) -> dict[str, object]:
-    rights = Rights.of(request)
-    return {
-        "layer": layer,
-        "is_review": layer == Layer.REVIEW,
-        "may_take": rights.take(layer),
-        "may_reject": rights.reject,
-    }
 
 
 def _words(asked: QueueFilter, first: QueueRow, total: int) -> str:

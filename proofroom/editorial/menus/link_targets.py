@@ -92,7 +92,7 @@ def row_for(key: str, locale: str) -> MenuRow | None:
         return MenuRow(str(uuid4()), 0, label=list_title(rest), url=path)
     if kind == "term":
         type_, _, id_ = rest.partition(":")
-        term = _term(id_)
+        term = Term.objects.filter(pk=uuid).first() if (uuid := _uuid(id_)) else None
         lists = dict(_lists_of(term, locale)) if term else {}
         if term and type_ in lists:
             return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
@@ -101,10 +101,6 @@ def row_for(key: str, locale: str) -> MenuRow | None:
 
 def _post(id_: str) -> Post | None:
     return Post.objects.alive().filter(pk=uuid).first() if (uuid := _uuid(id_)) else None
-
-
-def _term(id_: str) -> Term | None:
-    return Term.objects.filter(pk=uuid).first() if (uuid := _uuid(id_)) else None
 
 
 def _uuid(text: str) -> UUID | None:

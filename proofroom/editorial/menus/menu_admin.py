@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import cast
 
@@ -102,7 +102,14 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         words = request.POST.get("find", "")
         context = tree_context(row, rows, words=words, errors=problems)
         is_changed = request.method == "POST"
-        return {**context, "said": said, "is_changed": is_changed, "new_id": _new_id(request, rows)}
+        # The item that was added just now, which is the last; its fields are open.
+        is_new = request.POST.get("do", "").startswith("add")
+        return {
+            **context,
+            "said": said,
+            "is_changed": is_changed,
+            "new_id": (rows[-1].id if is_new and rows else ""),
+        }
 
     def _rows(self, request: HttpRequest, row: Menu) -> tuple[list[MenuRow], str]:
         if request.method == "POST":
@@ -119,9 +126,3 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
 
     def remove(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:
         delete_menu(menu_id=row.pk, actor=actor_of(request))
-
-
-def _new_id(request: HttpRequest, rows: Sequence[MenuRow]) -> str:
-    """The item that was added just now, which is the last; its fields are open."""
-    is_new = request.POST.get("do", "").startswith("add")
-    return rows[-1].id if is_new and rows else ""

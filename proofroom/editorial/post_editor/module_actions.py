@@ -31,7 +31,10 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
     elif verb in ("up", "down", "remove"):
         _module(sheet, verb, target)
     elif verb == "item-add":
-        _add_item(sheet, target)
+        found = _list_at(sheet, target)
+        if found is not None:
+            field, items = found
+            items.append({inner.name: typed_of(inner, None) for inner in field.nested})
     elif verb.startswith("item-"):
         path, _, number = target.rpartition(".")
         if number.isdecimal() and len(number) < 5:
@@ -112,13 +115,6 @@ def _step(
     if inner is None or not isinstance(typed, dict) or inner.name not in typed:
         return None
     return _descend(inner, typed[inner.name], rest[1:])
-
-
-def _add_item(sheet: Sheet, path: str) -> None:
-    found = _list_at(sheet, path)
-    if found is not None:
-        field, items = found
-        items.append({inner.name: typed_of(inner, None) for inner in field.nested})
 
 
 def _item(sheet: Sheet, verb: str, path: str, at: int) -> None:

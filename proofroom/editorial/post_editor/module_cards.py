@@ -71,7 +71,8 @@ def cards_of(
     cards = []
     for number, module in enumerate(sheet.modules, 1):
         is_touched = any(unit.path in touched for unit in module.units)
-        is_wrong = _is_wrong(module, errors)
+        name = f"modules.{module.id}"
+        is_wrong = any(key == name or key.startswith(f"{name}.") for key in errors)
         is_open = are_few or module.is_new or module.id in opened or is_wrong
         is_here = is_open or module.id in wanted or is_touched
         card = _card(sheet, module, number, thumbnails)
@@ -98,11 +99,6 @@ def _card(
         lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
         was={path: sheet.was[path] for path in own if path in sheet.was},
     )
-
-
-def _is_wrong(module: ModuleSection, errors: Mapping[str, Sequence[str]]) -> bool:
-    name = f"modules.{module.id}"
-    return any(key == name or key.startswith(f"{name}.") for key in errors)
 
 
 def icon_of(type_name: str) -> str:

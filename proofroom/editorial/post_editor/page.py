@@ -156,24 +156,20 @@ def part(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
 def _rights(frame: Frame) -> dict[str, Any]:
     request, post = frame.request, frame.post
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
-    return {
-        "may_save": frame.layer is None and may(request, live),
-        "may_stage": may(request, "posts.review.save"),
-        "may_arrange": may(request, "posts.edit"),
-        "may_delete": may(request, "posts.delete"),
-        "statuses": _statuses(request, post),
-    }
-
-
-def _statuses(request: HttpRequest, post: Post) -> list[tuple[str, str, bool]]:
-    """Where the post may go from here, for this person."""
+    # Where the post may go from here, for this person.
     found = []
     for status in _STATUSES.get(post.status, ()):
         right = "posts.archive" if status == Status.ARCHIVED else "posts.publish"
         if status == post.status or may(request, right):
             chosen = request.POST.get("status", post.status) == status
             found.append((status.value, in_words(str(status.label)), chosen))
-    return found
+    return {
+        "may_save": frame.layer is None and may(request, live),
+        "may_stage": may(request, "posts.review.save"),
+        "may_arrange": may(request, "posts.edit"),
+        "may_delete": may(request, "posts.delete"),
+        "statuses": found,
+    }
 
 
 class _Controls:

@@ -38,7 +38,9 @@ def dress(
 def _dress(control: Control, field: EditorField, typed: object, stored: Json) -> None:
     control.among = field.among
     if field.kind == "richtext":
-        _rich(control, typed, stored)
+        # What the editor opens with, if it is what the Markdown shows; else it reads the Markdown.
+        if not control.is_written and isinstance(stored, Mapping) and markdown_of(stored) == typed:
+            control.document = orjson.dumps(stored).decode()
     elif field.kind == "repeater" and isinstance(typed, list):
         known = stored if isinstance(stored, list | tuple) else []
         for at, item in enumerate(typed):
@@ -53,12 +55,6 @@ def _parts(controls: Sequence[Control], field: EditorField, typed: object, store
     kept = stored if isinstance(stored, Mapping) else {}
     for control, inner in zip(controls, field.nested, strict=False):
         _dress(control, inner, values.get(inner.name, ""), kept.get(inner.name))
-
-
-def _rich(control: Control, typed: object, stored: Json) -> None:
-    """What the editor opens with, if it is what the Markdown shows; else it reads the Markdown."""
-    if not control.is_written and isinstance(stored, Mapping) and markdown_of(stored) == typed:
-        control.document = orjson.dumps(stored).decode()
 
 
 def defaults_of(module_type: str) -> Mapping[str, Json]:

@@ -53,19 +53,16 @@ def search_preview(request: HttpRequest, post: Post, document: PostDocument) -> 
     fields = document.fields
     title, words = fields.get("metaTitle"), fields.get("metaDescription")
     robots = fields.get("robotsJson")
+    id_ = fields.get("featuredMediaId")
+    asset = Asset.objects.filter(pk=id_).first() if isinstance(id_, str) else None
+    image = site_image(asset) if asset else None
     return SearchPreview(
         host=request.get_host(),
         path=post.path or "",
         title=str(title or fields.get("title") or ""),
         words=str(words or fields.get("excerpt") or ""),
-        image=_image(fields.get("featuredMediaId")),
+        image=(image["srcset"].partition(" ")[0] or image["url"]) if image else "",
         has_title=bool(title),
         has_words=bool(words),
         is_hidden=isinstance(robots, dict) and robots.get("index") is False,
     )
-
-
-def _image(id_: object) -> str:
-    asset = Asset.objects.filter(pk=id_).first() if isinstance(id_, str) else None
-    image = site_image(asset) if asset else None
-    return (image["srcset"].partition(" ")[0] or image["url"]) if image else ""

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from content.posts.create import create_post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
-from proofroom.core.errors import CmsError, Details
+from proofroom.core.errors import CmsError
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.i18n.languages import site_languages
@@ -21,7 +21,12 @@ from proofroom.editorial.posts.post_pages import page, post_url
 def add(request: HttpRequest) -> HttpResponse:
     """GET shows the form, POST makes a draft."""
     require(request, "posts.create")
-    typed = _typed(request)
+    typed = {
+        "type": request.POST.get("type") or request.GET.get("type") or "blog",
+        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
+        "title": request.POST.get("title", ""),
+        "slug": request.POST.get("slug", ""),
+    }
     problem, status = "", 200
     errors: dict[str, list[str]] = {}
     if request.method == "POST":
@@ -33,7 +38,16 @@ def add(request: HttpRequest) -> HttpResponse:
         except CmsError as error:
             if error.status == 403:
                 raise
-            errors, status = _at_fields(error.details), error.status
+            # What was refused of the fields that the form has.
+            labels = {"title": _("Title"), "slug": _("Slug")}
+            errors, status = (
+                {
+                    name: with_label(label, name, error.details[name])
+                    for name, label in labels.items()
+                    if name in error.details
+                },
+                error.status,
+            )
             problem = "" if errors else error.message
         else:
             messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
@@ -46,22 +60,3 @@ def add(request: HttpRequest) -> HttpResponse:
         "locales": site_languages(),
     }
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
-
-
-def _at_fields(details: Details) -> dict[str, list[str]]:
-    """What was refused of the fields that the form has."""
-    labels = {"title": _("Title"), "slug": _("Slug")}
-    return {
-        name: with_label(label, name, details[name])
-        for name, label in labels.items()
-        if name in details
-    }
-
-
-def _typed(request: HttpRequest) -> dict[str, str]:
-    return {
-        "type": request.POST.get("type") or request.GET.get("type") or "blog",
-        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
-        "title": request.POST.get("title", ""),
-        "slug": request.POST.get("slug", ""),
-    }

@@ -40,7 +40,13 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read(post_id)
     do = request.POST.get("do", "")
     if do == "revoke":
-        return _revoked(request, post_id)
+        with refusals_as_messages(request):
+            chosen = request.POST.get("value", "")
+            revoke_preview_link(post_id=post_id, link_id=chosen, actor=actor_of(request))
+            messages.success(
+                request, _("The link is revoked. Whoever has it sees nothing any more.")
+            )
+        return HttpResponseRedirect(request.path)
     form = PreviewForm(request.POST if do == "create" else None)
     made: list[str] = []
 
@@ -68,11 +74,3 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab="preview",
         status=422 if form.errors else 200,
     )
-
-
-def _revoked(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    with refusals_as_messages(request):
-        chosen = request.POST.get("value", "")
-        revoke_preview_link(post_id=post_id, link_id=chosen, actor=actor_of(request))
-        messages.success(request, _("The link is revoked. Whoever has it sees nothing any more."))
-    return HttpResponseRedirect(request.path)

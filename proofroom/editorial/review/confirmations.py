@@ -41,7 +41,13 @@ def tell(request: HttpRequest, post: Post, view: LayerView, done: LayerOutcome) 
             len(done.conflicts),
         )
         messages.warning(request, text % {"count": len(done.conflicts)})
-    _tell_next(request, post, view.layer)
+    following = next_after(post, view.layer)
+    if following is not None:
+        words = _("%(title)s (%(layer)s)") % {
+            "title": following.title,
+            "layer": layer_label(following.layer),
+        }
+        messages.info(request, _with_link(_("Next in the inbox:"), words, following.url))
 
 
 def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeString:
@@ -100,13 +106,3 @@ def _with_link(text: str, words: str, url: str) -> SafeString:
     if not url:
         return format_html("{}", text)
     return format_html('{} <a href="{}">{}</a>', text, url, words)
-
-
-def _tell_next(request: HttpRequest, post: Post, layer: Layer) -> None:
-    following = next_after(post, layer)
-    if following is not None:
-        words = _("%(title)s (%(layer)s)") % {
-            "title": following.title,
-            "layer": layer_label(following.layer),
-        }
-        messages.info(request, _with_link(_("Next in the inbox:"), words, following.url))

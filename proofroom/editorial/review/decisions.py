@@ -31,25 +31,23 @@ _NOTE = "note."
 def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
     require(request, "posts.view")
-    reviewed = _reviewed(request, post_id)
+    post, layers = read(post_id)
+    wanted = request.GET.get("layer", "")
+    layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
+    reviewed = Reviewed(
+        request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)
+    )
     if request.method == "POST":
         return _decided(reviewed)
     return show(reviewed, Decisions())
 
 
-def _reviewed(request: HttpRequest, post_id: UUID) -> Reviewed:
-    post, layers = read(post_id)
-    wanted = request.GET.get("layer", "")
-    layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
-    return Reviewed(
-        request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)
-    )
-
-
 def _decided(reviewed: Reviewed) -> HttpResponse:
     action = reviewed.request.POST.get("action", "")
     if action == "accept-safe":
-        return _accept_safe(reviewed)
+        decisions = replace(_read_decisions(reviewed.request), accepts_safe=True)
+        more = {"note": reviewed.request.POST.get("note", ""), "marks_safe": True}
+        return show(reviewed, decisions, more=more)
     taking = "approve" if reviewed.is_review else "submit"
     if action not in (taking, "reject"):
         return _again(reviewed, _("Press one of the buttons."))
@@ -72,6 +70,8 @@ def _carry_out(
 ) -> HttpResponse:
     request, post, view = reviewed.request, reviewed.post, reviewed.view
     try:
+        # The note of each rejection; a passage has that of its change.
+        sent = _read_decisions(request).notes
         done = decide(
             post_id=post.pk,
             layer=view.layer,
@@ -80,7 +80,11 @@ def _carry_out(
             accept=accept,
             refuse=refuse,
             note=checked_note(request.POST.get("note", "")),
-            notes=_notes(request, refuse),
+            notes={
+                path: checked_note(sent[base_path(path)])
+                for path in refuse
+                if base_path(path) in sent
+            },
         )
     except CmsError as error:
         if error.status in (403, 404):
@@ -88,12 +92,6 @@ def _carry_out(
         return _refused(reviewed, error)
     tell(request, post, view, done)
     return HttpResponseRedirect(_next(post, view, done))
-
-
-def _notes(request: HttpRequest, refuse: Collection[str]) -> dict[str, str]:
-    """The note of each rejection; a passage has that of its change."""
-    sent = _read_decisions(request).notes
-    return {path: checked_note(sent[base_path(path)]) for path in refuse if base_path(path) in sent}
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
@@ -163,13 +161,6 @@ def _again(
     return show(reviewed, decisions, more=more, status=status)
 
 
-def _accept_safe(reviewed: Reviewed) -> HttpResponse:
-    """The button without scripts: the page again, with Accept at what needs no second look. Nothing is written."""
-    decisions = replace(_read_decisions(reviewed.request), accepts_safe=True)
-    more = {"note": reviewed.request.POST.get("note", ""), "marks_safe": True}
-    return show(reviewed, decisions, more=more)
-
-
 def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
     """Nothing was marked: ask whether all of it is meant, naming each."""
     request, post, view = reviewed.request, reviewed.post, reviewed.view
@@ -187,18 +178,6 @@ def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
         "back": review_url(post, view.layer),
         "layer_label": layer_label(view.layer),
     }
-    return post_page(
-        request,
-        "admin/posts/confirm_all.html",
-        post,
-        reviewed.layers,
-        context,
-        title=_question(action, count),
-        tab=view.layer,
-    )
-
-
-def _question(action: str, count: int) -> str:
     questions = {
         "approve": ngettext("Approve the change?", "Approve all %(count)s changes?", count),
         "submit": ngettext(
@@ -206,7 +185,15 @@ def _question(action: str, count: int) -> str:
         ),
         "reject": ngettext("Reject the change?", "Reject all %(count)s changes?", count),
     }
-    return questions[action] % {"count": count}
+    return post_page(
+        request,
+        "admin/posts/confirm_all.html",
+        post,
+        reviewed.layers,
+        context,
+        title=questions[action] % {"count": count},
+        tab=view.layer,
+    )
 
 
 def _next(post: Post, view: LayerView, done: LayerOutcome) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -59,9 +58,11 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
         return _taken_back(request, post, ids)
     rows = rejected_of(post, ids)
     view = layers.view(Layer(rows[0].layer))
+    # Who rejected it, when and why: of these rejections, and of nothing else that happened to the post.
+    of = {row.rejection for row in rows}
     context = {
         **_shown(layers, view, rows),
-        "events": _events(rows),
+        "events": Event.objects.filter(pk__in=of).select_related("actor"),
         "layer_label": layer_label(view.layer),
         "may_take_back": may(request, "posts.review.approve"),
         "back": post_url("revisions", post),
@@ -79,12 +80,6 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
         title=title,
         tab="revisions",
     )
-
-
-def _events(rows: Sequence[RejectedChange]) -> QuerySet[Event]:
-    """Who rejected it, when and why: of these rejections, and of nothing else that happened to the post."""
-    of = {row.rejection for row in rows}
-    return Event.objects.filter(pk__in=of).select_related("actor")
 
 
 def _shown(layers: Layers, view: LayerView, rows: Sequence[RejectedChange]) -> dict[str, Any]:

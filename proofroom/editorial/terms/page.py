@@ -56,10 +56,19 @@ class TermTree:
 def tree_page(request: HttpRequest) -> HttpResponse:
     """The tree; POST moves a term (`do`) or renames it. Whoever asks for JSON is answered with it."""
     require(request, "taxonomies.edit")
-    numbers = _numbers()
+    # How many terms there are of each taxonomy in each language. One query.
+    rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
+    numbers = {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
     shown = _shown(request.GET, numbers)
     if request.method == "POST":
-        return _acted(request, shown)
+        wants_json = "application/json" in request.headers.get("Accept", "")
+        try:
+            _do(request, shown)
+        except CmsError as error:
+            if wants_json:
+                return JsonResponse({"message": error.message}, status=error.status)
+            messages.error(request, error.message)
+        return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
     number, nodes = _nodes(shown)
     context = {
         **admin.site.each_context(request),
@@ -75,12 +84,6 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         "locales": _locales(shown, numbers),
     }
     return TemplateResponse(request, "admin/terms/tree.html", context)
-
-
-def _numbers() -> Numbers:
-    """How many terms there are of each taxonomy in each language. One query."""
-    rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
-    return {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
 
 
 def _shown(query: Mapping[str, str], numbers: Numbers) -> TermTree:
@@ -129,17 +132,6 @@ def _locales(shown: TermTree, numbers: Numbers) -> list[tuple[str, str, int, boo
         )
         for locale, label in named
     ]
-
-
-def _acted(request: HttpRequest, shown: TermTree) -> HttpResponse:
-    wants_json = "application/json" in request.headers.get("Accept", "")
-    try:
-        _do(request, shown)
-    except CmsError as error:
-        if wants_json:
-            return JsonResponse({"message": error.message}, status=error.status)
-        messages.error(request, error.message)
-    return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
 
 
 def _do(request: HttpRequest, shown: TermTree) -> None:

@@ -51,7 +51,7 @@ def translations(request: HttpRequest) -> HttpResponse:
 
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     asked = asked_of(request)
-    locales = _columns(asked)
+    locales = [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
     found = Paginator(originals(asked, _types(), settings.CMS_ENV.locales), _PAGE)
     shown = found.get_page(request.GET.get("page"))
     rows = rows_of(list(shown), locales)
@@ -89,11 +89,6 @@ def asked_of(request: HttpRequest) -> MatrixFilter:
 
 def _types() -> list[str]:
     return [type_.name for type_ in post_types if type_.localized]
-
-
-def _columns(asked: MatrixFilter) -> list[str]:
-    """The chosen language alone, else all of the site's."""
-    return [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
 
 
 def _create(request: HttpRequest) -> HttpResponse:

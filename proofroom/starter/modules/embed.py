@@ -35,23 +35,26 @@ def frame_address(url: str, hosts: tuple[str, ...]) -> str:
     except ValueError:
         return ""
     if host in _YOUTUBE:
-        address, host = _youtube(host, parts.path, parts.query), "www.youtube-nocookie.com"
+        steps = [step for step in parts.path.split("/") if step]
+        if host == "youtu.be":
+            key = steps[0] if steps else ""
+        elif steps and steps[0] in {"embed", "shorts", "live"}:
+            key = steps[1] if len(steps) > 1 else ""
+        else:
+            key = parse_qs(parts.query).get("v", [""])[0]
+        address, host = (
+            (
+                f"https://www.youtube-nocookie.com/embed/{key}?autoplay=1"
+                if _KEY.fullmatch(key)
+                else ""
+            ),
+            "www.youtube-nocookie.com",
+        )
     elif host in _VIMEO:
         address, host = _vimeo(parts.path), "player.vimeo.com"
     else:
         address = url if parts.scheme == "https" and port in (None, 443) else ""
     return address if host in hosts and parts.username is None else ""
-
-
-def _youtube(host: str, path: str, query: str) -> str:
-    steps = [step for step in path.split("/") if step]
-    if host == "youtu.be":
-        key = steps[0] if steps else ""
-    elif steps and steps[0] in {"embed", "shorts", "live"}:
-        key = steps[1] if len(steps) > 1 else ""
-    else:
-        key = parse_qs(query).get("v", [""])[0]
-    return f"https://www.youtube-nocookie.com/embed/{key}?autoplay=1" if _KEY.fullmatch(key) else ""
 
 
 def _vimeo(path: str) -> str:

@@ -47,20 +47,16 @@ def filled(template: JsonValue, values: Mapping[str, Json]) -> Json:
     not there is null, and in a longer text nothing.
     """
     if isinstance(template, str):
-        return _filled_text(template, values)
+        alone = PLACEHOLDER.fullmatch(template)
+        if alone is not None:
+            found: Json = value_at(values, alone[1])  # type: ignore[assignment]  # of values, which are JSON
+            return found
+        return PLACEHOLDER.sub(lambda match: words_of(value_at(values, match[1])), template)
     if isinstance(template, dict):
         return {key: filled(value, values) for key, value in template.items()}
     if isinstance(template, list):
         return [filled(value, values) for value in template]
     return template
-
-
-def _filled_text(text: str, values: Mapping[str, Json]) -> Json:
-    alone = PLACEHOLDER.fullmatch(text)
-    if alone is not None:
-        found: Json = value_at(values, alone[1])  # type: ignore[assignment]  # of values, which are JSON
-        return found
-    return PLACEHOLDER.sub(lambda match: words_of(value_at(values, match[1])), text)
 
 
 def words_of(value: object) -> str:

@@ -11,7 +11,6 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 
 from proofroom.core.activity.seal import seal_events
 from proofroom.core.activity.verify import (
-    ChainFault,
     Verification,
     read_head,
     verify,
@@ -51,14 +50,12 @@ class Command(BaseCommand):
         self.stdout.write(f"forgotten: {found.forgotten}")
         self.stdout.write(f"head:      {found.head or 'none yet'}")
         for finding in found.findings:
-            self.stdout.write(self.style.ERROR(_line(finding)))
+            where = [f"link {finding.seq}"] if finding.seq is not None else []
+            where += [f"event {finding.event_id}"] if finding.event_id is not None else []
+            self.stdout.write(
+                self.style.ERROR(f"{finding.code} ({', '.join(where)}): {finding.sentence}")
+            )
         if found.left_out:
             self.stdout.write(f"and {found.left_out} more")
         if found.is_whole:
             self.stdout.write(self.style.SUCCESS("Nothing was changed."))
-
-
-def _line(finding: ChainFault) -> str:
-    where = [f"link {finding.seq}"] if finding.seq is not None else []
-    where += [f"event {finding.event_id}"] if finding.event_id is not None else []
-    return f"{finding.code} ({', '.join(where)}): {finding.sentence}"
