@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Final
 
 import orjson
+from django.conf import settings
 from django.db import connection
 
 from analytics.models import HeatCell, PostCount, SiteCount
 from analytics.rollups import click_positions
 from analytics.rollups.chunks import Chunk
 from analytics.rollups.counts import CHOSEN, EVENTS, post_counts, site_counts
-from analytics.rollups.referrers import LONGEST, referrer_of
 from analytics.rollups.sql_dialects import Dialect, dialect
+
+_HOST: Final = re.compile(
+    r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?",
+    re.ASCII,
+)
+LONGEST: Final = 260
+"""Of what is looked at."""
+
+
+def referrer_of(given: object) -> str:
+    """The host, where it is a name with a dot and none of the site's own; else nothing."""
+    if not isinstance(given, str) or len(given) > LONGEST:
+        return ""
+    return _referrer(given, tuple(settings.ALLOWED_HOSTS))
+
+
+@lru_cache(maxsize=4_096)
+def _referrer(given: str, own: tuple[str, ...]) -> str:
+    host = given.lower().partition(":")[0].removesuffix(".")
+    if not _HOST.fullmatch(host) or any(_is(host, name.lower()) for name in own):
+        return ""
+    return host
+
+
+def _is(host: str, own: str) -> bool:
+    """Whether a name of `ALLOWED_HOSTS` is the host: `.example.com` is a domain with all below it."""
+    if own.startswith("."):
+        return host == own[1:] or host.endswith(own)
+    return host == own
+
 
 _MEMORY: Final = "64MB"
 """For sums of one statement on PostgreSQL."""

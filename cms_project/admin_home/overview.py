@@ -2,38 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 
+from django.db.models import CharField, Count, QuerySet, Value
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL_AGENTS_KEY, today
 from agents_app.budgets.notices import told_now
-from agents_app.models import AgentRun, BudgetNotice
-from cms_project.admin_home.counts import (
-    LATELY,
-    broken_runs,
-    counted,
-    open_feedback,
-    scheduled,
-    tiles,
-)
-from cms_project.admin_home.figures import views
-from cms_project.admin_home.lights import lights
-from content.inbox.queries import WaitingPost, posts_waiting
-from content.models import Feedback, Layer, Post
+from agents_app.models import AgentRun, BudgetNotice, RunStatus
+from analytics.admin.charts import Chart, ChartPeriod, chart
+from analytics.health import figures
+from analytics.rollups.periods import read_period
+from analytics.rollups.report_types import Totals
+from analytics.rollups.summaries import over_time
+from content.inbox.health import queue as queue_check
+from content.inbox.queries import WaitingPost, posts_waiting, queue
+from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
 from content.posts.reference_titles import media_view
 from content.review.labels import type_label
+from media.models import FileCheck
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import may
+from proofroom.core.diagnostics.doctor import (
+    CheckResult,
+    Level,
+    activity_log,
+    folders,
+    messages,
+    providers,
+)
 from proofroom.editorial.inbox.labels import age_of, risk_word
+from proofroom.editorial.inbox.page import inbox_url
 from proofroom.editorial.posts.post_pages import review_url
 from proofroom.editorial.posts.titles import title_of, with_proposed_titles
 from proofroom.webhooks.queries import failed_since, switched_off
+
+_WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """One part of the system. `found` and `advice` are the doctor's."""
+
+    label: str
+    level: Level
+    word: str
+    found: str = ""
+    advice: str = ""
+
+
+def files() -> Iterator[CheckResult]:
+    """What the last check of the media found."""
+    last = FileCheck.objects.exclude(finished_at=None).first()
+    if last is None:
+        yield CheckResult("ok", "media", _("no check was made yet"))
+    elif last.missing_count:
+        advice = _("open the integrity report of the media")
+        yield CheckResult(
+            "fail",
+            "media",
+            ngettext("%(n)s file is missing", "%(n)s files are missing", last.missing_count)
+            % {"n": f"{last.missing_count:,}"},
+            advice,
+        )
+    else:
+        yield CheckResult(
+            "ok",
+            "media",
+            ngettext("%(n)s file is there", "all %(n)s files are there", last.checked)
+            % {"n": f"{last.checked:,}"},
+        )
+
+
+_CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] = (
+    (gettext_lazy("Worker and scheduler"), activity_log),
+    (gettext_lazy("Messages to workers"), messages),
+    (gettext_lazy("AI providers"), providers),
+    (gettext_lazy("Folders"), folders),
+    (gettext_lazy("Media files"), files),
+    (gettext_lazy("Figures of visits"), figures),
+    (gettext_lazy("List of what waits"), queue_check),
+)
+
+
+def lights() -> list[Light]:
+    """One for each part, as the worst of what was found. A check that breaks is a red light, never a broken page."""
+    return [_light(str(label), check) for label, check in _CHECKS]
+
+
+def _light(label: str, check: Callable[[], Iterator[CheckResult]]) -> Light:
+    words: dict[Level, str] = {"ok": _("well"), "warn": _("look at it"), "fail": _("broken")}
+    try:
+        found = list(check())
+    except Exception as error:
+        # Its text may hold an address with a password in it; its kind does not.
+        return Light(label, "fail", words["fail"], type(error).__name__)
+    worst = max(found, key=lambda finding: _WORST[finding.level])
+    return Light(label, worst.level, words[worst.level], worst.found, worst.advice)
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """`percent` is what came on top of the period before, None where there was nothing then."""
+
+    chart: Chart
+    total: int
+    before: int
+    percent: int | None
+
+    @property
+    def is_down(self) -> bool:
+        return self.total < self.before
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.total or self.before)
+
+
+def views() -> Views:
+    """Two queries."""
+    period = read_period({})
+    now, then = over_time(period, None), over_time(period.before(), None)
+    stretches = [
+        ChartPeriod(
+            moment.date,
+            moment.date,
+            Totals(moment.views, moment.clicks, moment.conversions),
+            Totals(then[place].views) if place < len(then) else None,
+        )
+        for place, moment in enumerate(now)
+    ]
+    total, before = sum(one.views for one in now), sum(one.views for one in then)
+    percent = round(abs(total - before) * 100 / before) if before else None
+    return Views(chart("views", stretches), total, before, percent)
+
+
+LATELY: Final = timedelta(days=1)
+BROKEN_RUNS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True)
+class CountTile:
+    """A number. `tone` is quiet for none, else what it is about: ai, review, plain or problem."""
+
+    label: str
+    count: int
+    url: str
+    tone: str
+    note: str = ""
+
+
+def counted(request: HttpRequest) -> Counter[str]:
+    """How much there is of what the user may do something about, by name. One query."""
+    parts: dict[str, QuerySet[Any]] = {layer: queue().filter(layer=layer) for layer in Layer}
+    if may(request, "feedback.view"):
+        parts["feedback"] = open_feedback()
+    if may(request, "posts.publish"):
+        parts["scheduled"] = scheduled()
+    if may(request, "agents.view"):
+        parts["runs"] = broken_runs()
+    if may(request, "webhooks.manage"):
+        parts["deliveries"] = failed_since(timezone.now() - LATELY)
+    first, *more = [
+        rows.order_by()
+        .annotate(what=Value(name, output_field=CharField()))
+        .values_list("what")
+        .annotate(number=Count("pk"))
+        for name, rows in parts.items()
+    ]
+    return Counter(dict(first.union(*more, all=True)))
+
+
+def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
+    """At most six."""
+    found = [
+        _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
+        _tile("Review", counts[Layer.REVIEW], inbox_url(layer=Layer.REVIEW), "review"),
+    ]
+    if may(request, "feedback.view"):
+        address = _list("content_feedback", {"status__exact": FeedbackStatus.PENDING.value})
+        found.append(_tile(_("Open feedback"), counts["feedback"], address, "plain"))
+    if may(request, "posts.publish"):
+        asked = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}
+        address = _list("content_post", asked)
+        found.append(_tile(pgettext("posts", "Scheduled"), counts["scheduled"], address, "plain"))
+    note, since = _("in the last 24 hours"), (timezone.now() - LATELY).isoformat(timespec="seconds")
+    if may(request, "agents.view"):
+        asked = {"status__in": ",".join(BROKEN_RUNS), "created_at__gte": since}
+        address = _list("agents_app_agentrun", asked)
+        found.append(_tile(_("Failed runs"), counts["runs"], address, "problem", note))
+    if may(request, "webhooks.manage"):
+        asked = {"status__exact": "failed", "finished_at__gte": since}
+        address = _list("proofroom_webhooks_delivery", asked)
+        number = counts["deliveries"]
+        found.append(_tile(_("Failed deliveries"), number, address, "problem", note))
+    return found
+
+
+def _list(name: str, asked: Mapping[str, str]) -> str:
+    """The list of what a tile counts, and of nothing else."""
+    return f"{reverse(f'admin:{name}_changelist')}?{urlencode(asked)}"
+
+
+def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> CountTile:
+    return CountTile(label, count, url, tone if count else "none", note)
+
+
+def scheduled() -> PostQuerySet:
+    """Drafts that will be published by themselves, the next first."""
+    due = Post.objects.alive().filter(status=Status.DRAFT, publish_at__isnull=False)
+    return due.order_by("publish_at", "pk")
+
+
+def open_feedback() -> QuerySet[Feedback]:
+    return Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
+
+
+def broken_runs() -> QuerySet[AgentRun]:
+    """Runs of the last day that failed."""
+    since = timezone.now() - LATELY
+    return AgentRun.objects.filter(status__in=BROKEN_RUNS, created_at__gte=since)
+
 
 _SHOWN: Final = 6
 _FEW: Final = 4

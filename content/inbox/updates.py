@@ -7,11 +7,112 @@ from typing import Final
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
-from content.inbox.rows import mark_of_rows, row_of, states_of
+from content.changes import Change
+from content.inbox.excerpts import excerpt, to_json
 from content.layers import LayerView
+from content.layers.digest import fingerprint, keyed_hash, value_hash
+from content.layers.marks import Mark, mark_of
 from content.layers.state import open_layers_of_many
 from content.models import Draft, Post, QueuedChange
+from content.posts.reference_titles import shared_props
+from content.review.change_comparison import compare_change
+from content.review.differences import Comparison
+from content.review.risk import assess
+
+_MADE_BY: Final = 2
+"""Grows when rows come to say something else of the same change: then all of them are made anew."""
+_MARK: Final = 8
+_NOBODY: Final = Mark(user_id=None, user="", via="", at="")
+
+
+def mark_of_rows() -> str:
+    """What the state of each row begins with: another key, or another way to make rows, has another one."""
+    return keyed_hash("rows", _MADE_BY)[:_MARK]
+
+
+def states_of(view: LayerView) -> dict[str, str]:
+    """What each row of the layer is to be made from, by path, as a hash: cheap beside the row."""
+    begin = mark_of_rows()
+    return {
+        change.path: begin
+        + keyed_hash(
+            fingerprint(change),
+            _hands(mark_of(view.marks, change.path)),
+            change.path in view.drifted,
+        )[_MARK:]
+        for change in view.changes
+    }
+
+
+def _hands(mark: Mark | None) -> list[str | int | bool | None]:
+    """What a row says of a mark."""
+    if mark is None:
+        return []
+    who = [mark.user_id, mark.user, mark.via, mark.at]
+    return [*who, mark.principal, mark.agent_id, mark.run_id, mark.edited_by, mark.conflict]
+
+
+def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str) -> QueuedChange:
+    """The row of one change, not yet stored."""
+    mark = mark_of(view.marks, change.path)
+    by = mark or _NOBODY
+    shared = shared_props([change], view.document, view.below)
+    found, _kind = compare_change(change, view.below, view.document, shared)
+    comparison = found.comparison
+    is_drifted = change.path in view.drifted
+    draft_risk, live_risk = (
+        assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted)
+        for is_live in (False, True)
+    )
+    shown, is_whole = excerpt(comparison)
+    return QueuedChange(
+        draft=draft,
+        post=post,
+        layer=view.layer,
+        path=change.path,
+        kind=change.kind,
+        subject=subject_of(view, change),
+        risk=draft_risk.level,
+        flags=list(draft_risk.flags),
+        risk_live=live_risk.level,
+        flags_live=list(live_risk.flags),
+        is_ai=by.is_ai,
+        author_account=by.user_id,
+        author_name=by.user,
+        edited_by_name=by.edited_by,
+        agent_id=by.agent_id,
+        run_id=by.run_id,
+        via=by.via,
+        at=parse_datetime(by.at) or timezone.now() if by.at else draft.updated_at,
+        pieces=to_json(shown),
+        is_whole=is_whole,
+        like=like_of(view, change, by, comparison),
+        proposed=value_hash(change.after),
+        seen=fingerprint(change),
+        state=state,
+    )
+
+
+def like_of(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
+    """What like changes have in common: all that differs, places aside; door, credential and kind of run."""
+    who = by.agent_id or [by.user_id, by.user]
+    hands = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
+    differences = [one.content for one in comparison.differences]
+    return keyed_hash(view.layer, hands, change.kind, differences)
+
+
+def subject_of(view: LayerView, change: Change) -> str:
+    """The place of a change without the ids in it."""
+    if change.module_id is None:
+        return change.path[:200]
+    is_there = view.document.module(change.module_id) is not None
+    module = (view.document if is_there else view.below).module(change.module_id)
+    rest = change.path.split(".", 3)[2:]
+    return ".".join(["module", module.type if module else "", *rest[-1:]])[:200]
+
 
 _BATCH: Final = 100
 _COLUMNS: Final = [

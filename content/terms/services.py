@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.models import Term
+from content.changes import TERMS_PATH, diff
+from content.document import PostDocument
+from content.layers.hooks import layers_written
+from content.layers.live import write_live
+from content.layers.state import lock_post, open_layers, settle
+from content.models import Draft, Post, Term
+from content.posts import post_repository
 from content.posts.create import slug_of
 from content.rules.taxonomy import TOP, clean_name, clean_order, clean_slug, parent_of
-from content.terms.usage import (
-    drop_from_drafts,
-    drop_from_posts,
-    posts_with,
-    waiting_with,
-)
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import (
@@ -28,6 +31,66 @@ from proofroom.core.errors import (
     invalid,
 )
 from proofroom.definitions import find_taxonomy
+
+
+def posts_with(term_id: UUID) -> list[UUID]:
+    """The posts, not in the trash and with their variations, that carry a term live."""
+    rows = Post.objects.kept().filter(post_terms__term=term_id)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def waiting_with(term_id: UUID) -> list[Draft]:
+    """The drafts that name a term in what they were written on or propose."""
+    rows = Draft.objects.filter(is_empty=False).annotate(
+        base_text=Cast("base", TextField()), document_text=Cast("document", TextField())
+    )
+    named = Q(base_text__contains=str(term_id)) | Q(document_text__contains=str(term_id))
+    return list(rows.filter(named).order_by("post_id", "pk"))
+
+
+def drop_from_drafts(term_id: UUID, posts: Iterable[UUID]) -> None:
+    """Take the term out of every draft, so that the rest of it can still be approved. Locks these posts too."""
+    found = waiting_with(term_id)
+    for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
+        Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
+    drafts = waiting_with(term_id)  # read again: the posts are locked now
+    for draft in drafts:
+        _drop(draft, str(term_id))
+    for post in Post.objects.filter(pk__in={draft.post_id for draft in drafts}):
+        layers = open_layers(post)
+        layers_written(post, [layers.review, layers.ai_review])
+
+
+def _drop(draft: Draft, term_id: str) -> None:
+    if draft.base is None or draft.document is None:
+        return
+    base = _without(PostDocument.from_json(draft.base), term_id)
+    document = _without(PostDocument.from_json(draft.document), term_id)
+    changes = diff(base, document)
+    if len(changes) == 0:
+        draft.is_empty, draft.base, draft.document = True, None, None
+        draft.base_revision, draft.marks = None, {}
+    else:
+        draft.base, draft.document = base.to_json(), document.to_json()
+        if TERMS_PATH not in changes.paths:
+            draft.marks = {path: mark for path, mark in draft.marks.items() if path != TERMS_PATH}
+    draft.version += 1
+    draft.save()
+
+
+def drop_from_posts(term_id: UUID, posts: Iterable[UUID], actor: Actor) -> None:
+    """Take the term off live posts, each with its revision and events."""
+    for post_id in posts:
+        post = lock_post(post_id)
+        before = post_repository.load(post)
+        after = _without(before, str(term_id))
+        write_live(post=post, before=before, after=after, actor=actor, reason="edited")
+        settle(post, after)
+
+
+def _without(document: PostDocument, term_id: str) -> PostDocument:
+    return document.with_terms([id_ for id_ in document.taxonomy_term_ids if id_ != term_id])
+
 
 MOST_AT_ONCE: Final = 200
 """Live posts that one deletion changes, each with a revision of its own."""

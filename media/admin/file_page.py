@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from dataclasses import dataclass
+from math import gcd
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.files.storage import default_storage
 from django.forms import Form
 from django.http import (
     Http404,
@@ -18,7 +22,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from media.admin.file_details import shown_of
+from media.admin.file_choice import choice_of
 from media.admin.file_forms import (
     CropForm,
     DeleteForm,
@@ -26,14 +30,19 @@ from media.admin.file_forms import (
     ReplaceFileForm,
     initial_of,
 )
-from media.models import Asset
-from media.presenters import site_image
+from media.admin.languages import language_name
+from media.images import VARIANTS
+from media.models import Asset, AssetStatus, Theme
+from media.presenters import site_image, url_of
 from media.services.crop import crop_image
 from media.services.delete import delete_asset
 from media.services.replace import replace_file
 from media.services.update import update_asset
-from media.services.variants import request_variants
+from media.services.variants import dark_status, request_variants
 from media.usage_labels import places_of
+from proofroom.core.activity.presenters import present
+from proofroom.core.activity.queries import Chosen, about, entries
+from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields, saved
 from proofroom.core.admin.permissions import (
     actor_of,
@@ -42,6 +51,97 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
+from proofroom.core.i18n import in_words
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """One variant. `bytes` is None where the storage does not have the file."""
+
+    theme: str
+    name: str
+    url: str
+    width: int
+    height: int
+    bytes: int | None
+
+
+def sizes_of(asset: Asset) -> list[Size]:
+    """The variants that are there, light ones first. Asks the storage for each of them."""
+    light = asset.variants if asset.status == AssetStatus.READY else {}
+    found = []
+    for theme, names in ((Theme.LIGHT, light), (Theme.DARK, asset.dark_variants)):
+        width, height = asset.width or 1, asset.height or 1
+        for name, widest in VARIANTS.items():
+            if width > widest:
+                width, height = widest, max(1, round(height * widest / width))
+            if name in names:
+                file = names[name]
+                size = Size(
+                    in_words(str(theme.label)), name, url_of(file), width, height, _bytes(file)
+                )
+                found.append(size)
+    return found
+
+
+def _bytes(name: str) -> int | None:
+    try:
+        return default_storage.size(name)
+    except Exception:  # a page about a file must not fail with its storage
+        logger.warning("the storage does not say how large %s is", name, exc_info=True)
+        return None
+
+
+_NEWEST: Final = 12
+_SHAPES: Final = (("wide", "16:9"), ("square", "1:1"), ("tall", "4:5"), ("banner", "3:1"))
+_RATIOS: Final = ("16:9", "4:3", "3:2", "1:1", "4:5")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How a page that crops the image to a shape shows it."""
+
+    name: str
+    ratio: str
+
+
+def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
+    """All that the template names. A fixed number of queries."""
+    image = site_image(asset)
+    dark = dark_status(asset) if image else "none"
+    # The newest entries of the log about the file, in sentences; sizes are a matter of machines.
+    rows = about(entries(Chosen(event="media")), str(asset.pk)).exclude(name="media.variants")
+    return {
+        "asset": asset,
+        "choice": choice_of(asset),
+        "image": image,
+        "url": url_of(asset.file.name),
+        "kilobytes": f"{max(1, round(asset.size / 1000)):,} kB",
+        "ratio": _ratio(asset),
+        "megapixels": round((asset.width or 0) * (asset.height or 0) / 1e6, 1),
+        "previews": [Preview(name, ratio) for name, ratio in _SHAPES] if image else [],
+        "crop_ratios": _RATIOS,
+        "sizes": sizes_of(asset),
+        "dark": dark,
+        "dark_url": url_of(asset.dark_variants.get("medium", "")) if asset.dark_variants else "",
+        "light_url": url_of(asset.variants.get("medium", "")),
+        "failures": list(asset.works.filter(is_given_up=True)),
+        "is_waiting": AssetStatus.PROCESSING in (asset.status, dark),
+        "places": places_of(asset, actor),
+        "words": [(language_name(code), text) for code, text in sorted(asset.alt_texts.items())],
+        "history": present(list(rows[:_NEWEST]), actor),
+    }
+
+
+def _ratio(asset: Asset) -> str:
+    """`3:2`, where the numbers are small enough to say something."""
+    if not (asset.width and asset.height):
+        return ""
+    common = gcd(asset.width, asset.height)
+    across, down = asset.width // common, asset.height // common
+    return f"{across}:{down}" if max(across, down) <= 32 else ""
 
 
 def address(asset: Asset, page: str = "change") -> str:

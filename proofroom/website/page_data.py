@@ -3,19 +3,136 @@ surroundings five."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
 
 from content.menus.links import PageLocation
 from content.models import Post
 from media.presenters import SiteImage
-from proofroom.definitions import PostList
-from proofroom.website.module_sources import module_sources
+from proofroom.core.database.statements import Row
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import JsonObject
+from proofroom.definitions import (
+    FieldType,
+    Module,
+    PostList,
+    modules,
+    post_types,
+)
+from proofroom.definitions.prop_values import values_in
 from proofroom.website.page_frame import Surroundings, surroundings_of
-from proofroom.website.page_media import images
-from proofroom.website.post_cards import PostCard, card_of, media_of
-from proofroom.website.prefetch import needs_of
-from proofroom.website.rendering import RenderableModule
+from proofroom.website.page_media import images, media_ids
+from proofroom.website.rendering import RenderableModule, full_props
+
+Load = Callable[[Collection[str], str], Mapping[str, object]]
+"""From what the fields of modules name, and the locale of the page, to what their templates show. One query."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSource:
+    """Templates find what was loaded under `name`, by what the fields of the type `field` hold."""
+
+    name: str
+    field: FieldType
+    load: Load
+
+
+module_sources: ExtensionPoint[ModuleSource] = ExtensionPoint()
+"""Each is asked once a page, and only where a field of its type names something."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostCard:
+    """What templates show of another post. The files that `custom` names are in `media`."""
+
+    id: str
+    type: str
+    title: str
+    url: str
+    excerpt: str
+    published_at: datetime | None
+    image: SiteImage | None
+    custom: JsonObject
+
+
+def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
+    return PostCard(
+        id=str(row["id"]),
+        type=row["type"],
+        title=row["title"],
+        url=row["path"],
+        excerpt=row["excerpt"],
+        published_at=row["published_at"],
+        image=media.get(str(row["featured_media_id"])),
+        custom=row["custom_fields"],
+    )
+
+
+def media_of(row: Row) -> Iterator[str]:
+    """The files that a card shows."""
+    if row["featured_media_id"] is not None:
+        yield str(row["featured_media_id"])
+    definition = post_types.get(row["type"])
+    if definition is not None:
+        yield from media_ids(definition.CustomFields, row["custom_fields"])
+
+
+logger = logging.getLogger(__name__)
+MOST_POSTS = 1000
+"""Posts that the modules of one page name; those beyond are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What to load. `named` has what the fields of each registered source name, by the source's name."""
+
+    media: set[str] = field(default_factory=set)
+    post_ids: dict[UUID, None] = field(default_factory=dict)
+    lists: dict[PostList, None] = field(default_factory=dict)
+    named: dict[str, set[str]] = field(default_factory=dict)
+
+
+def needs_of(post: Post, items: Sequence[RenderableModule]) -> Needs:
+    """What the page of a post needs, whatever is stored in its modules."""
+    needs = Needs()
+    sources = {source.field: source.name for source in module_sources}
+    for item in items:
+        definition = modules.get(item.type)
+        if definition is None:
+            continue
+        props = full_props(definition, item)
+        needs.media.update(media_ids(definition.Props, props))
+        needs.lists.update(dict.fromkeys(_lists(definition, props)))
+        for _, kind, value in values_in(definition.Props, props):
+            if not isinstance(value, str):
+                continue
+            if kind == "post-reference" and len(needs.post_ids) < MOST_POSTS:
+                needs.post_ids.update(dict.fromkeys(_ids(value)))
+            elif kind in sources and value:
+                needs.named.setdefault(sources[kind], set()).add(value)
+    post_type = post_types.get(post.type)
+    if post_type is not None:
+        needs.media.update(media_ids(post_type.CustomFields, post.custom_fields))
+    return needs
+
+
+def _lists(definition: type[Module], props: Mapping[str, object]) -> list[PostList]:
+    try:
+        return list(definition.lists(props))  # type: ignore[arg-type]  # stored JSON
+    # What is stored can be older than the definition; the module then shows no list.
+    except Exception:
+        logger.exception("the lists of a module %s cannot be told", definition.name)
+        return []
+
+
+def _ids(text: str) -> Iterator[UUID]:
+    try:
+        yield UUID(text)
+    except ValueError:
+        return
 
 
 @dataclass(frozen=True, slots=True)

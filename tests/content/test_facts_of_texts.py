@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import note_of
-from content.review.fact_patterns import spot
+from content.review.facts import spot
 from content.review.proper_names import names
 from content.review.references import References
 

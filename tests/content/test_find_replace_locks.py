@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.find_replace.posts import PostSource
-from content.find_replace.text_edits import Substitution
+from content.find_replace.services import Substitution
 from content.models import (
     Post,
 )

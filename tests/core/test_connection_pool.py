@@ -10,8 +10,8 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import InterfaceError, ProgrammingError
 
-from proofroom.core.database.postgresql import pool
-from proofroom.core.database.postgresql.pool import ConnectionPool
+from proofroom.core.database.postgresql import base
+from proofroom.core.database.postgresql.base import ConnectionPool
 from proofroom.core.diagnostics.availability import is_database_away
 
 
@@ -24,7 +24,7 @@ def failing(calls: list[str]) -> Callable[[], Any]:
 
 
 def test_after_a_slow_failure_others_fail_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(base, "SLOW_SECONDS", -1.0)
     calls: list[str] = []
     connections = ConnectionPool(failing(calls))
 

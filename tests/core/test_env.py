@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from cms_project.database import database_settings
-from cms_project.env import Environment, load, secrets_of
-from cms_project.env_text import example_of
+from cms_project.env import Environment, example_of, load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import RedactingFormatter
 from cms_project.secret_key import secret_key

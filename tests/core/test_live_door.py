@@ -13,7 +13,7 @@ from django.test import Client
 
 from proofroom.accounts.services.users import change_user, set_password
 from proofroom.core import outbox
-from proofroom.core.realtime.event_hub import Hub, hubs
+from proofroom.core.realtime.consumer import Hub, hubs
 from tests import make
 from tests.core.sockets import ORIGIN, asked, in_a_loop, opened, session_of
 
@@ -24,7 +24,7 @@ MISSING = "00000000-0000-4000-8000-000000000000"
 @pytest.fixture(autouse=True)
 def quick(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.LIVE_POLL_SECONDS = 0.01
-    monkeypatch.setattr("proofroom.core.realtime.event_hub.CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("proofroom.core.realtime.consumer.CHECK_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from cms_project.asgi import application
 from proofroom.core.models import Event
-from proofroom.core.realtime import event_hub, event_tail
+from proofroom.core.realtime import consumer, event_tail
 from proofroom.core.realtime.listener import Listener
 from proofroom.core.realtime.sessions import Ticket, holders
 from proofroom.core.realtime.visibility import may_hear_of
@@ -176,7 +176,7 @@ async def test_who_was_away_for_too_long_is_told_to_load_again(
 @in_a_loop
 async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
     async with opened("editor") as page, opened("editor", f"post={uuid4()}") as other:
-        last = (await sync_to_async(happened)(event_hub.MOST_AT_ONCE + 1))[-1]
+        last = (await sync_to_async(happened)(consumer.MOST_AT_ONCE + 1))[-1]
 
         assert await page.hears() == {"reload": True, "last": str(last.uid)}
         assert await other.receive_nothing()
@@ -238,7 +238,7 @@ async def test_an_event_is_told_though_the_database_went_away_when_it_was_read_a
 ) -> None:
     async with opened("editor") as page:
         failed = asyncio.Event()
-        monkeypatch.setattr(event_hub, "may_hear_of", _failing(failed))
+        monkeypatch.setattr(consumer, "may_hear_of", _failing(failed))
         event = (await happens())[0]
         await asyncio.wait_for(failed.wait(), 5)
         monkeypatch.undo()

@@ -13,7 +13,7 @@ from celery import Celery
 from django.db import transaction
 from django.utils import timezone
 
-from cms_project.admin_home.lights import lights
+from cms_project.admin_home.overview import lights
 from proofroom.core.diagnostics.doctor import CheckResult, examine, messages
 from proofroom.core.models import QueueFailure
 from proofroom.core.task_queue.failures import QueueWatch

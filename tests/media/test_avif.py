@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from media.avif import without_data
+from media.containers import without_data
 from media.images import clean, upright
 from proofroom.core.errors import RuleViolation
 from tests.media.pictures import encoded, moving

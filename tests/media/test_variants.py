@@ -312,7 +312,7 @@ def test_who_asks_for_what_cannot_be_is_told() -> None:
 
 
 def dark(image: Image.Image) -> Image.Image:
-    from media.dark_variants import darkened
+    from media.render_variants import darkened
 
     made = darkened(image)
     assert (made.mode, made.size) == (image.mode, image.size)

@@ -11,8 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
 from proofroom.core.errors import RuleViolation
-from proofroom.website.search_page import PER_PAGE
-from proofroom.website.search_snippets import marked, snippet
+from proofroom.website.search_page import PER_PAGE, marked, snippet
 from tests import make
 from tests.site.test_pages import home, page, text
 

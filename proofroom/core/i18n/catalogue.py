@@ -2,15 +2,108 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from django.apps import apps
 from django.conf import settings
+from django.utils import translation
+from django.utils.translation.template import templatize
 
-from proofroom.core.i18n.extraction import extract, program
+from proofroom.core.i18n.model_names import own_apps, words_of_models
+
+_KEYWORDS: Final = (
+    "gettext_noop",
+    "gettext_lazy",
+    "ngettext_lazy:1,2",
+    "pgettext:1c,2",
+    "npgettext:1c,2,3",
+    "pgettext_lazy:1c,2",
+    "npgettext_lazy:1c,2,3",
+)
+# The pages for visitors have a catalogue of their own, beside them.
+_OTHERS: Final = ("site", "modules")
+_DEFINED: Final = "translated_words"
+
+
+def extract(folder: Path) -> Path:
+    """Write a catalogue without translations into the folder, which is empty. Answers its place."""
+    lines = [f"gettext_noop({text!r})" for text in sorted({*words_of_definitions()} - {""})]
+    names = [
+        *_python(folder),
+        *_templates(folder),
+        _keep(folder, Path(settings.BASE_DIR) / f"{_DEFINED}.py", "\n".join(lines)),
+    ]
+    made = folder / "words.pot"
+    # Paths come from the project itself; no shell reads them.
+    subprocess.run(  # noqa: S603
+        [
+            *(
+                program("xgettext"),
+                "--language=Python",
+                "--from-code=UTF-8",
+                "--add-comments=Translators",
+            ),
+            *(
+                "--no-location",
+                "--no-wrap",
+                "--sort-output",
+                f"--output={made.name}",
+            ),
+            *(f"--keyword={keyword}" for keyword in _KEYWORDS),
+            *names,
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return made
+
+
+def words_of_definitions() -> Iterator[str]:
+    """What only definitions and models hold; pages look these words up as they show them."""
+    with translation.override("en"):
+        yield from words_of_models()
+        for app in apps.get_app_configs():
+            name = f"{app.name}.{_DEFINED}"
+            if find_spec(name) is not None:
+                yield from importlib.import_module(name).words()
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise FileNotFoundError(f"{name} is missing: install GNU gettext (on Debian: gettext).")
+    return found
+
+
+def _python(folder: Path) -> Iterator[str]:
+    packages = {app.name.partition(".")[0] for app in own_apps()} | {"cms_project"}
+    for package in sorted(packages):
+        for file in sorted((Path(settings.BASE_DIR) / package).rglob("*.py")):
+            if "migrations" not in file.parts:
+                yield _keep(folder, file, file.read_text())
+
+
+def _templates(folder: Path) -> Iterator[str]:
+    home = Path(settings.BASE_DIR) / "templates"
+    for file in sorted(home.rglob("*")):
+        is_other = file.is_relative_to(home) and file.relative_to(home).parts[0] in _OTHERS
+        if file.is_file() and not is_other:
+            yield _keep(folder, file, templatize(file.read_text(), origin=str(file)))
+
+
+def _keep(folder: Path, file: Path, text: str) -> str:
+    name = f"{'-'.join(file.relative_to(settings.BASE_DIR).parts)}.py"
+    (folder / name).write_text(text)
+    return name
+
 
 _GAP: Final = "\n\n"
 

@@ -3,16 +3,140 @@
 from __future__ import annotations
 
 import re
+import time
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qs
 from uuid import UUID
 
+from channels.db import database_sync_to_async
+
+from proofroom.core.actor import ActorUser
+from proofroom.core.json import JsonObject
 from proofroom.core.realtime.base_consumer import PageConsumer
-from proofroom.core.realtime.event_hub import hubs
-from proofroom.core.realtime.event_tail import After
+from proofroom.core.realtime.event_tail import KEPT, After, Tail
 from proofroom.core.realtime.listener import Listener
-from proofroom.core.realtime.sessions import Ticket
+from proofroom.core.realtime.messages import EventMessage, message
+from proofroom.core.realtime.open_page import NOT_LET_IN
+from proofroom.core.realtime.polling_hub import CHECK_SECONDS, Hubs, PageHub
+from proofroom.core.realtime.presence import Here, here, told_to
+from proofroom.core.realtime.sessions import Ticket, holders
+from proofroom.core.realtime.visibility import MayHear, may_hear_of
+
+MOST_AT_ONCE: Final = 50
+"""Events that a page hears of one by one; of more at once it hears that it should load again."""
+PING_SECONDS: Final = 20.0
+VERSION: Final = 1
+"""Of the messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PolledEvents:
+    """What one look at the database found."""
+
+    new: Sequence[EventMessage]
+    missed: dict[Listener, list[EventMessage] | None]
+    holders: dict[Ticket, ActorUser]
+    may_hear: MayHear
+    here: Mapping[UUID, Sequence[Here]]
+
+
+class Hub(PageHub[Listener]):
+    """The pages of this process that hear of events."""
+
+    most_pages: ClassVar[int] = 5000
+    most_pages_of_one: ClassVar[int] = 100
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tail = Tail()
+        # Read, and not told yet: what was read stays, should the database go away before all is known.
+        self._untold: deque[EventMessage] = deque(maxlen=KEPT)
+        self._check_at = 0.0
+        self._ping_at = time.monotonic() + PING_SECONDS
+
+    async def turn(self, pages: Sequence[Listener]) -> None:
+        now = time.monotonic()
+        found = await database_sync_to_async(self._look)(pages, now >= self._check_at)
+        if found is not None:
+            self._check_at = now + CHECK_SECONDS
+            self._tell(pages, found)
+            self._untold.clear()
+        if now >= self._ping_at:
+            self._ping_at = now + PING_SECONDS
+            for listener in pages:
+                listener.say(self._signal("ping"))
+
+    def _look(self, listeners: Collection[Listener], is_due: bool) -> _PolledEvents | None:
+        """One query, one more where pages of posts are open; to tell something, three more for the rights of all."""
+        self._untold.extend(self._tail.read())
+        new = list(self._untold)
+        missed = {one: self._tail.behind(one.after) for one in listeners if not one.has_begun}
+        at_posts = here({one.post_id for one in listeners if one.post_id is not None})
+        is_news = any(_others(one, at_posts) != one.told_here for one in listeners)
+        if not new and not missed and not is_due and not is_news:
+            return None
+        events = {event.uid: event for event in new}
+        for some in missed.values():
+            events |= {event.uid: event for event in some or ()}
+        return _PolledEvents(
+            new,
+            missed,
+            holders({one.ticket for one in listeners}),
+            may_hear_of(list(events.values())),
+            at_posts,
+        )
+
+    def _tell(self, listeners: Collection[Listener], found: _PolledEvents) -> None:
+        for listener in listeners:
+            person = found.holders.get(listener.ticket)
+            if person is None:
+                listener.end(NOT_LET_IN)
+                continue
+            events: Sequence[EventMessage] | None = found.new
+            if listener in found.missed:
+                listener.has_begun = True
+                listener.say(self._signal("hello") | {"version": VERSION})
+                events = found.missed[listener]
+            self._pass_on(listener, person, events, found.may_hear)
+            if (pages := _others(listener, found.here)) != listener.told_here:
+                listener.told_here = pages
+                listener.say({"editing": [*told_to(person.pk, pages)]})
+
+    def _pass_on(
+        self,
+        listener: Listener,
+        person: ActorUser,
+        events: Sequence[EventMessage] | None,
+        may_hear: MayHear,
+    ) -> None:
+        heard = [
+            event
+            for event in events or ()
+            if listener.post_id in (None, event.post_id) and may_hear(person, event)
+        ]
+        if events is None or len(heard) > MOST_AT_ONCE:
+            listener.say(self._signal("reload"))
+            return
+        for event in heard:
+            listener.say(message(event, person.pk))
+
+    def _signal(self, name: str) -> JsonObject:
+        """With the last event there is, which a page that comes again asks for what followed."""
+        last = self._tail.last
+        return {name: True, "last": str(last) if last else None}
+
+
+def _others(listener: Listener, at_posts: Mapping[UUID, Sequence[Here]]) -> Sequence[Here]:
+    """Who is at the post of a page; nobody for a page that follows no post."""
+    return tuple(at_posts.get(listener.post_id, ())) if listener.post_id else ()
+
+
+hubs: Final[Hubs[Listener]] = Hubs(Hub)
+
 
 _SECONDS: Final = re.compile(r"[0-9]{1,11}(\.[0-9]{1,6})?\Z", re.ASCII)
 

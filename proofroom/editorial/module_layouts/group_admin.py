@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.models import ModuleGroup
+from content.models import ModuleGroup, ModuleInstance
 from content.module_layouts.services import (
     DESCRIPTION_MAX,
     LABEL_MAX,
@@ -23,14 +26,165 @@ from content.module_layouts.services import (
 from content.review.labels import type_label
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
-from proofroom.definitions import post_types
-from proofroom.editorial.module_layouts.group_rows import (
-    acted,
-    cards,
-    choices,
-    modules_sent,
-)
+from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n import in_words
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions import allowed_modules, post_types
+from proofroom.definitions import modules as module_types
 from proofroom.editorial.posts.list_columns import PostTypeFilter, type_choices
+
+MOST: Final = 200
+Choices = list[tuple[str, list[tuple[str, str]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupModuleCard:
+    """A module of the group as the page shows it. `key` names its inputs."""
+
+    key: int
+    row: JsonObject
+    errors: Sequence[str]
+    is_new: bool
+
+    @property
+    def label(self) -> str:
+        definition = module_types.get(str(self.row.get("type")))
+        return in_words(definition.label) if definition else str(self.row.get("type"))
+
+    @property
+    def slug(self) -> str:
+        return str(self.row.get("globalSlug") or "")
+
+    @property
+    def props(self) -> str:
+        props = self.row.get("props")
+        if isinstance(props, str):  # what somebody typed, and is no JSON
+            return props
+        return json.dumps(props or {}, indent=2, ensure_ascii=False)
+
+
+def modules_sent(data: QueryDict) -> list[JsonObject]:
+    """The modules that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
+    if "modules" in data:
+        found = _json(str(data["modules"]))
+        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+            raise ValueError(_("it is no list of objects"))
+        return [row for row in found if isinstance(row, dict)]
+    return [_row(data, key) for key in data.getlist("row")[: MOST + 1]]
+
+
+def _row(data: Mapping[str, str], key: str) -> JsonObject:
+    slug = data.get(f"globalSlug-{key}", "")
+    props = data.get(f"props-{key}", "").strip()
+    return {
+        "type": data.get(f"type-{key}", ""),
+        "scope": "global" if slug else "local",
+        "locked": data.get(f"locked-{key}", "") == "on",
+        "props": _props(props) if props else {},
+        "globalSlug": slug or None,
+    }
+
+
+def _props(text: str) -> Json:
+    """What is no JSON stays the text that it is, as scripts send it: it is refused, and nobody types it again."""
+    try:
+        return _json(text)
+    except ValueError:
+        return text
+
+
+def _json(text: str) -> Json:
+    try:
+        found: Json = json.loads(text)
+        refuse_unstorable(found, "modules")
+    except RecursionError:
+        raise ValueError(_("it is nested too deep")) from None
+    except RuleViolation as error:
+        raise ValueError(error.message) from None
+    return found
+
+
+def acted(data: QueryDict) -> tuple[list[JsonObject], str]:
+    """The modules after the button that was pressed, and what to say about it. Raises `ValueError`."""
+    rows = modules_sent(data)
+    do, _colon, key = data.get("do", "").partition(":")
+    if do == "add" and len(rows) < MOST:
+        new = _new(data.get("new", ""))
+        said = _("Added at the end: %(name)s")
+        return (
+            ([*rows, new], said % {"name": GroupModuleCard(0, new, (), True).label})
+            if new
+            else (rows, "")
+        )
+    place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
+    if place >= len(rows):
+        return rows, ""
+    return _moved(rows, do, place)
+
+
+def _new(choice: str) -> JsonObject | None:
+    type_, _at, slug = choice.partition("@")
+    if type_ not in module_types:
+        return None
+    scope = "global" if slug else "local"
+    return {"type": type_, "scope": scope, "locked": False, "props": {}, "globalSlug": slug or None}
+
+
+def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject], str]:
+    rows = list(rows)
+    named = {"name": GroupModuleCard(0, rows[place], (), False).label}
+    if do == "remove":
+        return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % named
+    if do == "copy" and len(rows) < MOST:
+        return [*rows[: place + 1], dict(rows[place]), *rows[place + 1 :]], _(
+            "Copied: %(name)s"
+        ) % named
+    other = {"up": place - 1, "down": place + 1}.get(do, -1)
+    if 0 <= other < len(rows):
+        rows[place], rows[other] = rows[other], rows[place]
+    return rows, ""
+
+
+def cards(
+    rows: Sequence[JsonObject], errors: Mapping[str, Sequence[str]], *, is_new: bool
+) -> list[GroupModuleCard]:
+    """The modules with what is wrong in each: refusals are keyed `modules.0.type`."""
+    found = []
+    for place, row in enumerate(rows):
+        own = f"modules.{place}"
+        said = [
+            text
+            for key, texts in errors.items()
+            if key == own or key.startswith(f"{own}.")
+            for text in texts
+        ]
+        said = _no_json(row.get("props")) or said
+        found.append(GroupModuleCard(place, row, said, is_new and place == len(rows) - 1))
+    return found
+
+
+def _no_json(props: Json) -> list[str]:
+    """What is wrong with values that stayed a text."""
+    if not isinstance(props, str):
+        return []
+    try:
+        _json(props)
+    except ValueError as error:
+        return [_("This is no JSON: %(problem)s.") % {"problem": str(error)[:100].rstrip(".")}]
+    return []
+
+
+def choices(post_type: str) -> Choices:
+    """What may be added: the modules of the type, and those that are shared. One query."""
+    allowed = {found.name: in_words(found.label) for found in allowed_modules(post_type)}
+    rows = ModuleInstance.objects.filter(scope="global", type__in=allowed).order_by("global_slug")
+    shared = [
+        (f"{type_}@{slug}", f"{label or slug} ({allowed[type_]})")
+        for type_, slug, label in rows.values_list("type", "global_slug", "label")
+    ]
+    groups = [(_("For each post"), list(allowed.items())), (_("Shared"), shared)]
+    return [group for group in groups if group[1]]
 
 
 class GroupForm(forms.Form):

@@ -7,25 +7,172 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import orjson
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 
+from content.document import PostDocument
 from content.layers import Layers
 from content.models import Layer, Post, Status
+from media.models import Asset
+from media.presenters import site_image
 from proofroom.core.admin.permissions import may
 from proofroom.core.i18n import in_words
+from proofroom.core.json import Json
+from proofroom.definitions import modules
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen
 from proofroom.editorial.post_editor.controls import Control, control_of
-from proofroom.editorial.post_editor.field_actions import offer
 from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
+from proofroom.editorial.post_editor.form_fields import (
+    EditorField,
+    Typed,
+    nearest,
+    typed_of,
+)
 from proofroom.editorial.post_editor.module_cards import ModuleCard, cards_of
-from proofroom.editorial.post_editor.origins import ai_share, origins_of
-from proofroom.editorial.post_editor.script_data import defaults_of, dress
-from proofroom.editorial.post_editor.search_preview import search_preview
-from proofroom.editorial.posts.panels import field_actions, panels
+from proofroom.editorial.post_editor.origins import Origin, ai_share, origin_at, origins_of
+from proofroom.editorial.post_editor.rich_text_values import markdown_of
+from proofroom.editorial.post_editor.robots import ROBOTS
+from proofroom.editorial.posts.panels import FieldActions, FieldPlace, field_actions, panels
 from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
+
+TITLE_MOST: Final = 60
+WORDS_MOST: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPreview:
+    """The parts of a result. `path` is the address of the post as it stands."""
+
+    host: str
+    path: str
+    title: str
+    words: str
+    image: str
+    has_title: bool
+    has_words: bool
+    is_hidden: bool
+
+    @property
+    def trail(self) -> str:
+        return " › ".join(part for part in self.path.split("/") if part)
+
+    @property
+    def is_long_title(self) -> bool:
+        return len(self.title) > TITLE_MOST
+
+    @property
+    def is_long_words(self) -> bool:
+        return len(self.words) > WORDS_MOST
+
+    @property
+    def cut_words(self) -> str:
+        if not self.is_long_words:
+            return self.words
+        return self.words[: WORDS_MOST - 1].rstrip() + " …"
+
+
+def search_preview(request: HttpRequest, post: Post, document: PostDocument) -> SearchPreview:
+    """Of what is stored in this layer. One query where the post has an image."""
+    fields = document.fields
+    title, words = fields.get("metaTitle"), fields.get("metaDescription")
+    robots = fields.get("robotsJson")
+    id_ = fields.get("featuredMediaId")
+    asset = Asset.objects.filter(pk=id_).first() if isinstance(id_, str) else None
+    image = site_image(asset) if asset else None
+    return SearchPreview(
+        host=request.get_host(),
+        path=post.path or "",
+        title=str(title or fields.get("title") or ""),
+        words=str(words or fields.get("excerpt") or ""),
+        image=(image["srcset"].partition(" ")[0] or image["url"]) if image else "",
+        has_title=bool(title),
+        has_words=bool(words),
+        is_hidden=isinstance(robots, dict) and robots.get("index") is False,
+    )
+
+
+_RESETTABLE: Final = frozenset({"text", "textarea", "select", "number", "date", "icon"})
+
+
+def dress(
+    control: Control, unit: FormUnit, typed: Typed, default: Json, origins: Mapping[str, Origin]
+) -> None:
+    """Add it to a control and to those within."""
+    _dress(control, unit.field, typed, unit.value)
+    control.source = origin_at(unit.path, origins)
+    if control.source is not None:
+        control.origin, control.is_ai = control.source.words, control.source.is_ai
+    if unit.field.kind in _RESETTABLE and default is not None:
+        control.default = str(typed_of(unit.field, default))
+
+
+def _dress(control: Control, field: EditorField, typed: object, stored: Json) -> None:
+    control.among = field.among
+    if field.kind == "richtext":
+        # What the editor opens with, if it is what the Markdown shows; else it reads the Markdown.
+        if not control.is_written and isinstance(stored, Mapping) and markdown_of(stored) == typed:
+            control.document = orjson.dumps(stored).decode()
+    elif field.kind == "repeater" and isinstance(typed, list):
+        known = stored if isinstance(stored, list | tuple) else []
+        for at, item in enumerate(typed):
+            _parts(control.items[at], field, item, nearest(field, item, known, at))
+        _parts(control.blank, field, {}, None)
+    elif field.kind == "object":
+        _parts(control.parts, field, typed, stored)
+
+
+def _parts(controls: Sequence[Control], field: EditorField, typed: object, stored: Json) -> None:
+    values = typed if isinstance(typed, dict) else {}
+    kept = stored if isinstance(stored, Mapping) else {}
+    for control, inner in zip(controls, field.nested, strict=False):
+        _dress(control, inner, values.get(inner.name, ""), kept.get(inner.name))
+
+
+def defaults_of(module_type: str) -> Mapping[str, Json]:
+    """The values of a module that nobody touched."""
+    definition = modules.get(module_type)
+    return definition.default_props() if definition else {}
+
+
+def offer(
+    control: Control, unit: FormUnit, module: ModuleSection | None, actions: FieldActions
+) -> None:
+    """Ask for the field and for each field inside it."""
+    if module is not None and (module.is_new or not module.is_known):
+        return
+    if unit.path == f"post.{ROBOTS}":  # one value, whatever boxes it is shown in
+        return
+    prefix, start = "post", "post"
+    if module is not None:
+        start = ".".join(unit.path.split(".")[:3])
+        prefix = f"module.{module.type}"
+    _offer(control, unit.value, (start, prefix, module.id if module else ""), actions)
+
+
+def _offer(
+    control: Control, value: Json, where: tuple[str, str, str], actions: FieldActions
+) -> None:
+    start, prefix, module_id = where
+    if control.kind not in ("repeater", "object"):
+        key = prefix + control.name.removeprefix(start)
+        control.actions = actions(FieldPlace(key, control.kind, module_id))
+        return
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for parts, item in zip(control.items, value, strict=False):
+            _offer_parts(parts, item, where, actions)
+    _offer_parts(control.parts, value, where, actions)
+
+
+def _offer_parts(
+    parts: Sequence[Control], value: Json, where: tuple[str, str, str], actions: FieldActions
+) -> None:
+    values = value if isinstance(value, Mapping) else {}
+    for part in parts:
+        _offer(part, values.get(part.name.rpartition(".")[2]), where, actions)
+
 
 _STATUSES: Final[Mapping[str, Sequence[Status]]] = {
     Status.DRAFT: (Status.DRAFT, Status.PUBLISHED, Status.ARCHIVED),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
@@ -15,11 +17,12 @@ from content.layers import stage
 from content.layers.state import check_version
 from content.models import Layer, Status
 from content.posts.edit import edit_post
+from content.posts.reference_titles import references_of
+from content.review.cards import ChangeCard, cards_between
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.post_editor.choices import shared_modules
-from proofroom.editorial.post_editor.conflicts import choices_of
 from proofroom.editorial.post_editor.form_data import (
     Sheet,
     edit_of,
@@ -27,11 +30,91 @@ from proofroom.editorial.post_editor.form_data import (
     read_sheet,
     refresh,
 )
+from proofroom.editorial.post_editor.form_fields import stamp
 from proofroom.editorial.post_editor.module_actions import rearrange
 from proofroom.editorial.post_editor.page import Frame, show, version_sent
-from proofroom.editorial.post_editor.save_response import answered, in_place, settled
-from proofroom.editorial.post_editor.unsaved_text import lost_words
+from proofroom.editorial.post_editor.rich_text_values import DOCUMENT, lines
 from proofroom.editorial.posts.post_pages import post_url, read, review_url
+
+
+def lost_words(sheet: Sheet, data: QueryDict) -> list[str]:
+    """To be asked before the sheet is refreshed: later it knows of these modules no more."""
+    order = set(data.getlist("order"))
+    gone = [
+        f"modules.{id_}."
+        for id_ in sheet.was_order
+        if id_ in order and sheet.document.module(id_) is None
+    ]
+    texts = {name: lines(data.get(name, "")) for name in data if name.startswith(tuple(gone))}
+    return [
+        text
+        for name, text in texts.items()
+        if text.strip() and not name.endswith((DOCUMENT, ".count")) and not _was(sheet, name, text)
+    ]
+
+
+def _was(sheet: Sheet, name: str, text: str) -> bool:
+    return sheet.was.get(name) == stamp(text)
+
+
+def in_place(request: HttpRequest) -> bool:
+    """Whether a script asks, which keeps the page open."""
+    return request.headers.get("Accept") == "application/json"
+
+
+def answered(frame: Frame, url: str) -> HttpResponse:
+    if in_place(frame.request):
+        return JsonResponse({"stays": False, "url": url})
+    return HttpResponseRedirect(url)
+
+
+def settled(frame: Frame, sheet: Sheet) -> HttpResponse | None:
+    """The version and the stamps of what stands now; None where the page does not show just that."""
+    if any(name.startswith("take.") for name in frame.request.POST):
+        return None
+    post, layers = read(frame.post.pk)
+    fresh = open_sheet(layers.document(frame.layer), shared_modules())
+    is_same = fresh.was_order == [module.id for module in sheet.modules]
+    if not is_same or any(sheet.typed.get(path) != typed for path, typed in fresh.typed.items()):
+        return None
+    return JsonResponse(
+        {
+            "stays": True,
+            "version": layers.review.version if frame.layer else post.version,
+            "was": {path: was for path, was in fresh.was.items() if sheet.was.get(path) != was},
+            "order": fresh.was_order,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictChoice:
+    """A difference between what stands and what was typed. `is_both`: others changed it too since it was shown."""
+
+    group: str
+    card: ChangeCard
+    is_both: bool
+    is_field: bool
+
+
+def choices_of(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
+    """What a save of this form would change, those that others changed too first; nothing for what is refused."""
+    try:
+        typed = edit_of(sheet, sheet.document)
+    except CmsError:
+        return []
+    sheet.created.clear()
+    changes = diff(sheet.document, typed)
+    fields = {unit.path for unit in sheet.touched()}
+    groups = cards_between(
+        sheet.document, typed, changes, references_of(changes, sheet.document, typed)
+    )
+    found = [
+        ConflictChoice(group.name, card, card.path in moved, card.path in fields)
+        for group in groups
+        for card in group.cards
+    ]
+    return sorted(found, key=lambda choice: not choice.is_both)
 
 
 @answers_refusals

@@ -13,10 +13,15 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
+from content.changes import diff
 from content.layers import Layers
-from content.models import Post, Status
+from content.models import Post, Revision, Status
+from content.posts import post_repository
+from content.posts.reference_titles import references_of
+from content.review.cards import CardGroup, cards_between
+from content.review.labels import label_of, module_names
 from content.variations.assignment import ORIGINAL
-from content.variations.services import create_variation
+from content.variations.services import create_variation, promote_variation, won_by
 from content.variations.traffic import change_variation
 from proofroom.core.admin.form_pages import saved
 from proofroom.core.admin.permissions import (
@@ -26,11 +31,73 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
-from proofroom.core.errors import RuleViolation
+from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.editorial.posts.panels import test_links
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
-from proofroom.editorial.posts.promotion import changes_of, moved_since, promoted
 from proofroom.editorial.translations.copy_forms import VariationForm, WeightForm
+
+_STALE = "stale_version"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What others changed in the post or in the variation, by the names that people know."""
+
+    name: str
+    labels: list[str]
+
+
+def promoted(request: HttpRequest, post: Post) -> bool:
+    """Whether that is done or refused for good; else something moved since the question was shown."""
+    with refusals_as_messages(request):
+        try:
+            promote_variation(
+                post_id=post.pk,
+                variation_id=request.POST.get("value", ""),
+                actor=actor_of(request),
+                expected_version=_sent(request, "version"),
+                expected_variation_version=_sent(request, "variation_version"),
+            )
+        except Conflict as error:
+            if error.code != _STALE:
+                raise
+            return False
+        messages.success(request, _("The post has the content of the variation now."))
+    return True
+
+
+def moved_since(request: HttpRequest, post: Post, row: Post) -> list[Moved]:
+    """Of what was sent: each of the two that has another version now."""
+    return [
+        Moved(one.title, _labels(one, sent))
+        for one, sent in (
+            (post, _sent(request, "version")),
+            (row, _sent(request, "variation_version")),
+        )
+        if one.version != sent
+    ]
+
+
+def changes_of(row: Post, layers: Layers) -> list[CardGroup]:
+    """What a promotion would change of the live content."""
+    after = won_by(row, layers.live)
+    changes = diff(layers.live, after)
+    return cards_between(layers.live, after, changes, references_of(changes, layers.live, after))
+
+
+def _labels(post: Post, since: int) -> list[str]:
+    rows = Revision.objects.filter(post=post, version__gt=since).order_by("version")
+    changed = rows.values_list("changed_paths", flat=True) if since >= 0 else []
+    document = post_repository.load(post)
+    names = module_names(document)
+    return list(dict.fromkeys(label_of(path, document, names) for row in changed for path in row))
+
+
+def _sent(request: HttpRequest, name: str) -> int:
+    """The version that the question was asked of; -1, which never matches, for nonsense."""
+    text = request.POST.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
 
 _ASKED: Final = ("start", "stop", "promote")
 _LOOKS: Final = 5

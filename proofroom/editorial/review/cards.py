@@ -15,20 +15,56 @@ from django.utils.translation import gettext_lazy as _
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
+from content.layers.marks import Mark
 from content.models import Layer, Status
 from content.posts.reference_titles import references_of
 from content.review.cards import ChangeCard, cards_of_layer
+from content.review.references import kind_at
 from proofroom.editorial.post_editor.form import module_fields, post_sections
 from proofroom.editorial.posts.authorship import agent_accounts, is_ais
 from proofroom.editorial.posts.panels import (
     FieldAction,
     FieldActions,
+    FieldPlace,
     RunView,
     describe_runs,
     field_actions,
 )
 from proofroom.editorial.review.earlier_rejections import EarlierRejections, rejected_before
-from proofroom.editorial.review.retry import retry_action
+
+
+def retry_action(
+    path: str,
+    kind: str,
+    mark: Mark | None,
+    *,
+    layer: Layer,
+    document: PostDocument,
+    actions: FieldActions,
+) -> FieldAction | None:
+    """The link that asks again for what an agent or AI client proposed at `path`; None where nobody can be asked.
+
+    `kind` is that of the change, `document` what AI Review holds: a new proposal goes there, whatever `layer` it is
+    asked from.
+    """
+    if mark is None or not mark.is_ai or kind != "changed":
+        return None
+    place = _place(path, document, layer, mark.agent_id)
+    offered = actions(place) if place is not None else ()
+    return next(iter(offered), None)
+
+
+def _place(path: str, document: PostDocument, layer: Layer, made_by: str) -> FieldPlace | None:
+    kind, _nested = kind_at(path, document)
+    if path.startswith("post."):
+        return FieldPlace(path, kind, retried_in=layer.value, made_by=made_by)
+    _, module_id, *rest = path.split(".", 3)
+    module = document.module(module_id)
+    if module is None or len(rest) < 2:
+        return None
+    key = f"module.{module.type}.{rest[1]}"
+    return FieldPlace(key, kind, module_id, retried_in=layer.value, made_by=made_by)
+
 
 _DOORS: Final[Mapping[str, Promise]] = {
     "admin": _("in the admin"),
