@@ -2,6 +2,36 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    models,
+    transaction,
+)
+from django.db.models import F, Q
+from django.utils import timezone
+from proofroom.core.models import Event
+from proofroom.core.outbox.retry_schedule import (
+    after_failures,
+    count_failure,
+    due,
+    open_events,
+)
+from proofroom.core.outbox.subscriber_calls import (
+    Alone,
+    round_of,
+    takes,
+    takes_inside,
+)
+from proofroom.core.outbox.subscribers import Subscriber, subscribers_of
+
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -11,8 +41,206 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core.models import Event
-from proofroom.core.outbox.dispatch import BATCH, tell
 from proofroom.core.outbox.retry_schedule import MAX_ATTEMPTS, due, open_events
+
+
+logger = logging.getLogger(__name__)
+BATCH: Final = 50
+"""Events in one transaction."""
+_APART: Final = timedelta(minutes=5)
+"""How long a subscriber that works apart has before somebody else tells it again."""
+
+
+def tell(which: Q, limit: int = BATCH) -> int:
+    """Tell everybody of the first of these events that are due. Answers how many it took up.
+
+    `which` are whole posts, or events without one. Where the database gives way to somebody else, they are left for
+    later.
+    """
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            round_ = _LockedEvents(_locked(which, limit, now), now)
+            round_.tell()
+    except IntegrityError:
+        # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
+        if limit > 1:
+            return sum(tell(which, 1) for _ in range(limit))
+        logger.exception("what a subscriber wrote could not be kept")
+        return _postpone(which)
+    except (DatabaseError, InterfaceError) as error:
+        # Another one was let through, or the connection is gone: everything of this round is undone.
+        logger.info("events are told later: %s", error)
+        return 0
+    round_.tell_apart()
+    taken = [event for event in round_.events if event.post_id not in round_.alone]
+    return len(taken) + sum(tell(Q(post_id=post_id), limit) for post_id in round_.alone)
+
+
+def _locked(which: Q, limit: int, now: datetime) -> list[Event]:
+    # Runs and deliveries that name the event as theirs are written meanwhile: the key stays free.
+    rows = Event.objects.select_for_update(no_key=True).filter(which, due(now))
+    return list(rows.order_by("id")[:limit])
+
+
+@transaction.atomic
+def _postpone(which: Q) -> int:
+    events = _locked(which, 1, timezone.now())
+    for event in events:
+        count_failure(event, timezone.now())
+        event.save(update_fields=["attempts", "next_at"])
+    return len(events)
+
+
+def _missing(event: Event) -> list[Subscriber]:
+    """Who was not told of it yet."""
+    return [one for one in subscribers_of(event.name) if one.id not in event.told]
+
+
+@transaction.atomic
+def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
+    rows = Event.objects.select_for_update(no_key=True).filter(open_events(), pk=told_of.pk)
+    event = rows.first()
+    if event is None:  # told by another worker, or forgotten meanwhile
+        return
+    now = timezone.now()
+    event.told += [name for name in took if name not in event.told]
+    if not _missing(event):
+        event.attempts, event.next_at, event.dispatched_at = event.attempts + 1, None, now
+    elif has_failed:
+        count_failure(event, now)
+    else:
+        event.next_at = after_failures(event.attempts, now)
+    event.save(update_fields=["told", "attempts", "next_at", "dispatched_at"])
+
+
+@dataclass(slots=True)
+class _LockedEvents:
+    """The events that one transaction has locked, oldest first.
+
+    `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
+    `alone` are posts that want a round of their own, and are left to it.
+    """
+
+    events: list[Event]
+    now: datetime
+    held: dict[tuple[UUID, str], datetime] = field(default_factory=dict)
+    apart: dict[int, list[Subscriber]] = field(default_factory=dict)
+    alone: dict[UUID, None] = field(default_factory=dict)
+
+    def tell(self) -> None:
+        """Tell them, and note it. Who works apart comes after the commit."""
+        self._hold_back_waiting()
+        done: dict[tuple[str, ...], list[int]] = {}
+        with round_of(len({event.post_id for event in self.events})):
+            for event in self.events:
+                if event.post_id not in self.alone and self._tell_and_note(event):
+                    done.setdefault(tuple(event.told), []).append(event.pk)
+        for told, ids in done.items():
+            Event.objects.filter(pk__in=ids).update(
+                told=list(told), attempts=F("attempts") + 1, next_at=None, dispatched_at=self.now
+            )
+
+    def _tell_and_note(self, event: Event) -> bool:
+        """Answers whether everybody took it; else what became of it is stored."""
+        try:
+            failed = self._tell_one(event)
+        except Alone:
+            if event.post_id is None:
+                raise
+            self.alone[event.post_id] = None
+            event.save(update_fields=["told"])
+            return False
+        missing = _missing(event)
+        if not missing:
+            return True
+        if failed:
+            count_failure(event, self.now)
+        self._wait(event, missing, failed)
+        event.save(update_fields=["told", "attempts", "next_at"])
+        return False
+
+    def _hold_back_waiting(self) -> None:
+        """Learn who did not take an earlier event of these posts, and is told of it again later."""
+        posts = {event.post_id for event in self.events if event.post_id is not None}
+        if not posts:
+            return
+        last = self.events[-1].pk
+        waiting = Event.objects.filter(
+            open_events(), post_id__in=posts, pk__lt=last, next_at__gt=self.now
+        )
+        for post_id, name, told, until in (
+            waiting.values_list("post_id", "name", "told")
+            .annotate(models.Min("next_at"))
+            .order_by()
+        ):
+            for subscriber in subscribers_of(name):
+                if post_id is not None and subscriber.id not in told:
+                    self.held.setdefault((post_id, subscriber.id), until)
+
+    def _tell_one(self, event: Event) -> bool:
+        """Tell whoever may be told; answers whether one of them failed."""
+        failed = False
+        for subscriber in _missing(event):
+            if self._held_until(event, subscriber) is not None:
+                continue
+            if subscriber.is_apart:
+                self.apart.setdefault(event.pk, []).append(subscriber)
+            elif takes_inside(subscriber, event):
+                event.told.append(subscriber.id)
+            else:
+                failed = True
+        return failed
+
+    def _held_until(self, event: Event, subscriber: Subscriber) -> datetime | None:
+        if event.post_id is None:
+            return None
+        return self.held.get((event.post_id, subscriber.id))
+
+    def _wait(self, event: Event, missing: Iterable[Subscriber], failed: bool) -> None:
+        """Say when the event's turn is again, and hold back whoever did not take it."""
+        apart = self.apart.get(event.pk, [])
+        if apart:
+            event.next_at = self.now + _APART
+        elif not failed:
+            ends = [self._held_until(event, subscriber) for subscriber in missing]
+            event.next_at = min(end for end in ends if end is not None)
+        if event.post_id is None or event.next_at is None:
+            return
+        for subscriber in missing:
+            if subscriber not in apart:
+                self.held.setdefault((event.post_id, subscriber.id), event.next_at)
+
+    def tell_apart(self) -> None:
+        """Tell those that work apart, outside any transaction, and note it."""
+        for event in self.events:
+            if event.pk in self.apart:
+                self._tell_one_apart(event)
+        posts = {event.post_id for event in self.events if event.pk in self.apart} - {None}
+        if not posts:
+            return
+        # Later events waited for these to be told.
+        Event.objects.filter(
+            open_events(),
+            post_id__in=posts,
+            pk__gt=self.events[-1].pk,
+            next_at=self.now + _APART,
+        ).update(next_at=None)
+
+    def _tell_one_apart(self, event: Event) -> None:
+        took: list[str] = []
+        has_failed = False
+        for subscriber in self.apart[event.pk]:
+            if self._held_until(event, subscriber) is not None:
+                continue
+            if takes(subscriber, event):
+                took.append(subscriber.id)
+                continue
+            has_failed = True
+            if event.post_id is not None:
+                self.held[event.post_id, subscriber.id] = self.now
+        _note_apart(event, took, has_failed=has_failed)
+
 
 _LOOK: Final = 500
 """Events that a sweep looks for at once."""
