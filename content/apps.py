@@ -23,7 +23,7 @@ class ContentConfig(AppConfig):
         )
         from content.find_replace.posts import PostSource
         from content.find_replace.shared_content import MENUS, TERMS, GlobalModuleSource
-        from content.inbox.health import queue
+        from content.inbox.health import check_queue
         from content.inbox.updates import follow
         from content.layers.hooks import layers_written
         from content.media_usage import (  # checks and tools register themselves
@@ -75,7 +75,7 @@ class ContentConfig(AppConfig):
         realtime.visibility_rules.register(posts_that_one_may_see)
         realtime.presence_sources.register(editing_of)
         layers_written.register(follow)
-        doctor.app_checks.register(("inbox", queue, "run ./run migrate first"))
+        doctor.app_checks.register(("inbox", check_queue, "run ./run migrate first"))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
         post_migrate.connect(_list_what_waits, sender=self)
         text_sources.register(PostSource(), name="posts")

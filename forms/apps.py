@@ -15,7 +15,7 @@ class FormsConfig(AppConfig):
         from forms.queries import existing_forms
         from forms.rendering import load_forms
         from proofroom.core.find_replace.sources import text_sources
-        from proofroom.website.page_data import ModuleSource, module_sources
+        from proofroom.website.prefetch import ModuleSource, module_sources
 
         text_sources.register(FORMS)
         module_sources.register(ModuleSource("forms", "form-reference", load_forms))

@@ -26,7 +26,7 @@ from analytics.health import figures
 from analytics.rollups.periods import read_period
 from analytics.rollups.report_types import Totals
 from analytics.rollups.summaries import over_time
-from content.inbox.health import queue as queue_check
+from content.inbox.health import check_queue
 from content.inbox.queries import WaitingPost, posts_waiting, queue
 from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
 from content.posts.reference_titles import media_view
@@ -92,7 +92,7 @@ _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] 
     (gettext_lazy("Folders"), folders),
     (gettext_lazy("Media files"), files),
     (gettext_lazy("Figures of visits"), figures),
-    (gettext_lazy("List of what waits"), queue_check),
+    (gettext_lazy("List of what waits"), check_queue),
 )
 
 

@@ -11,7 +11,7 @@ from content.models import QueuedChange
 from proofroom.core.diagnostics.doctor import CheckResult
 
 
-def queue() -> Iterator[CheckResult]:
+def check_queue() -> Iterator[CheckResult]:
     """Whether everything that waits stands in the inbox."""
     if lacking():
         found = _("some drafts are not listed as they are")

@@ -27,7 +27,7 @@ from proofroom.website.descriptions import description_of, one_line
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_pages import part_of
 from proofroom.website.meta_tags import canonical_of, robots_of
-from proofroom.website.page_data import data_of
+from proofroom.website.prefetch import data_of
 from proofroom.website.rendering import RenderableModule, opens_with_heading
 from proofroom.website.template_language import in_words_of
 

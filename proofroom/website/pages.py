@@ -23,8 +23,8 @@ from proofroom.website.feed_links import feeds_of
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.list_pages import featured_image
 from proofroom.website.meta_tags import Seo, canonical_of, seo_of_post
-from proofroom.website.page_data import PageData, data_of
 from proofroom.website.page_frame import context_of, surroundings_of
+from proofroom.website.prefetch import PageData, data_of
 from proofroom.website.rendering import (
     RenderableModule,
     opens_with_heading,

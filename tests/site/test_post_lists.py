@@ -14,7 +14,7 @@ from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
 from proofroom.definitions import modules
-from proofroom.website.page_data import PostCard
+from proofroom.website.prefetch import PostCard
 from proofroom.website.rendering import RenderableModule, render_modules
 from tests import make
 from tests.content.test_definitions import UUID_

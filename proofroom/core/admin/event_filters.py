@@ -17,7 +17,7 @@ from proofroom.core.admin.bounded_lists import ValueFilter
 from proofroom.core.i18n import in_words
 from proofroom.core.models import Event
 from proofroom.core.outbox import all_kinds
-from proofroom.core.outbox.post_order import given_up
+from proofroom.core.outbox.dispatch import given_up
 
 _MOST = 100
 Choices = list[tuple[str, str]]

@@ -14,18 +14,18 @@ from proofroom.core.outbox.content_version import (
     lock_content_version,
     version_last,
 )
-from proofroom.core.outbox.event_kinds import (
-    EventKind,
-    all_kinds,
-    find_kind,
-    kind_of,
-)
-from proofroom.core.outbox.post_order import (
+from proofroom.core.outbox.dispatch import (
     dispatch,
     dispatch_all,
     given_up,
     sweep,
     waiting,
+)
+from proofroom.core.outbox.event_kinds import (
+    EventKind,
+    all_kinds,
+    find_kind,
+    kind_of,
 )
 from proofroom.core.outbox.record import (
     events_forgotten,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db import transaction
 
 from proofroom.core.actor import Actor
-from proofroom.core.outbox.post_order import given_up
+from proofroom.core.outbox.dispatch import given_up
 from proofroom.core.outbox.record import record, wake
 
 

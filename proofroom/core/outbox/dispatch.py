@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
+
 from django.db import (
     DatabaseError,
     IntegrityError,
@@ -15,10 +17,12 @@ from django.db import (
     models,
     transaction,
 )
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+
 from proofroom.core.models import Event
 from proofroom.core.outbox.retry_schedule import (
+    MAX_ATTEMPTS,
     after_failures,
     count_failure,
     due,
@@ -31,18 +35,6 @@ from proofroom.core.outbox.subscriber_calls import (
     takes_inside,
 )
 from proofroom.core.outbox.subscribers import Subscriber, subscribers_of
-
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
-from uuid import UUID
-
-from django.db.models import Q, QuerySet
-from django.utils import timezone
-
-from proofroom.core.models import Event
-from proofroom.core.outbox.retry_schedule import MAX_ATTEMPTS, due, open_events
-
 
 logger = logging.getLogger(__name__)
 BATCH: Final = 50
