@@ -27,30 +27,30 @@ class ContentConfig(AppConfig):
         from content.inbox.updates import follow
         from content.layers.hooks import layers_written
         from content.media_usage import (  # checks and tools register themselves
-            usage_labels,
+            usage_rows,
         )
         from content.media_usage.usage_rows import GLOBAL, POST
         from content.paths import (  # checks and tools register themselves
             tree_changes,
         )
         from content.paths.pattern_changes import follow_pattern
-        from content.posts.open_editors import editing_of
+        from content.posts.presence import editing_of
+        from content.posts.queries import titles_seen_by
         from content.posts.realtime import posts_that_one_may_see
-        from content.posts.titles import titles_seen_by
         from content.search import (  # checks and tools register themselves
             updates,
         )
         from media.usage_sources import holder_lookups
         from proofroom.core import outbox, realtime
-        from proofroom.core.activity.names import name_lookups
+        from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace.sources import text_sources
         from proofroom.core.post_kinds import post_type_sources
         from proofroom.definitions import post_types
 
         name_lookups.register(titles_seen_by, name="post")
-        holder_lookups.register(usage_labels.posts, name=POST)
-        holder_lookups.register(usage_labels.global_modules, name=GLOBAL)
+        holder_lookups.register(usage_rows.posts, name=POST)
+        holder_lookups.register(usage_rows.global_modules, name=GLOBAL)
         post_type_sources.register(
             lambda: {type_.name: type_.label for type_ in post_types}, name="content"
         )

@@ -17,9 +17,9 @@ from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, track
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, body_length, check
-from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.parsers import StrictJsonParser
 from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid

@@ -11,8 +11,7 @@ from django.utils.http import http_date, parse_http_date_safe
 from rest_framework.response import Response
 
 from proofroom.core.api import exceptions
-from proofroom.core.api.negotiation import OneAnswer
-from proofroom.core.api.renderers import dumps
+from proofroom.core.api.renderers import OneAnswer, dumps
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers

@@ -14,7 +14,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from content.inbox.decisions import Marked, require_all, waiting_of
-from content.layers.decision_notes import checked_note
+from content.layers.decide import checked_note
 from content.models import BatchState, DecisionBatch, DecisionItem, QueuedChange
 from proofroom.core import outbox
 from proofroom.core.actor import Actor

@@ -11,8 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from content.layers import LayerView, digest_of, open_layers
-from content.layers.decide import decide
-from content.layers.decision_notes import checked_note
+from content.layers.decide import checked_note, decide
 from content.layers.digest import fingerprint
 from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange

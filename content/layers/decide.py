@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
+from content.layers.marks import NOTE_MAX
 from content.layers.reject import reject
 from content.layers.selection import kept_without
 from content.layers.state import LayerView, lock_post, open_layers
@@ -26,7 +27,17 @@ from content.layers.submit import submit
 from content.models import Layer
 from content.review.differences import base_path
 from proofroom.core.actor import Actor
-from proofroom.core.errors import Conflict
+from proofroom.core.errors import Conflict, invalid
+
+
+def checked_note(text: str) -> str:
+    """The note without what surrounds it. Raises `RuleViolation` on `note` for what no note can be."""
+    words = text.strip()
+    if len(words) > NOTE_MAX:
+        raise invalid("note", _("A note has at most %(most)s characters.") % {"most": NOTE_MAX})
+    if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in words):
+        raise invalid("note", _("The note holds a character that no text can hold."))
+    return words
 
 
 @dataclass(frozen=True, slots=True)

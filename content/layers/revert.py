@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
-from content.layers.dropped_below import keep_newer_proposals
 from content.layers.live import write_live
 from content.layers.marks import hands_on
+from content.layers.reject import keep_newer_proposals
 from content.layers.state import LayerView, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, Provenance, Revision, Status, Term
 from content.rules import check_changes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from content.changes import diff
@@ -17,8 +18,29 @@ from content.models import Draft, ModuleInstance, Post
 from content.post_fields import MEDIA_FIELDS
 from content.posts import post_repository
 from media.services.references import LIVE, Held, drop_references, set_references
+from media.usage_sources import UsageSource
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
+
+
+def posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
+    """Of posts in the trash nothing is told."""
+    rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "title", "locale")
+    return {
+        pk: UsageSource(
+            title, locale=locale, address=reverse("admin:content_post_change", args=[pk])
+        )
+        for pk, title, locale in rows
+    }
+
+
+def global_modules(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
+    rows = ModuleInstance.objects.filter(scope="global", pk__in=ids)
+    return {
+        pk: UsageSource(label or slug or "", global_slug=slug)
+        for pk, label, slug in rows.values_list("pk", "label", "global_slug")
+    }
+
 
 POST: Final = "post"
 GLOBAL: Final = "global-module"

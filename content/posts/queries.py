@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
+from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.translation import gettext
 
@@ -24,6 +25,7 @@ from content.models import (
 )
 from content.post_fields import LISTED_FIELDS
 from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
 from proofroom.core.database.statements import (
     Row,
     Statement,
@@ -31,6 +33,31 @@ from proofroom.core.database.statements import (
     instance,
 )
 from proofroom.core.errors import invalid
+
+
+def titles_seen_by(ids: Collection[str], actor: Actor) -> dict[str, str]:
+    """Titles by id, of posts that are there, for who may see posts. One query."""
+    if not actor.can("posts.view"):
+        return {}
+    rows = Post.objects.filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", "title")
+    return {str(pk): title for pk, title in rows}
+
+
+def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
+    """Titles that wait for approval, of posts whose live title is a placeholder. One query, none for no ids."""
+    if not ids:
+        return {}
+    drafts = Draft.objects.filter(post__in=ids, post__is_placeholder=True, is_empty=False)
+    # What AI Review proposes stands on top of Review.
+    rows = drafts.order_by("-layer").values_list("post_id", KT("document__post__title"))
+    return {post_id: title for post_id, title in rows if title}
+
+
+def posts_with_module(type_name: str) -> int:
+    """How many posts have a module of the type live, trash aside. One query."""
+    placed = PostModule.objects.filter(instance__type=type_name, post__deleted_at__isnull=True)
+    return placed.values("post_id").distinct().count()
+
 
 LIST_COLUMNS: Final = (
     "id",

@@ -15,10 +15,9 @@ from content.posts import document_edits
 from content.posts.create import propose_post
 from content.rules import check_changes
 from content.rules.modules import of_one_module
-from content.tools.arguments import Ids, Markdown, Props
+from content.tools.arguments import Ids, Markdown, Props, with_finder
 from content.tools.authorship import author
 from content.tools.name_suggestions import hint
-from content.tools.references import with_finder
 from content.tools.results import CreatedPost
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import staged_answer

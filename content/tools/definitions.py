@@ -9,7 +9,7 @@ from pydantic import Field
 
 from content.module_layouts.queries import ModuleGroupInfo, all_groups
 from content.paths.post_paths import patterns_of
-from content.posts.module_queries import posts_with_module
+from content.posts.queries import posts_with_module
 from content.tools.definition_results import (
     AllowedModules,
     InspectedModule,

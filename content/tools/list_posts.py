@@ -13,7 +13,7 @@ from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
 from content.posts.post_repository import iso
-from content.posts.titles import proposed_titles
+from content.posts.queries import proposed_titles
 from content.search import posts as search
 from content.tools.name_suggestions import hint
 from content.tools.results import PostPage

@@ -15,11 +15,10 @@ from content.models import Draft, Layer, PostModule
 from content.posts import document_edits
 from content.posts.queries import shared_module
 from content.rules.modules import of_one_module
-from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging
+from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging, with_finder
 from content.tools.authorship import author, author_told
 from content.tools.name_suggestions import require_module_type, require_stageable
 from content.tools.read_post import require_post
-from content.tools.references import with_finder
 from content.tools.results import StagedModuleResult, StagedResult
 from content.tools.rich_text import stored_props
 from proofroom.core.actor import Actor

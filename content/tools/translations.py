@@ -11,11 +11,10 @@ from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Layer, Post
 from content.posts import queries
-from content.tools.arguments import PostId, Props, Staging
+from content.tools.arguments import PostId, Props, Staging, with_finder
 from content.tools.authorship import author, author_told
 from content.tools.name_suggestions import require_stageable
 from content.tools.read_post import require_post
-from content.tools.references import with_finder
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import staged_answer
 from content.tools.translation_results import (

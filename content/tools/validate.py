@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from content.rules.references import PropsChange, check_props
-from content.tools.references import with_finder
+from content.tools.arguments import with_finder
 from content.tools.rich_text import stored_props
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid

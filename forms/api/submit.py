@@ -19,9 +19,9 @@ from forms.rendering import goal_of
 from forms.services.submissions import submit_form
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.body import body_length, body_object
-from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.parsers import StrictJsonParser
 from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mcp_bridge import call_log
+from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.api.pagination import page_of
@@ -18,7 +19,6 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import YesOrNo, is_yes, read_query
 from proofroom.core.api.schema import PAGES, choice, query
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.database import bounded_count
 
 MOMENT: Final = {"type": "string", "format": "date-time"}
 CALL_PARAMETERS: Final = [
@@ -86,4 +86,4 @@ class McpCallViewSet(ApiViewSet):
         found = call_log.calls(**{**asked.model_dump(), "ok": is_yes(asked.ok)})
         rows = call_log.with_caller_names(found[page.slice])
         answers = [McpCallAnswer.model_validate(row) for row in rows]
-        return Response(page.envelope(answers, bounded_count.count(found)))
+        return Response(page.envelope(answers, pagination.count(found)))

@@ -10,11 +10,11 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from media.admin.languages import language_name, other_languages
 from media.admin.upload_forms import DescriptionForm, file_field
 from media.crop_image import Box
 from media.metadata import FocalPoint
 from media.models import Asset
+from proofroom.core.i18n.languages import language_name, other_languages
 
 ALT = "alt_"
 WORDS, DECORATION = "words", "decoration"

@@ -30,7 +30,6 @@ from media.admin.file_forms import (
     ReplaceFileForm,
     initial_of,
 )
-from media.admin.languages import language_name
 from media.images import VARIANTS
 from media.models import Asset, AssetStatus, Theme
 from media.presenters import site_image, url_of
@@ -52,6 +51,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
 
 logger = logging.getLogger(__name__)
 

@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from media.admin.languages import language_name, other_languages
 from media.models import Asset, AssetStatus
 from media.queries import category_counts, in_category, of_type, used, with_problems, without_words
 from proofroom.core.admin.bounded_lists import ValueFilter
+from proofroom.core.i18n.languages import language_name, other_languages
 
 Choices = list[tuple[str, str]]
 _MOST: Final = 50

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from media.admin.file_choice import TYPES, choice_of
-from media.admin.languages import language_name
 from media.admin.upload_forms import KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset
 from media.queries import category_counts, list_assets
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.core.i18n.languages import language_name
 
 PER_PAGE: Final = 24
 _MOST_PAGES: Final = 10_000

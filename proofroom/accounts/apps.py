@@ -12,6 +12,6 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         from proofroom.accounts import tools  # noqa: F401  # registers itself
         from proofroom.accounts.queries import token_names
-        from proofroom.core.activity.names import name_lookups
+        from proofroom.core.activity.presenters import name_lookups
 
         name_lookups.register(token_names, name="token")

@@ -24,8 +24,10 @@ from proofroom.definitions.fields import (
 )
 from proofroom.definitions.list_module import Listing, ListingProps
 from proofroom.definitions.module import (
+    MOST_LISTED,
     AIGuidance,
     Module,
+    PostList,
     Scope,
     coerce_markdown,
     find_module,
@@ -44,7 +46,6 @@ from proofroom.definitions.module_group import (
     groups_of,
     module_groups,
 )
-from proofroom.definitions.post_list import MOST_LISTED, PostList
 from proofroom.definitions.post_type import (
     PostType,
     SeoDefaults,

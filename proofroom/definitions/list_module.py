@@ -13,8 +13,7 @@ from proofroom.definitions.fields import (
     Text,
     Textarea,
 )
-from proofroom.definitions.module import Module
-from proofroom.definitions.post_list import PostList
+from proofroom.definitions.module import Module, PostList
 
 MOST_CARDS = 24
 

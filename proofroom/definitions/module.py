@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from django.utils.translation import gettext as _
 
@@ -16,10 +16,24 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.markdown_values import Media, markdown_of_props
-from proofroom.definitions.post_list import PostList
 from proofroom.definitions.props_schema import json_schema, props_of
 from proofroom.definitions.richtext.markdown import from_markdown
 from proofroom.definitions.text_values import words_of
+
+MOST_LISTED: Final = 48
+
+
+@dataclass(frozen=True, slots=True)
+class PostList:
+    """The newest published posts of a type in the language of the page, at most `MOST_LISTED`.
+
+    With `term_ids`, those that carry one of the terms.
+    """
+
+    type: str
+    limit: int
+    term_ids: tuple[str, ...] = ()
+
 
 Scope = Literal["local", "global", "static"]
 """local: of one post. global: shared, with overrides per post. static: from code, without props."""

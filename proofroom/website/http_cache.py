@@ -6,6 +6,7 @@ An answer depends on the address, the live content and the header `Accept` alone
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,6 +20,37 @@ from django.utils.cache import get_conditional_response
 
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
+
+_LONGEST: Final = 2000
+_QUALITY: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\Z")
+
+
+def prefers_markdown(accept: str) -> bool:
+    """Whether Markdown is wanted more than HTML; as much counts only where Markdown is named."""
+    ranges = _ranges(accept[:_LONGEST])
+    markdown, html = _quality(ranges, "text/markdown"), _quality(ranges, "text/html")
+    return markdown > html or (markdown == html > 0 and "text/markdown" in ranges)
+
+
+def _ranges(accept: str) -> dict[str, float]:
+    """The media ranges with their quality; one whose quality is none is not there."""
+    found: dict[str, float] = {}
+    for entry in accept.lower().split(","):
+        name, *parameters = (part.strip() for part in entry.split(";"))
+        weights = [part.partition("=")[2] for part in parameters if part.startswith("q=")]
+        weight = weights[0].strip() if weights else "1"
+        if name and _QUALITY.match(weight):
+            found[name] = max(found.get(name, 0.0), float(weight))
+    return found
+
+
+def _quality(ranges: dict[str, float], type_: str) -> float:
+    """What the most specific range says of a type."""
+    for name in (type_, f"{type_.partition('/')[0]}/*", "*/*"):
+        if name in ranges:
+            return ranges[name]
+    return 0.0
+
 
 MAX_AGE: Final = 60
 

@@ -21,7 +21,6 @@ from proofroom.core.site_urls import (
 )
 from proofroom.definitions.list_urls import IndexPage, feed_at, listing_at
 from proofroom.website import queries
-from proofroom.website.content_negotiation import prefers_markdown
 from proofroom.website.feeds import feed
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.http_cache import (
@@ -34,6 +33,7 @@ from proofroom.website.http_cache import (
     RenderedPage,
     Representation,
     kept,
+    prefers_markdown,
     too_many,
 )
 from proofroom.website.list_pages import list_page

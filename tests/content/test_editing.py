@@ -12,8 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import EditingMark, Post
-from content.posts.open_editors import editing_of
-from content.posts.presence import MOST_PAGES, leave_editing, mark_editing
+from content.posts.presence import MOST_PAGES, editing_of, leave_editing, mark_editing
 from content.posts.trash import delete_post
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make

@@ -17,7 +17,7 @@ from django.utils import timezone
 from cms_project.asgi import application
 from proofroom.core.models import Event
 from proofroom.core.realtime import consumer, event_tail
-from proofroom.core.realtime.listener import Listener
+from proofroom.core.realtime.consumer import Listener
 from proofroom.core.realtime.sessions import Ticket, holders
 from proofroom.core.realtime.visibility import may_hear_of
 from tests import make

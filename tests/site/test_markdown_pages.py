@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from content.importers import front_matter
 from content.models import Layer
 from content.posts.publish import set_status
-from proofroom.website.content_negotiation import prefers_markdown
+from proofroom.website.http_cache import prefers_markdown
 from tests import make
 from tests.site.test_pages import BLOG, full_page, home, page, text
 

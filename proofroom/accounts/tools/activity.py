@@ -14,7 +14,7 @@ from proofroom.core.activity.queries import (
     names_of,
 )
 from proofroom.core.actor import Actor
-from proofroom.core.database.bounded_count import count
+from proofroom.core.api.pagination import count
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event

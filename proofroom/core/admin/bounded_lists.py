@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from proofroom.core.database.bounded_count import count
+from proofroom.core.api.pagination import count
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs

@@ -18,6 +18,7 @@ from proofroom.core.activity.export import export
 from proofroom.core.activity.presenters import EntryAnswer, present
 from proofroom.core.activity.queries import Chosen, names_of
 from proofroom.core.activity.sentences import DOORS
+from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
@@ -29,7 +30,6 @@ from proofroom.core.api.schema import (
     whole,
 )
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.database import bounded_count
 from proofroom.core.errors import invalid
 
 _BIGGEST: Final = 2**63 - 1
@@ -82,7 +82,7 @@ class ActivityViewSet(ApiViewSet):
         page = page_of(request)
         rows = queries.entries(_chosen(request))
         found = present(list(rows[page.slice]), self.actor)
-        return Response(page.envelope(found, bounded_count.count(rows)))
+        return Response(page.envelope(found, pagination.count(rows)))
 
     @extend_schema(responses=described(EntryAnswer))
     def retrieve(self, request: Request, entry_id: str) -> Response:

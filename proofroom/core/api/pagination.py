@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
+from django.db.models import QuerySet
 from rest_framework.request import Request
 
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
+
+COUNTED_TO: Final = 10_000
+"""Beyond that lists do not count: counting costs what there is."""
+
+
+def count(rows: QuerySet[Any]) -> int:
+    """How many rows there are, counted to `COUNTED_TO`."""
+    return rows.order_by()[:COUNTED_TO].count()
+
 
 PER_PAGE = 20
 MOST_PER_PAGE = 100

@@ -11,9 +11,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from proofroom.core.api.counted_calls import CountedFirst
-from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.reference_page import document, document_text, page
-from proofroom.core.api.renderers import dumps
+from proofroom.core.api.renderers import OneAnswer, dumps
 
 CACHE_CONTROL = "public, max-age=300"
 

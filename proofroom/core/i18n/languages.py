@@ -19,3 +19,9 @@ def language_name(code: str) -> str:
 def site_languages() -> list[tuple[str, str]]:
     """The languages of the site to choose from."""
     return [(code, language_name(code)) for code in settings.CMS_ENV.locales]
+
+
+def other_languages() -> list[tuple[str, str]]:
+    """The languages of the site but the default one."""
+    default: str = settings.CMS_ENV.default_locale
+    return [(code, name) for code, name in site_languages() if code != default]

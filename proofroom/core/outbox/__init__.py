@@ -19,6 +19,7 @@ from proofroom.core.outbox.dispatch import (
     dispatch_all,
     given_up,
     sweep,
+    tell_again,
     waiting,
 )
 from proofroom.core.outbox.event_kinds import (
@@ -34,7 +35,6 @@ from proofroom.core.outbox.record import (
     record_all,
     subscribe_inside,
 )
-from proofroom.core.outbox.redelivery import tell_again
 from proofroom.core.outbox.retry_schedule import MAX_ATTEMPTS
 from proofroom.core.outbox.subscriber_calls import require_own_round
 from proofroom.core.outbox.subscribers import Subscriber, subscribe

@@ -20,7 +20,9 @@ from django.db import (
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from proofroom.core.actor import Actor
 from proofroom.core.models import Event
+from proofroom.core.outbox.record import record, wake
 from proofroom.core.outbox.retry_schedule import (
     MAX_ATTEMPTS,
     after_failures,
@@ -35,6 +37,22 @@ from proofroom.core.outbox.subscriber_calls import (
     takes_inside,
 )
 from proofroom.core.outbox.subscribers import Subscriber, subscribers_of
+
+
+@transaction.atomic
+def tell_again(*, event_ids: Iterable[int], actor: Actor) -> int:
+    """Have those of these events that were given up told again, to whoever did not take them. Answers how many."""
+    actor.require("settings.manage")
+    actor.require_person("have events told again")
+    rows = given_up().select_for_update(no_key=True).filter(pk__in=list(event_ids))
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    if not ids:
+        return 0
+    given_up().filter(pk__in=ids).update(attempts=0, next_at=None)
+    record("events.told-again", actor=actor, payload={"events": [*ids]})
+    wake(ids)
+    return len(ids)
+
 
 logger = logging.getLogger(__name__)
 BATCH: Final = 50

@@ -18,13 +18,24 @@ from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.base_consumer import PageConsumer
 from proofroom.core.realtime.event_tail import KEPT, After, Tail
-from proofroom.core.realtime.listener import Listener
 from proofroom.core.realtime.messages import EventMessage, message
-from proofroom.core.realtime.open_page import NOT_LET_IN
+from proofroom.core.realtime.open_page import NOT_LET_IN, OpenPage
 from proofroom.core.realtime.polling_hub import CHECK_SECONDS, Hubs, PageHub
 from proofroom.core.realtime.presence import Here, here, told_to
 from proofroom.core.realtime.sessions import Ticket, holders
 from proofroom.core.realtime.visibility import MayHear, may_hear_of
+
+
+class Listener(OpenPage):
+    """Of one post, or of all; `after` is what it heard last."""
+
+    def __init__(self, ticket: Ticket, post_id: UUID | None, after: After | None) -> None:
+        super().__init__(ticket)
+        self.post_id = post_id
+        self.after = after
+        self.has_begun = False
+        self.told_here: Sequence[Here] = ()
+
 
 MOST_AT_ONCE: Final = 50
 """Events that a page hears of one by one; of more at once it hears that it should load again."""

@@ -7,8 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_POST
 
-from content.posts.open_editors import editing_of
-from content.posts.presence import leave_editing, mark_editing
+from content.posts.presence import editing_of, leave_editing, mark_editing
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.realtime.presence import told_to

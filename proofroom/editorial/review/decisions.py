@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import LayerOutcome, decide
-from content.layers.decision_notes import checked_note
+from content.layers.decide import LayerOutcome, checked_note, decide
 from content.models import Layer, Post
 from content.review.differences import SEPARATOR, base_path
 from content.review.passages import passages_at
