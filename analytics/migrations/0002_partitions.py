@@ -17,6 +17,8 @@ POSTGRESQL = [
     f"ALTER TABLE {TABLE} ALTER COLUMN id SET DEFAULT nextval('{SEQUENCE}')",
     f"ALTER TABLE {TABLE} ADD PRIMARY KEY (id, created_at)",
     f"CREATE TABLE analytics_event_rest PARTITION OF {TABLE} DEFAULT",
+    f"INSERT INTO {TABLE} SELECT * FROM analytics_event_before",  # noqa: S608  # names of our own
+    f"SELECT setval('{SEQUENCE}', last_value, is_called) FROM analytics_event_before_seq",  # noqa: S608
     "DROP TABLE analytics_event_before",
 ]
 

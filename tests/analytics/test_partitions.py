@@ -152,7 +152,7 @@ def test_the_table_is_parted_and_joined_with_all_that_is_in_it() -> None:
     longest = f"form:{'a' * (GOAL_MAX - 5)}"
     AnalyticsEvent.objects.filter(pk=ids[0]).update(goal=longest)
 
-    call_command("migrate", "analytics", "0002", verbosity=0)
+    call_command("migrate", "analytics", "0001", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, goal FROM analytics_analyticsevent ORDER BY id")
         joined = cursor.fetchall()
