@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from proofroom.core.api.answer import Person, one_of
 from proofroom.core.api.schema import UUID_TEXT
 
@@ -153,10 +153,10 @@ def run(row: AgentRun) -> RunAnswer:
         "scope": row.scope,
         "postId": str(row.post_id) if row.post_id else None,
         "status": row.status,
-        "createdAt": iso(row.created_at),
-        "startedAt": iso(row.started_at),
-        "finishedAt": iso(row.finished_at),
-        "revertedAt": iso(row.reverted_at),
+        "createdAt": format_time(row.created_at),
+        "startedAt": format_time(row.started_at),
+        "finishedAt": format_time(row.finished_at),
+        "revertedAt": format_time(row.reverted_at),
         "by": {"id": row.by_id, "username": row.by_name},
         "via": row.via,
         "batchId": str(row.batch_id) if row.batch_id else None,

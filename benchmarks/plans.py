@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from content.models import Post, PostModule
 from content.posts import queries
 from proofroom.definitions.list_urls import IndexPage
-from proofroom.website.list_queries import listed
+from proofroom.website.list_queries import list_posts_of
 
 
 def check(post: Post) -> list[str]:
@@ -34,9 +34,9 @@ def _queries(post: Post) -> Iterator[tuple[str, QuerySet[Any]]]:
     live = queries.published_posts().filter(locale="en")
     every = queries.visible_posts().filter(locale="en")
     columns = queries.LIST_COLUMNS
-    yield "list, delivery", queries.ordered(live, "-updatedAt").values(*columns)[:20]
-    yield "list, management", queries.ordered(every, "-updatedAt").values(*columns)[:20]
-    of_type = queries.ordered(every.filter(type="blog", status="draft"), "-updatedAt")
+    yield "list, delivery", queries.order_posts(live, "-updatedAt").values(*columns)[:20]
+    yield "list, management", queries.order_posts(every, "-updatedAt").values(*columns)[:20]
+    of_type = queries.order_posts(every.filter(type="blog", status="draft"), "-updatedAt")
     yield "list of a type and status", of_type.values(*columns)[:20]
     yield "one post", queries.visible_posts().filter(pk=post.pk)
     yield "its modules", PostModule.objects.filter(post_id=post.pk).select_related("instance")
@@ -44,4 +44,4 @@ def _queries(post: Post) -> Iterator[tuple[str, QuerySet[Any]]]:
     yield "its translations", group
     at = queries.published_posts().filter(path=post.path, locale=post.locale)
     yield "page by its path", at
-    yield "index page of a type", listed(IndexPage("blog", "en"))[:12]
+    yield "index page of a type", list_posts_of(IndexPage("blog", "en"))[:12]

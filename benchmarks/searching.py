@@ -63,4 +63,4 @@ def _holding(words: str) -> QuerySet[Post]:
     for word in words.split():
         in_module = Exists(modules.filter(text__icontains=word))
         posts = posts.filter(Q(title__icontains=word) | Q(excerpt__icontains=word) | in_module)
-    return queries.ordered(posts, "-updatedAt")
+    return queries.order_posts(posts, "-updatedAt")

@@ -34,9 +34,9 @@ class ContentConfig(AppConfig):
             tree_changes,
         )
         from content.paths.pattern_changes import follow_pattern
-        from content.posts.presence import editing_of
-        from content.posts.queries import titles_seen_by
-        from content.posts.realtime import posts_that_one_may_see
+        from content.posts.presence import list_open_editors
+        from content.posts.queries import visible_titles
+        from content.posts.realtime import post_visibility_rule
         from content.search import (  # checks and tools register themselves
             updates,
         )
@@ -48,9 +48,9 @@ class ContentConfig(AppConfig):
         from proofroom.core.post_kinds import post_type_sources
         from proofroom.definitions import post_types
 
-        name_lookups.register(titles_seen_by, name="post")
-        holder_lookups.register(usage_rows.posts, name=POST)
-        holder_lookups.register(usage_rows.global_modules, name=GLOBAL)
+        name_lookups.register(visible_titles, name="post")
+        holder_lookups.register(usage_rows.label_posts, name=POST)
+        holder_lookups.register(usage_rows.label_global_modules, name=GLOBAL)
         post_type_sources.register(
             lambda: {type_.name: type_.label for type_ in post_types}, name="content"
         )
@@ -72,8 +72,8 @@ class ContentConfig(AppConfig):
             id="content.search_following.follow",
             apart=True,
         )
-        realtime.visibility_rules.register(posts_that_one_may_see)
-        realtime.presence_sources.register(editing_of)
+        realtime.visibility_rules.register(post_visibility_rule)
+        realtime.presence_sources.register(list_open_editors)
         layers_written.register(follow)
         doctor.app_checks.register(("inbox", check_queue, "run ./run migrate first"))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
@@ -87,7 +87,7 @@ class ContentConfig(AppConfig):
 def _list_what_waits(**kwargs: Any) -> None:
     if not schema_changes.is_complete():
         return
-    from content.inbox.updates import lacking, rebuild
+    from content.inbox.updates import needs_rebuild, rebuild
 
-    if lacking():
+    if needs_rebuild():
         rebuild()

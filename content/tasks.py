@@ -8,7 +8,7 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from content.inbox.batch_execution import carry_out, forget_old_batches, wake_waiting
+from content.inbox.batch_execution import execute_batch, forget_old_batches, resume_batches
 from content.inbox.rejections import forget_old_rejections
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
@@ -45,13 +45,13 @@ def purge_trash() -> int:
 
 @shared_task(name="content.tasks.decide_batch")
 def decide_batch(batch_id: str) -> None:
-    carry_out(UUID(batch_id))
+    execute_batch(UUID(batch_id))
 
 
 @shared_task(name="content.tasks.sweep_decisions")
 def sweep_decisions() -> int:
     """Go on with decisions whose worker died or whose message was lost. Answers how many batches."""
-    return wake_waiting()
+    return resume_batches()
 
 
 def _admin() -> Actor | None:

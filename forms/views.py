@@ -37,10 +37,10 @@ from proofroom.definitions.prop_values import values_in
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.website import goals, queries
 from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.page_frame import context_of, surroundings_of
+from proofroom.website.page_frame import build_page_context, load_surroundings
 from proofroom.website.pages import missing_page, post_page
 from proofroom.website.rendering import full_props
-from proofroom.website.template_language import in_words_of
+from proofroom.website.template_language import use_template_language
 from proofroom.website.variation_pages import page_with
 
 ALONE: Final = "form"
@@ -123,7 +123,7 @@ def _page_with(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     found = page_with(path, locale_of(path), at)
     if found is None:
         return None
-    for item in queries.modules_of(found.post):
+    for item in queries.load_modules(found.post):
         definition = modules.get(item.type)
         if item.post_module_id == at and definition is not None:
             named = values_in(definition.Props, full_props(definition, item))
@@ -163,7 +163,7 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     sent = read_sent(request, slug, locale)
     if isinstance(sent, HttpResponse):
         return _unkept(sent)
-    with in_words_of(sent.locale):
+    with use_template_language(sent.locale):
         return _unkept(_answer(request, slug, sent))
 
 
@@ -186,7 +186,7 @@ def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
         return response
     if told.is_kept and sent.is_counted:
         shown = sent.found.post.pk if sent.found is not None else None
-        goals.reached(request, post_id=shown, goal=goal_of(slug))
+        goals.report_goal(request, post_id=shown, goal=goal_of(slug))
     return _taken(slug, sent, told)
 
 
@@ -229,8 +229,10 @@ def _alone(slug: str, locale: str, submission: SubmissionResult | None) -> HttpR
         return HttpResponse(missing_page(locale), status=404)
     is_taken = submission is not None and submission.is_taken
     onward = form.redirect_url if is_taken and not _is_of_site(form.redirect_url) else ""
-    with in_words_of(locale):
-        context = context_of(surroundings_of(PageLocation(f"/forms/{slug}", locale)), []) | {
+    with use_template_language(locale):
+        context = build_page_context(
+            load_surroundings(PageLocation(f"/forms/{slug}", locale)), []
+        ) | {
             "form": form,
             "page_title": form.title,
             "submission": submission,

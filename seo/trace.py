@@ -27,7 +27,7 @@ from proofroom.core.site_urls import (
 )
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import feed_at, list_path, listing_at
-from proofroom.website.list_queries import extents
+from proofroom.website.list_queries import count_pages_by_locale
 from seo.models import ADDRESS_MAX
 from seo.queries import target_of
 
@@ -162,7 +162,7 @@ def try_list(found: Trace, path: str, locale: str) -> bool:
     listing = listing_at(path, locale)
     if listing is None:
         return False
-    is_shown = locale in extents(listing)
+    is_shown = locale in count_pages_by_locale(listing)
     why = f"stands at {path}." if is_shown else f"would stand at {path}; none of them is published."
     sentence = _("The list of %(type)s posts %(why)s") % {"type": listing.type, "why": why}
     found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)

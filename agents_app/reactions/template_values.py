@@ -9,7 +9,7 @@ from django.urls import NoReverseMatch, reverse
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 
@@ -44,9 +44,9 @@ def values_of(run: AgentRun, agent: AgentDefinition) -> JsonObject:
             "id": str(run.pk),
             "scope": run.scope,
             "url": site_url,
-            "createdAt": iso(run.created_at),
-            "startedAt": iso(run.started_at),
-            "finishedAt": iso(run.finished_at),
+            "createdAt": format_time(run.created_at),
+            "startedAt": format_time(run.started_at),
+            "finishedAt": format_time(run.finished_at),
             "seconds": seconds,
         },
         "result": {

@@ -17,8 +17,8 @@ from content.layers.earlier_rejections import EarlierRejection, earlier_rejectio
 from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
-from content.posts.post_repository import iso
-from content.presenters import plain
+from content.posts.post_repository import format_time
+from content.presenters import value_as_json
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import modules
@@ -204,9 +204,9 @@ def _of_field(post: Post, document: PostDocument, target: FieldTarget) -> list[J
     unvouched = _of_runs_that_read_visitors(found)
     told: list[Json] = []
     for one in found:
-        wire: JsonObject = {"at": iso(one.at), "by": one.by, "note": one.note}
+        wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
         if unvouched.isdisjoint(_runs(one)) and not isinstance(one.value, ModuleDocument):
-            value = target.part_of(plain(one.value))
+            value = target.part_of(value_as_json(one.value))
             if value is not None and len(json.dumps(value)) <= _MAX_FIELD_VALUE_CHARACTERS:
                 wire["value"] = value
         told.append(wire)
@@ -218,7 +218,12 @@ def _of_post(post: Post) -> list[Json]:
     unvouched = _of_runs_that_read_visitors(found)
     told: list[Json] = []
     for one in found:
-        wire: JsonObject = {"path": one.path, "at": iso(one.at), "by": one.by, "note": one.note}
+        wire: JsonObject = {
+            "path": one.path,
+            "at": format_time(one.at),
+            "by": one.by,
+            "note": one.note,
+        }
         value = one.value if isinstance(one.value, str) else ""
         if 0 < len(value) <= _MAX_POST_VALUE_CHARACTERS and unvouched.isdisjoint(_runs(one)):
             wire["value"] = value

@@ -27,7 +27,7 @@ from analytics.rollups.periods import read_period
 from analytics.rollups.report_types import Totals
 from analytics.rollups.summaries import over_time
 from content.inbox.health import check_queue
-from content.inbox.queries import WaitingPost, posts_waiting, queue
+from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
 from content.posts.reference_titles import media_view
 from content.review.labels import type_label
@@ -269,7 +269,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     if not may(request, "posts.view"):
         return {}
     recent, counts = _recent(), counted(request)
-    waiting = posts_waiting([layer for layer in Layer if counts[layer]], _SHOWN)
+    waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN)
     return {
         "tiles": tiles(request, counts),
         "ai_review": _waiting(Layer.AI_REVIEW, waiting),

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from content.feedback.services import (
     CONTENT_MAX,
-    FARTHEST,
+    MAX_COORDINATE,
     SELECTOR_MAX,
     change_feedback,
     create_feedback,
@@ -50,7 +50,7 @@ CategoryText = Annotated[Words, one_of(FeedbackCategory.values)]
 # The service checks these, in sentences that the admin's forms show too.
 Content = Annotated[Words, Field(json_schema_extra={"maxLength": CONTENT_MAX})]
 Pixels = Annotated[
-    float | None, Field(json_schema_extra={"minimum": 0, "maximum": float(FARTHEST)})
+    float | None, Field(json_schema_extra={"minimum": 0, "maximum": float(MAX_COORDINATE)})
 ]
 
 

@@ -19,7 +19,7 @@ from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
-from content.menus.links import MenuLink, shown_links
+from content.menus.links import MenuLink, visible_links
 from content.menus.services import (
     NAME_MAX,
     SLUG_MAX,
@@ -228,7 +228,7 @@ class MenuViewSet(DeliveredViewSet):
             "name": found.name,
             "slug": found.slug,
             "locale": found.locale,
-            "items": _show_items(shown_links(found.items, locale)),
+            "items": _show_items(visible_links(found.items, locale)),
         }
         return Response(shown)
 

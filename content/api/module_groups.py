@@ -16,7 +16,7 @@ from content.module_layouts.queries import (
     ModuleGroupInfo,
     all_groups,
     find_group,
-    of_row,
+    group_from_row,
     place_json,
 )
 from content.module_layouts.services import create_group, delete_group, edit_group
@@ -143,7 +143,7 @@ class ModuleGroupViewSet(ApiViewSet):
             modules=_places(body.modules),
         )
         where = {"Location": f"/api/module-groups/{row.name}"}
-        return Response(_answer(of_row(row)), status=201, headers=where)
+        return Response(_answer(group_from_row(row)), status=201, headers=where)
 
     @extend_schema(responses=ModuleGroupAnswer)
     def retrieve(self, request: Request, name: str) -> Response:
@@ -167,7 +167,7 @@ class ModuleGroupViewSet(ApiViewSet):
             modules=None if body.modules is None else _places(body.modules),
             expected_version=expected_version(request, body.version),
         )
-        return Response(_answer(of_row(row)))
+        return Response(_answer(group_from_row(row)))
 
     @extend_schema(responses=ModuleGroupDeletedAnswer)
     def destroy(self, request: Request, name: str) -> Response:

@@ -165,7 +165,7 @@ class ModuleViewSet(ApiViewSet):
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,
-            edit=lambda document: document_edits.reorder(
+            edit=lambda document: document_edits.reorder_modules(
                 document, [id_.lower() for id_ in body.order]
             ),
             expected_version=expected_version(request, body.version),

@@ -52,7 +52,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
         fields: list[str] = []  # django-filter reads it so
 
     def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
-        return queries.with_term(posts, value)
+        return queries.filter_by_term(posts, value)
 
     def by_words(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return search.matching(posts, value, locale_of(self.data))
@@ -74,7 +74,7 @@ class ManagedPostFilter(PublicPostFilter):
 
     def by_layer(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         layer = Layer.REVIEW if name == "hasReview" else Layer.AI_REVIEW
-        waiting = queries.waiting_in(layer)
+        waiting = queries.has_changes_in(layer)
         return posts.filter(waiting) if value == "true" else posts.exclude(waiting)
 
 
@@ -102,7 +102,7 @@ def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QueryS
         posts = posts.filter(locale=locale)
     if found.form.cleaned_data["search"] and "ordering" not in params:
         return search.by_rank(posts)
-    return queries.ordered(posts, ordering)
+    return queries.order_posts(posts, ordering)
 
 
 def _allowed(found: PublicPostFilter, name: str) -> list[str]:

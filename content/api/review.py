@@ -186,7 +186,7 @@ class ReviewViewSet(ApiViewSet):
             overwrite=body.overwrite,
             note=body.note,
         )
-        return Response(presenters.submitted(done))
+        return Response(presenters.present_submitted(done))
 
     @extend_schema(request=Approval, responses={200: described(PostAnswer)}, examples=[APPROVED])
     def approve(self, request: Request, post_id: str) -> Response:

@@ -128,8 +128,8 @@ class RevisionViewSet(ApiViewSet):
                 "path": item.path,
                 "kind": item.kind,
                 "label": item.label,
-                "before": presenters.plain(item.before),
-                "after": presenters.plain(item.after),
+                "before": presenters.value_as_json(item.before),
+                "after": presenters.value_as_json(item.after),
             }
             for item in differences(one, other)
         ]

@@ -17,7 +17,7 @@ from proofroom.core.errors import NotAllowed, NotFound, invalid
 
 CONTENT_MAX: Final = 5_000
 SELECTOR_MAX: Final = 500
-FARTHEST: Final = 1_000_000
+MAX_COORDINATE: Final = 1_000_000
 """Pixels."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -176,11 +176,11 @@ def _clean_content(text: str) -> str:
 
 def _clean_place(name: str, value: float | None) -> float | None:
     # False for NaN too.
-    if value is not None and not 0 <= value <= FARTHEST:
+    if value is not None and not 0 <= value <= MAX_COORDINATE:
         raise invalid(
             name,
             _("%(name)s must be a number from 0 to %(farthest)s.")
-            % {"name": name, "farthest": f"{FARTHEST:,}"},
+            % {"name": name, "farthest": f"{MAX_COORDINATE:,}"},
         )
     return value
 

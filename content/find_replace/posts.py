@@ -17,7 +17,7 @@ from content.find_replace.documents import (
     edit_document,
     settle_hands,
 )
-from content.layers.live_many import Written, tell_many, write_many
+from content.layers.live_many import Written, record_updates, write_many
 from content.models import Post, PostModule
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
@@ -78,7 +78,7 @@ class PostSource:
             if edit.writes and not edit.problems:
                 write_many(changed, actor=actor, reason=edit.reason)
                 told += [(item.post.pk, item.payload()) for item in changed]
-        tell_many(told, actor=actor)
+        record_updates(told, actor=actor)
         return places
 
 

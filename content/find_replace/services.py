@@ -38,7 +38,7 @@ from proofroom.core.find_replace.sources import (
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
 
-LONGEST: Final = 1_000_000
+MAX_TEXT_LENGTH: Final = 1_000_000
 """Characters that a text may grow to before its own rules are asked."""
 _PLAIN: Final = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")
 """Characters that stand for themselves in JSON."""
@@ -63,11 +63,11 @@ class Substitution(Edit):
         if not isinstance(value, str):
             return value
         count = len(self._pattern.findall(value))
-        if len(value) + count * (len(self.new) - len(self.old)) > LONGEST:
+        if len(value) + count * (len(self.new) - len(self.old)) > MAX_TEXT_LENGTH:
             raise invalid(
                 path,
                 gettext("This would be longer than %(longest)s characters.")
-                % {"longest": f"{LONGEST:,}"},
+                % {"longest": f"{MAX_TEXT_LENGTH:,}"},
             )
         return self._pattern.sub(lambda _: self.new, value) if count else value
 
@@ -136,7 +136,7 @@ class Restoration(Edit):
         """What stood there before is no longer allowed: the row stays as it is."""
 
 
-def restoration(rows: Iterable[tuple[str, str, str, Json, Json]], reason: str) -> Restoration:
+def build_restoration(rows: Iterable[tuple[str, str, str, Json, Json]], reason: str) -> Restoration:
     """The edit that undoes these places."""
     places = {(table, row, path): (before, after) for table, row, path, before, after in rows}
     return Restoration(reason=reason, places=places)
@@ -144,7 +144,7 @@ def restoration(rows: Iterable[tuple[str, str, str, Json, Json]], reason: str) -
 
 FIND_MAX: Final = 1_000
 REPLACE_MAX: Final = 10_000
-MOST_PLACES: Final = 200_000
+MAX_PLACES: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
     if row.undone_at is not None:
         raise Conflict(_("This was undone already."), code="already_undone")
     listed = row.places.values_list("table", "row", "field", "before", "after")
-    edit: Restoration = restoration(listed, "find-replace undone")
+    edit: Restoration = build_restoration(listed, "find-replace undone")
     restored = _carry_out(edit, row.tables, actor)
     done = {(place.table, place.row, place.field) for place in restored}
     row.undone_at = timezone.now()
@@ -238,9 +238,9 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
     with outbox.version_last():
         for source, keys in found:
             places += source.change(keys, edit, wanted, actor)
-            if len(places) > MOST_PLACES:
+            if len(places) > MAX_PLACES:
                 sentence = _("There are more than %(most_places)s places. Name fewer tables.") % {
-                    "most_places": f"{MOST_PLACES:,}"
+                    "most_places": f"{MAX_PLACES:,}"
                 }
                 raise invalid("tables", sentence, code="too_many")
     if edit.problems:

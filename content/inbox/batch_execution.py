@@ -31,7 +31,7 @@ _LATE: Final = timedelta(seconds=90)
 _MOST_WOKEN: Final = 10
 
 
-def carry_out(batch_id: UUID) -> None:
+def execute_batch(batch_id: UUID) -> None:
     """Decide on what is not decided yet. Safe to call any number of times."""
     ends = time.monotonic() + TURN_SECONDS
     while _decide_next(batch_id):
@@ -41,7 +41,7 @@ def carry_out(batch_id: UUID) -> None:
     return None
 
 
-def wake_waiting() -> int:
+def resume_batches() -> int:
     """Go on with what a lost message or a dead worker left. Answers how many batches. For the sweep."""
     late = DecisionBatch.objects.filter(
         state=BatchState.RUNNING, touched_at__lt=timezone.now() - _LATE

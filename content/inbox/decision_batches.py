@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from content.inbox.decisions import Marked, require_all, waiting_of
-from content.layers.decide import checked_note
+from content.inbox.decisions import Marked, find_waiting_rows, require_all
+from content.layers.decide import clean_note
 from content.models import BatchState, DecisionBatch, DecisionItem, QueuedChange
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -22,7 +22,7 @@ from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue.wake_up import after_commit
 
-MOST: Final = 2_000
+MAX_BATCH_CHANGES: Final = 2_000
 _SEES_ALL: Final = "users.manage"
 
 
@@ -33,11 +33,13 @@ def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Dec
     Raises `RuleViolation` on `marks` for none or too many, `NotAllowed` where the actor may not do all of it.
     """
     actor.require_person("decide on what waits")
-    if not 1 <= len(marks) <= MOST:
-        raise invalid("marks", _("Decide on 1 to %(most)s changes at a time.") % {"most": MOST})
-    words = checked_note(note)
+    if not 1 <= len(marks) <= MAX_BATCH_CHANGES:
+        raise invalid(
+            "marks", _("Decide on 1 to %(most)s changes at a time.") % {"most": MAX_BATCH_CHANGES}
+        )
+    words = clean_note(note)
     by_id = {mark.id: mark for mark in marks}
-    groups = waiting_of(marks)
+    groups = find_waiting_rows(marks)
     require_all(actor, groups, by_id)
     rows = [row for of_layer in groups.values() for row in of_layer]
     batch = DecisionBatch.objects.create(

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from content.layers import LayerView, digest_of, open_layers
-from content.layers.decide import checked_note, decide
+from content.layers.decide import clean_note, decide
 from content.layers.digest import fingerprint
 from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange
@@ -23,7 +23,7 @@ from proofroom.core.errors import (
     invalid,
 )
 
-MOST: Final = 40
+MAX_DECISIONS: Final = 40
 Word = Literal["accept", "reject"]
 Grouped = dict[tuple[UUID, str], list[QueuedChange]]
 
@@ -89,12 +89,12 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
     `NotAllowed` where the actor may not.
     """
     actor.require_person("decide on what waits")
-    if not 1 <= len(marks) <= MOST:
+    if not 1 <= len(marks) <= MAX_DECISIONS:
         raise invalid(
-            "marks", gettext("Decide on 1 to %(most)s changes at a time.") % {"most": MOST}
+            "marks", gettext("Decide on 1 to %(most)s changes at a time.") % {"most": MAX_DECISIONS}
         )
-    words = checked_note(note)
-    groups = waiting_of(marks)
+    words = clean_note(note)
+    groups = find_waiting_rows(marks)
     by_id = {mark.id: mark for mark in marks}
     require_all(actor, groups, by_id)
     posts = Post.objects.in_bulk([post_id for post_id, _ in groups])
@@ -113,7 +113,7 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
     return InboxOutcome(decisions, len(by_id) - there)
 
 
-def waiting_of(marks: Iterable[Marked]) -> Grouped:
+def find_waiting_rows(marks: Iterable[Marked]) -> Grouped:
     """The rows of these marks that still wait, by post and layer. One query."""
     rows = QueuedChange.objects.filter(
         pk__in={mark.id for mark in marks}, post__deleted_at__isnull=True

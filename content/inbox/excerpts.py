@@ -20,11 +20,11 @@ from content.review.differences import (
 )
 from proofroom.core.json import Json, JsonObject
 
-SHORT: Final = 300
+SHORT_VALUE_LENGTH: Final = 300
 """Characters of a text that goes or comes, beyond which a change must be opened."""
-LONGEST: Final = 2_000
+MAX_EXCERPT_LENGTH: Final = 2_000
 """So much of it is shown at most."""
-MOST_LINES: Final = 120
+MAX_EXCERPT_LINES: Final = 120
 _AROUND: Final = 8
 """Words that stay before and after what changed."""
 _WIDE: Final = 60
@@ -34,9 +34,9 @@ _WIDE: Final = 60
 def excerpt(comparison: Comparison) -> tuple[Comparison, bool]:
     """The comparison without what stays the same, and whether nothing that differs is left out."""
     lines = [line for line in comparison.lines if line.differences]
-    is_whole = len(lines) <= MOST_LINES
+    is_whole = len(lines) <= MAX_EXCERPT_LINES
     found: list[DiffLine] = []
-    for line in lines[:MOST_LINES]:
+    for line in lines[:MAX_EXCERPT_LINES]:
         segments = [_cut(segment, line.segments, at) for at, segment in enumerate(line.segments)]
         # What goes or comes is drawn as text already.
         differences = [
@@ -107,7 +107,11 @@ def _side(value: Json) -> Side | None:
 def _cut(segment: Segment, among: Sequence[Segment], at: int) -> Segment:
     text = segment.text
     if segment.kind != "same":
-        return segment if len(text) <= LONGEST else Segment(segment.kind, text[:LONGEST] + "…")
+        return (
+            segment
+            if len(text) <= MAX_EXCERPT_LENGTH
+            else Segment(segment.kind, text[:MAX_EXCERPT_LENGTH] + "…")
+        )
     is_first, is_last = at == 0, at == len(among) - 1
     if is_first and is_last:
         return Segment("same", text if len(text) <= 2 * _WIDE else text[: 2 * _WIDE] + "…")
@@ -129,12 +133,16 @@ def _last_words(text: str) -> str:
 
 
 def _is_cut(segments: Sequence[Segment]) -> bool:
-    return any(segment.kind != "same" and len(segment.text) > SHORT for segment in segments)
+    return any(
+        segment.kind != "same" and len(segment.text) > SHORT_VALUE_LENGTH for segment in segments
+    )
 
 
 def _cut_sides(one: Difference) -> Difference:
     sides = (
-        f"{side[:LONGEST]}…" if isinstance(side, str) and len(side) > LONGEST else side
+        f"{side[:MAX_EXCERPT_LENGTH]}…"
+        if isinstance(side, str) and len(side) > MAX_EXCERPT_LENGTH
+        else side
         for side in (one.before, one.after)
     )
     before, after = sides

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from content.inbox.updates import lacking
+from content.inbox.updates import needs_rebuild
 from content.models import QueuedChange
 from proofroom.core.diagnostics.doctor import CheckResult
 
 
 def check_queue() -> Iterator[CheckResult]:
     """Whether everything that waits stands in the inbox."""
-    if lacking():
+    if needs_rebuild():
         found = _("some drafts are not listed as they are")
         yield CheckResult("warn", "inbox", found, _("run manage.py rebuild_inbox"))
     else:

@@ -74,7 +74,7 @@ def queue() -> QuerySet[QueuedChange]:
     return rows.annotate(weight=_WEIGHT)
 
 
-def chosen(asked: QueueFilter) -> QuerySet[QueuedChange]:
+def filter_queue(asked: QueueFilter) -> QuerySet[QueuedChange]:
     """What was asked for, the riskiest first."""
     rows = queue()
     if asked.risk:
@@ -100,7 +100,7 @@ def chosen(asked: QueueFilter) -> QuerySet[QueuedChange]:
     return rows.order_by("-weight", "-at", "-pk")  # type: ignore[misc]  # an annotation of the queue
 
 
-def with_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
+def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
     """With what a line says of the post, and no more of it; `proposed_title` is null but for placeholders."""
     columns = ("type", "locale", "title", "status", "is_placeholder", "path")
     return (
@@ -113,7 +113,7 @@ def with_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
     )
 
 
-def facets() -> Facets:
+def count_facets() -> Facets:
     """How much waits, by everything that a list can be narrowed by."""
     found = Facets()
     by = ("layer", "weight", "agent_id", "author_name", "post__type", "post__locale")
@@ -130,10 +130,10 @@ def facets() -> Facets:
     return found
 
 
-def alike(asked: QueueFilter, most: int) -> list[Alike]:
+def group_similar(asked: QueueFilter, most: int) -> list[Alike]:
     """The largest groups of like changes among what was asked for. Two queries."""
     counted = (
-        chosen(asked)
+        filter_queue(asked)
         .filter(is_whole=True)
         .order_by()
         .values("like")
@@ -142,7 +142,7 @@ def alike(asked: QueueFilter, most: int) -> list[Alike]:
         .order_by("-count", "like")
     )
     found = list(counted[:most])
-    examples = with_posts(queue()).in_bulk([row["first"] for row in found])
+    examples = join_posts(queue()).in_bulk([row["first"] for row in found])
     return [
         Alike(row["like"], row["count"], row["top"], examples[row["first"]])
         for row in found
@@ -150,7 +150,7 @@ def alike(asked: QueueFilter, most: int) -> list[Alike]:
     ]
 
 
-def takeable(ids: Collection[int]) -> set[int]:
+def filter_safe_rows(ids: Collection[int]) -> set[int]:
     """Those of the rows that may be taken without being opened: safe, and shown whole. One query."""
     rows = queue().filter(pk__in=ids, weight=1, is_whole=True)  # type: ignore[misc]  # an annotation of the queue
     return set(rows.values_list("pk", flat=True))
@@ -165,7 +165,7 @@ class WaitingPost:
     weight: int
 
 
-def posts_waiting(layers: Iterable[str], most: int) -> dict[str, list[WaitingPost]]:
+def list_waiting_posts(layers: Iterable[str], most: int) -> dict[str, list[WaitingPost]]:
     """The posts of each layer, the riskiest first, then the newest. One query more than layers."""
     groups = {
         layer: list(
@@ -178,7 +178,7 @@ def posts_waiting(layers: Iterable[str], most: int) -> dict[str, list[WaitingPos
         )
         for layer in layers
     }
-    examples = with_posts(queue()).in_bulk(
+    examples = join_posts(queue()).in_bulk(
         [group["first"] for found in groups.values() for group in found]
     )
     return {

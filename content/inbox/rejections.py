@@ -73,7 +73,7 @@ def take_back_rejections(
     actor.require_person("take a rejection back")
     actor.require("posts.review.approve")
     post = lock_post(post_id)
-    rows = _asked(rejected_of(post, rejections), paths)
+    rows = _asked(find_rejections(post, rejections), paths)
     layers = open_layers(post)
     view = layers.view(Layer(rows[0].layer))
     kept = [Kept(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows]
@@ -94,7 +94,7 @@ def take_back_rejections(
     return TakenBack(post, view.layer, taken)
 
 
-def rejected_of(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
+def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
     """What is known of these rejections of a post, the first one first. Raises `NotFound` where nothing is."""
     known = [id_ for id_ in rejections if 0 < id_ < _NO_ID]
     found = RejectedChange.objects.filter(post=post, rejection__in=known)
@@ -108,7 +108,7 @@ def rejected_of(post: Post, rejections: Collection[int]) -> list[RejectedChange]
     return rows
 
 
-def readable(rows: Iterable[RejectedChange]) -> list[Kept]:
+def filter_kept(rows: Iterable[RejectedChange]) -> list[Kept]:
     """Those that are kept still."""
     return [Kept(row, Proposal.from_json(row.proposal)) for row in rows if row.proposal is not None]
 

@@ -55,7 +55,9 @@ def _hands(mark: Mark | None) -> list[str | int | bool | None]:
     return [*who, mark.principal, mark.agent_id, mark.run_id, mark.edited_by, mark.conflict]
 
 
-def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str) -> QueuedChange:
+def build_row(
+    post: Post, view: LayerView, draft: Draft, change: Change, state: str
+) -> QueuedChange:
     """The row of one change, not yet stored."""
     mark = mark_of(view.marks, change.path)
     by = mark or _NOBODY
@@ -89,14 +91,14 @@ def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str
         at=parse_datetime(by.at) or timezone.now() if by.at else draft.updated_at,
         pieces=to_json(shown),
         is_whole=is_whole,
-        like=like_of(view, change, by, comparison),
+        like=similarity_key(view, change, by, comparison),
         proposed=value_hash(change.after),
         seen=fingerprint(change),
         state=state,
     )
 
 
-def like_of(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
+def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
     """What like changes have in common: all that differs, places aside; door, credential and kind of run."""
     who = by.agent_id or [by.user_id, by.user]
     hands = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
@@ -135,7 +137,7 @@ def follow(post: Post, views: Sequence[LayerView]) -> None:
             state = states[change.path]
             was, _ = known.pop((view.layer, change.path), ("", 0))
             if was != state and view.draft is not None:
-                moved.append(row_of(post, view, view.draft, change, state))
+                moved.append(build_row(post, view, view.draft, change, state))
     if known:
         QueuedChange.objects.filter(pk__in=[pk for _, pk in known.values()]).delete()
     if moved:
@@ -165,7 +167,7 @@ def rebuild() -> int:
     return QueuedChange.objects.count()
 
 
-def lacking() -> bool:
+def needs_rebuild() -> bool:
     """Whether a draft that holds something has no row, or rows are of nothing, of another key or made another way."""
     wrong = Q(draft__is_empty=True) | ~Q(state__startswith=mark_of_rows())
     return (

@@ -13,7 +13,7 @@ from content.changes import Changes, apply, diff
 from content.document import PostDocument
 from content.layers.digest import read_digest
 from content.layers.live import write_live
-from content.layers.reviewed_changes import seen_selection
+from content.layers.reviewed_changes import require_unchanged
 from content.layers.state import Layers, lock_post, open_layers, save_draft, settle
 from content.models import Post, Revision
 from content.rules import check_changes
@@ -40,7 +40,7 @@ def approve(
     seen = read_digest(digest)
     post = lock_post(post_id)
     layers = open_layers(post)
-    selection = seen_selection(layers.review, seen, paths)
+    selection = require_unchanged(layers.review, seen, paths)
     document = apply(layers.live, selection.taken)
     document = check_changes(post=post, before=layers.live, after=document, actor=actor)
     revision = write_live(

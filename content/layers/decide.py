@@ -30,7 +30,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 
 
-def checked_note(text: str) -> str:
+def clean_note(text: str) -> str:
     """The note without what surrounds it. Raises `RuleViolation` on `note` for what no note can be."""
     words = text.strip()
     if len(words) > NOTE_MAX:

@@ -21,7 +21,7 @@ from content.models.rejected_change import KEPT
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 
-MOST_OF_A_PATH: Final = 20
+MAX_REJECTIONS_PER_PATH: Final = 20
 """Rejections of one path that are read; older ones are left out."""
 _MOST_NAMED: Final = 500
 """Paths that a query names; of more, all rejections of the posts are read."""
@@ -126,7 +126,7 @@ def _rows(posts: Collection[UUID], paths: Collection[str] | None) -> QuerySet[Re
             by_id=Subquery(event.values("actor_id")[:1]),
             by_name=Subquery(event.values("actor_name")[:1]),
         )
-        .filter(nth__lte=MOST_OF_A_PATH)
+        .filter(nth__lte=MAX_REJECTIONS_PER_PATH)
         .order_by("-rejection", "pk")
     )
 

@@ -70,7 +70,7 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
             settle_with(item.post, item.after, drafts[item.post.pk])
 
 
-def tell_many(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> None:
+def record_updates(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> None:
     """Record the events of posts that were written, by id and payload, and have search follow: the last of the
     writes, for live writers queue up at the events."""
     keep_words([post_id for post_id, _ in things], actor)

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from django.utils import timezone
 
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 
@@ -62,7 +62,7 @@ class Mark:
             user_id=actor.user.pk,
             user=actor.user.username,
             via=actor.via,
-            at=iso(timezone.now()),
+            at=format_time(timezone.now()),
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
             principal=actor.principal[:100],
@@ -104,7 +104,7 @@ def parts_of(marks: Marks, path: str) -> Marks:
     return {known: mark for known, mark in marks.items() if known.startswith(path + ".")}
 
 
-def hands_on(marks: Marks, path: str) -> list[Mark]:
+def writers_of(marks: Marks, path: str) -> list[Mark]:
     """Everybody who wrote what stands at a path: the nearest mark, and those of its parts."""
     nearest = mark_of(marks, path)
     return ([nearest] if nearest else []) + list(parts_of(marks, path).values())

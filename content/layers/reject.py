@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from content.changes import Value, apply
 from content.layers.digest import read_digest
-from content.layers.marks import hands_on
+from content.layers.marks import writers_of
 from content.layers.rejected import keep_rejected
-from content.layers.reviewed_changes import seen_selection
-from content.layers.selection import without
+from content.layers.reviewed_changes import require_unchanged
+from content.layers.selection import select_rest
 from content.layers.state import (
     LayerView,
     check_version,
@@ -50,12 +50,12 @@ def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) 
 
 
 def _is_only_agents(view: LayerView, path: str) -> bool:
-    hands = hands_on(view.marks, path)
+    hands = writers_of(view.marks, path)
     return bool(hands) and all(mark.is_agents for mark in hands)
 
 
 def _was_drifted(ai_review: LayerView, path: str) -> bool:
-    return any(mark.drifted for mark in hands_on(ai_review.marks, path))
+    return any(mark.drifted for mark in writers_of(ai_review.marks, path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def reject(
             code="nothing_staged",
         )
     if digest is not None:
-        seen_selection(view, read_digest(digest), paths)
-    selection = without(view, paths, kept)
+        require_unchanged(view, read_digest(digest), paths)
+    selection = select_rest(view, paths, kept)
     dropped = selection.paths
     after = apply(view.below, selection.rest)
     save_draft(view, post, after, view.marks, actor.user.pk)

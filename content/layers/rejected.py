@@ -16,7 +16,7 @@ from content.layers.state import LayerView
 from content.models import Post, RejectedChange
 from proofroom.core.json import Json, JsonObject
 
-MOST_BYTES: Final = 256_000
+MAX_REJECTED_BYTES: Final = 256_000
 """Of one change; what is larger is not kept."""
 
 
@@ -118,4 +118,4 @@ def _kept(view: LayerView, change: Change) -> JsonObject | None:
         marks=found,
     ).to_json()
     size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    return proposal if size <= MOST_BYTES else None
+    return proposal if size <= MAX_REJECTED_BYTES else None

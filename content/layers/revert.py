@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
 from content.layers.live import write_live
-from content.layers.marks import hands_on
+from content.layers.marks import writers_of
 from content.layers.reject import keep_newer_proposals
 from content.layers.state import LayerView, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, Provenance, Revision, Status, Term
@@ -53,7 +53,7 @@ def revert_to_revision(
             gettext("This post has no revision %(revision_id)s.") % {"revision_id": revision_id}
         )
     live = open_layers(post).live
-    target, left_out = still_possible(post, live, PostDocument.from_json(revision.document))
+    target, left_out = drop_unavailable(post, live, PostDocument.from_json(revision.document))
     # What is text stays as it was, whatever it leads to.
     target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     if left_out:
@@ -63,7 +63,7 @@ def revert_to_revision(
     return post
 
 
-def still_possible(
+def drop_unavailable(
     post: Post, live: PostDocument, target: PostDocument
 ) -> tuple[PostDocument, list[str]]:
     """`target` without what is no longer there to return to, and the names of that."""
@@ -169,7 +169,7 @@ def _unstage(post: Post, run_id: str, actor: Actor) -> tuple[str, ...]:
 
 
 def _is_only_of(view: LayerView, path: str, run_id: str) -> bool:
-    hands = hands_on(view.marks, path)
+    hands = writers_of(view.marks, path)
     return bool(hands) and all(mark.run_id == run_id and not mark.edited_by for mark in hands)
 
 

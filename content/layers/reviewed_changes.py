@@ -7,13 +7,13 @@ from collections.abc import Collection
 from django.utils.translation import gettext as _
 
 from content.layers.digest import path_was_seen, was_seen
-from content.layers.selection import Selection, select
+from content.layers.selection import Selection, select_changes
 from content.layers.state import LayerView
 from content.review.differences import base_path
 from proofroom.core.errors import Conflict, RuleViolation
 
 
-def seen_selection(
+def require_unchanged(
     view: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
 ) -> Selection:
     """What these paths name, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`).
@@ -36,7 +36,7 @@ def seen_selection(
         raise _stale(gone)
     if moved and all(path in staged for path in wanted):
         raise _stale(moved)
-    return select(view, paths)
+    return select_changes(view, paths)
 
 
 def _stale(paths: list[str]) -> Conflict:

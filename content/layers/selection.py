@@ -32,7 +32,7 @@ class Selection:
         return self.taken.paths
 
 
-def select(view: LayerView, paths: Collection[str] | None) -> Selection:
+def select_changes(view: LayerView, paths: Collection[str] | None) -> Selection:
     """What these paths name, or all. Raises `RuleViolation` on `paths` for what is not staged."""
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
@@ -54,7 +54,7 @@ def select(view: LayerView, paths: Collection[str] | None) -> Selection:
     )
 
 
-def without(
+def select_rest(
     view: LayerView, paths: Collection[str] | None, kept: Mapping[str, Value] | None = None
 ) -> Selection:
     """As `select`, for what is dropped: `rest` leads from below to what stays staged.

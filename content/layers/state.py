@@ -15,7 +15,7 @@ from content.changes import Changes, diff, merge
 from content.document import PostDocument
 from content.layers.hooks import layers_written
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
-from content.media_usage.media_references import places_in
+from content.media_usage.media_references import collect_references
 from content.media_usage.usage_rows import follow_draft, staged_places
 from content.models import Draft, Layer, Post
 from content.posts import post_repository
@@ -78,13 +78,13 @@ def lock_post(post_id: UUID | str) -> Post:
 
     Raises `NotFound` for a deleted or unknown post.
     """
-    post = locked(Post.objects.filter(deleted_at__isnull=True), post_id)
+    post = lock_post_in(Post.objects.filter(deleted_at__isnull=True), post_id)
     if post is None:
         raise post_not_found(post_id)
     return post
 
 
-def locked(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
+def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
     """The post of that id among `posts`, locked; None for an unknown or malformed id."""
     try:
         id_ = UUID(str(post_id))
@@ -200,7 +200,7 @@ def save_draft(
     elif draft.base_revision_id is None:
         draft.base_revision = post.revisions.order_by("-version").first()
     draft.save()
-    follow_draft(post, draft.layer, used, places_in(document, changes))
+    follow_draft(post, draft.layer, used, collect_references(document, changes))
     drifted = {path for path in changes.paths if _is_drifted(path, set(), kept)}
     now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(drifted))
     layers_written(post, [now, *_above(post, now)])

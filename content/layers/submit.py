@@ -19,8 +19,14 @@ from content.changes import (
     value_at,
 )
 from content.layers.live import event_payload
-from content.layers.marks import Mark, Marks, hands_on, mark_of, parts_of
-from content.layers.selection import Selection, select
+from content.layers.marks import (
+    Mark,
+    Marks,
+    mark_of,
+    parts_of,
+    writers_of,
+)
+from content.layers.selection import Selection, select_changes
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
 from content.models import Post
 from content.review.differences import base_path
@@ -63,7 +69,7 @@ def submit(
     if not layers.ai_review.exists:
         message = _("Nothing is staged in AI Review of this post.")
         raise RuleViolation(message, code="nothing_staged")
-    selection = select(layers.ai_review, paths)
+    selection = select_changes(layers.ai_review, paths)
     chosen = selection.taken
     held = {
         change.path: MergeConflict(
@@ -108,7 +114,7 @@ def _person_staged(review: LayerView, change: Change) -> bool:
         return False
     if not any(_touches(other.path, change.path) for other in review.changes):
         return False
-    hands = hands_on(review.marks, change.path)
+    hands = writers_of(review.marks, change.path)
     return not hands or any(not mark.is_agents for mark in hands)
 
 

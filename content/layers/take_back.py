@@ -12,7 +12,12 @@ from django.db import transaction
 from content.changes import apply, diff, merge
 from content.document import PostDocument
 from content.layers.live import event_payload
-from content.layers.marks import Mark, Marks, hands_on, read_marks
+from content.layers.marks import (
+    Mark,
+    Marks,
+    read_marks,
+    writers_of,
+)
 from content.layers.state import LayerView, lock_post, open_layers, save_draft
 from content.models import Layer
 from proofroom.core import outbox
@@ -87,7 +92,7 @@ def take_back_run(
 
 def _is_runs(marks: Marks, path: str, run_id: str, written: Collection[str]) -> bool:
     """Whether only the run has a hand in what stands at a path, or in that nothing is staged there any more."""
-    hands = hands_on(marks, path)
+    hands = writers_of(marks, path)
     if hands:
         return all(is_of_run(mark, run_id) for mark in hands)
     return any(_touch(path, other) for other in written)

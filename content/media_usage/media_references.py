@@ -18,7 +18,7 @@ from proofroom.definitions.richtext.nodes import attributes, children, kind
 Uses = dict[str, frozenset[Token]]
 
 
-def places_in(document: PostDocument, changes: Changes | None = None) -> Uses:
+def collect_references(document: PostDocument, changes: Changes | None = None) -> Uses:
     """The files that a document uses, by path (contract §6); with `changes` only at the paths that they name."""
     found = dict(_places(document))
     if changes is not None:
@@ -27,7 +27,7 @@ def places_in(document: PostDocument, changes: Changes | None = None) -> Uses:
     return {path: used for path, used in found.items() if used}
 
 
-def places_in_global(type_: str, props: Mapping[str, Json]) -> Uses:
+def collect_global_references(type_: str, props: Mapping[str, Json]) -> Uses:
     """The files that a global module uses, by the path of the prop."""
     definition = modules.get(type_)
     if definition is None:
@@ -36,7 +36,7 @@ def places_in_global(type_: str, props: Mapping[str, Json]) -> Uses:
     return {f"props.{name}": used for name, used in found.items() if used}
 
 
-def shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
+def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
     """The files that a page shows for these props; not those that it merely links to."""
     for _, kind_, value in values_in(props, values):
         yield from _tokens(kind_, value, with_links=False)

@@ -12,8 +12,8 @@ from django.db.models import Q, QuerySet
 from content.media_usage.usage_rows import (
     GLOBAL,
     POST,
-    global_uses,
-    uses_of,
+    collect_global_uses,
+    collect_uses,
 )
 from content.models import ModuleInstance, Post
 from media.models import MediaReference
@@ -27,7 +27,7 @@ def rebuild_references() -> int:
 
     Answers how many rows there are then.
     """
-    for kind, holders in ((POST, using_posts()), (GLOBAL, _globals())):
+    for kind, holders in ((POST, find_posts_using_media()), (GLOBAL, _globals())):
         ids = list(holders.order_by("pk").values_list("pk", flat=True))
         for begin in range(0, len(ids), _BATCH):
             _rebuild(kind, ids[begin : begin + _BATCH])
@@ -37,7 +37,7 @@ def rebuild_references() -> int:
     return MediaReference.objects.count()
 
 
-def using_posts() -> QuerySet[Post]:
+def find_posts_using_media() -> QuerySet[Post]:
     """The posts whose files are in use: those in the trash, and the variations of those, use none."""
     return Post.objects.filter(
         Q(variation_of__isnull=True) | Q(variation_of__deleted_at__isnull=True),
@@ -56,9 +56,9 @@ def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
         # Found again, now that they are locked: some may have gone into the trash meanwhile.
         locked = Post.objects.filter(pk__in=ids).order_by("pk")
         list(locked.select_for_update(of=("self",), no_key=True).values_list("pk"))
-        held = uses_of(list(using_posts().filter(pk__in=ids)))
+        held = collect_uses(list(find_posts_using_media().filter(pk__in=ids)))
     else:
         rows = _globals().filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
-        held = global_uses(list(rows))
+        held = collect_global_uses(list(rows))
     drop_references(kind, ids)
     set_references(held)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from content.changes import diff
 from content.document import PostDocument
-from content.media_usage.media_references import Uses, places_in, places_in_global
+from content.media_usage.media_references import Uses, collect_global_references, collect_references
 from content.models import Draft, ModuleInstance, Post
 from content.post_fields import MEDIA_FIELDS
 from content.posts import post_repository
@@ -23,7 +23,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 
 
-def posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
+def label_posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
     """Of posts in the trash nothing is told."""
     rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "title", "locale")
     return {
@@ -34,7 +34,7 @@ def posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
     }
 
 
-def global_modules(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
+def label_global_modules(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
     rows = ModuleInstance.objects.filter(scope="global", pk__in=ids)
     return {
         pk: UsageSource(label or slug or "", global_slug=slug)
@@ -51,7 +51,13 @@ Rewrite = tuple[Post, PostDocument | None, PostDocument]
 def follow_live(rewrites: Iterable[Rewrite]) -> None:
     """Live content was written. Raises `RuleViolation` where its image was deleted at the same time."""
     held = [
-        Held(POST, post.pk, LIVE, places_in(before) if before else {}, places_in(after))
+        Held(
+            POST,
+            post.pk,
+            LIVE,
+            collect_references(before) if before else {},
+            collect_references(after),
+        )
         for post, before, after in rewrites
     ]
     missing = set_references(_counting(held, [post for post, _, _ in rewrites]))
@@ -69,7 +75,7 @@ def staged_places(draft: Draft) -> Uses:
     if draft.is_empty or draft.base is None or draft.document is None:
         return {}
     document = PostDocument.from_json(draft.document)
-    return places_in(document, diff(PostDocument.from_json(draft.base), document))
+    return collect_references(document, diff(PostDocument.from_json(draft.base), document))
 
 
 def follow_draft(post: Post, layer: str, before: Uses, after: Uses) -> None:
@@ -82,16 +88,16 @@ def follow_globals(
 ) -> None:
     """Global modules were written over these props; over nothing where they are new."""
     set_references(
-        replace(held, before=places_in_global(module.type, before or {}))
+        replace(held, before=collect_global_references(module.type, before or {}))
         for module, before in written
-        for held in global_uses([module])
+        for held in collect_global_uses([module])
     )
 
 
-def global_uses(modules: Iterable[ModuleInstance]) -> list[Held]:
+def collect_global_uses(modules: Iterable[ModuleInstance]) -> list[Held]:
     """What global modules use, as if nothing had been known of it."""
     return [
-        Held(GLOBAL, module.pk, LIVE, {}, places_in_global(module.type, module.props))
+        Held(GLOBAL, module.pk, LIVE, {}, collect_global_references(module.type, module.props))
         for module in modules
     ]
 
@@ -110,13 +116,13 @@ def forget_post(post: Post) -> None:
 def return_post(post: Post) -> None:
     """A post came out of the trash, and with it its variations that were not there themselves."""
     posts = Post.objects.filter(Q(pk=post.pk) | Q(variation_of=post, deleted_at__isnull=True))
-    set_references(uses_of(list(posts)))
+    set_references(collect_uses(list(posts)))
 
 
-def uses_of(posts: Sequence[Post]) -> list[Held]:
+def collect_uses(posts: Sequence[Post]) -> list[Held]:
     """What posts use in every layer, as if nothing had been known of it. Three queries."""
     held = [
-        Held(POST, post.pk, LIVE, {}, places_in(document))
+        Held(POST, post.pk, LIVE, {}, collect_references(document))
         for post, document in post_repository.load_many(posts)
     ]
     drafts = Draft.objects.filter(post__in=posts, is_empty=False)

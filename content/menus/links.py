@@ -10,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import get_language_info
 
-from content.posts.linked_posts import LinkedPostsRequest, Neighbour, linked
+from content.posts.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
 from content.rules.menus import DEEPEST
 from proofroom.core.json import Json
 from proofroom.core.site_urls import home_of
@@ -175,8 +175,8 @@ def _target(post: Neighbour | None, locale: str, found: Sequence[Neighbour]) -> 
     return post if post.is_published else None
 
 
-def shown_links(items: MenuItems, locale: str) -> list[MenuLink]:
+def visible_links(items: MenuItems, locale: str) -> list[MenuLink]:
     """What visitors see of a menu in a language. One query, none where it names no post."""
     ids = menu_post_ids(items)
-    found = linked(LinkedPostsRequest(locale, post_ids=list(ids)))
+    found = load_linked_posts(LinkedPostsRequest(locale, post_ids=list(ids)))
     return menu_links(items, PageLocation("", locale), found.neighbours)

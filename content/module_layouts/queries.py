@@ -56,7 +56,7 @@ def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInf
     found = {definition.name: _of_code(definition) for definition in module_groups}
     for row in ModuleGroup.objects.all():
         # Code that came later takes the name; the row waits until the code is gone.
-        found.setdefault(row.name, of_row(row))
+        found.setdefault(row.name, group_from_row(row))
     return [
         group
         for _, group in sorted(found.items())
@@ -65,7 +65,7 @@ def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInf
     ]
 
 
-def of_row(row: ModuleGroup) -> ModuleGroupInfo:
+def group_from_row(row: ModuleGroup) -> ModuleGroupInfo:
     """A stored group."""
     return ModuleGroupInfo(
         id=row.pk,

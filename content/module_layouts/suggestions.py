@@ -18,9 +18,9 @@ from proofroom.definitions import (
     modules,
 )
 
-ORDER: Final = ("opening", "navigation", "body", "support", "aside", "divider", "closing")
+ROLE_ORDER: Final = ("opening", "navigation", "body", "support", "aside", "divider", "closing")
 """The roles of our modules from the top of a page to its end; others stand before the closing."""
-USUAL: Final = ("opening", "body")
+DEFAULT_ROLES: Final = ("opening", "body")
 """What every page has, whatever its brief names."""
 _SHORTEST: Final = 3
 _FAINT: Final = 0.3
@@ -105,13 +105,13 @@ def _roles_of(asked: _Brief, allowed: Iterable[type[Module]], is_brief: bool) ->
         return {role for row in rows for role in row.ai.layout_roles}
     fitting = {role for row in rows if _weight(row, asked) for role in row.ai.layout_roles}
     named = {role for role in known_roles() if stems_of(role) & asked.stems}
-    return {*USUAL, *fitting, *named}
+    return {*DEFAULT_ROLES, *fitting, *named}
 
 
 def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
     """Each once, from the top of a page to its end; what is not ours by name, before the closing."""
-    last = ORDER.index("closing")
-    places_ = {role: (place, "") for place, role in enumerate(ORDER)}
+    last = ROLE_ORDER.index("closing")
+    places_ = {role: (place, "") for place, role in enumerate(ROLE_ORDER)}
     return tuple(sorted(set(roles), key=lambda role: places_.get(role, (last - 0.5, role))))
 
 
@@ -153,7 +153,7 @@ def _recommended(
             taken += [item.module.name for item in free[:1]]
             continue
         usual = [item for item in free if item.module.name in template] or free[:1]
-        chosen = usual[:1] if role in USUAL else []
+        chosen = usual[:1] if role in DEFAULT_ROLES else []
         chosen += [item for item in free if item.weight and item not in chosen]
         most = 1 if role == "opening" else _MOST_OF_ROLE
         taken += [item.module.name for item in chosen[:most]]

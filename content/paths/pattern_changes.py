@@ -13,8 +13,8 @@ from content.models import Post, UrlPattern
 from content.paths.post_paths import (
     Move,
     Tree,
-    holders,
-    path_by,
+    fill_pattern,
+    find_posts_at,
     path_taken,
     pattern_of,
     record_moves,
@@ -31,7 +31,7 @@ from proofroom.core.models import Event
 from proofroom.definitions import post_types
 
 logger = logging.getLogger(__name__)
-MOST_AT_ONCE: Final = 200
+BATCH_SIZE: Final = 200
 """Posts that move in the request that changes their pattern, and in each transaction of a worker."""
 
 
@@ -53,15 +53,15 @@ def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple
     rows = rows.filter(type=type_name, locale=locale, variation_of=None, pk__gt=after).order_by(
         "pk"
     )
-    posts = list(rows[:MOST_AT_ONCE])
+    posts = list(rows[:BATCH_SIZE])
     # Read when the posts are locked: a pattern that changed again since is the one to follow.
     pattern, tree = pattern_of(type_name, locale), tree_of(type_name, locale)
     moves: list[Move] = []
     for post in posts:
-        moves += set_path(post, path_by(pattern, post, slugs_in(tree, post)))
+        moves += set_path(post, fill_pattern(pattern, post, slugs_in(tree, post)))
     save_paths([move.post for move in moves])
     record_moves(moves, actor)
-    return (posts[-1].pk if len(posts) == MOST_AT_ONCE else None), len(moves)
+    return (posts[-1].pk if len(posts) == BATCH_SIZE else None), len(moves)
 
 
 def tree_of(type_name: str, locale: str) -> Tree:
@@ -80,7 +80,7 @@ def check_addresses(type_name: str, locale: str, pattern: str) -> None:
             raise path_taken("pattern", post)
         refuse_reserved("pattern", post)
         wanted[path] = post.pk
-    for other in holders(wanted):
+    for other in find_posts_at(wanted):
         if (other.type, other.locale) != (type_name, locale):
             raise path_taken("pattern", other)
 
@@ -91,7 +91,7 @@ def _addresses(type_name: str, locale: str, pattern: str) -> Iterator[tuple[Post
     names = ("pk", "type", "title", "locale", "slug", "parent_id", "published_at", "created_at")
     for post in rows.only(*names).iterator():
         try:
-            path = path_by(pattern, post, slugs_in(tree, post))
+            path = fill_pattern(pattern, post, slugs_in(tree, post))
         except RuleViolation as error:
             raise invalid("pattern", error.message) from None
         post.path = path

@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _
 from content.models import Post, Status
 from content.paths.pattern_changes import tree_of
 from content.paths.post_paths import (
-    holders,
-    path_by,
+    fill_pattern,
+    find_posts_at,
     refuse_reserved,
     slugs_in,
 )
 from content.rules.url_patterns import clean_pattern
 from proofroom.core.errors import RuleViolation
 
-MOST_READ: Final = 2_000
+MAX_POSTS_READ: Final = 2_000
 """Posts that are looked at, the newest first; keeping the pattern looks at all."""
 _MOST_SHOWN: Final = 6
 _MOST_PROBLEMS: Final = 5
@@ -45,7 +45,7 @@ class Examples:
     is_whole: bool = True
 
 
-def examples(type_name: str, locale: str, pattern: str) -> Examples:
+def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
     """Real posts at their present address and at that of the pattern, and what stands in its way."""
     found = Examples()
     try:
@@ -55,9 +55,9 @@ def examples(type_name: str, locale: str, pattern: str) -> Examples:
         return found
     posts = Post.objects.alive().filter(type=type_name, locale=locale, variation_of=None)
     found.total = posts.count()
-    found.is_whole = found.total <= MOST_READ
+    found.is_whole = found.total <= MAX_POSTS_READ
     wanted = _look(found, posts, pattern)
-    for other in holders(wanted):
+    for other in find_posts_at(wanted):
         if (other.type, other.locale) != (type_name, locale):
             _same(found, wanted[other.path], other)
     return found
@@ -66,13 +66,13 @@ def examples(type_name: str, locale: str, pattern: str) -> Examples:
 def _look(found: Examples, posts: QuerySet[Post], pattern: str) -> dict[str, Post]:
     """Count and show what moves. Answers the posts by the addresses that they would have."""
     wanted: dict[str, Post] = {}
-    rows = posts.order_by("-updated_at").defer("jsonld_overrides", "custom_fields")[:MOST_READ]
+    rows = posts.order_by("-updated_at").defer("jsonld_overrides", "custom_fields")[:MAX_POSTS_READ]
     tree = None
     for post in rows:
         tree = tree_of(post.type, post.locale) if tree is None else tree
         before = post.path
         try:
-            post.path = path_by(pattern, post, slugs_in(tree, post))
+            post.path = fill_pattern(pattern, post, slugs_in(tree, post))
             refuse_reserved("pattern", post)
         except RuleViolation as error:
             _say(found, error.message)

@@ -24,7 +24,7 @@ from proofroom.definitions import post_types
 
 HOME_SLUG: Final = "home"
 """The root page of this slug is the home page of its locale."""
-DEEPEST: Final = 20
+MAX_DEPTH: Final = 20
 _LONGEST: Final = 1900
 _AT_A_TIME: Final = 500
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
@@ -73,13 +73,13 @@ def path_for(post: Post, pattern: str | None = None) -> str:
     # The slugs from the root down to the post.
     slugs = [post.slug]
     ancestor, depth = post.parent, 0
-    while ancestor is not None and depth < DEEPEST:
+    while ancestor is not None and depth < MAX_DEPTH:
         slugs.insert(0, ancestor.slug)
         ancestor, depth = ancestor.parent, depth + 1
-    return path_by(pattern or pattern_of(post.type, post.locale), post, slugs)
+    return fill_pattern(pattern or pattern_of(post.type, post.locale), post, slugs)
 
 
-def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
+def fill_pattern(pattern: str, post: Post, slugs: Sequence[str]) -> str:
     """The path by a pattern; `slugs` lead from the root down to the post. `/{locale}` at its start is the prefix."""
     day = post.published_at or post.created_at
     values = {
@@ -108,7 +108,7 @@ def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
 def slugs_in(tree: Tree, post: Post) -> list[str]:
     """The slugs from the root down to the post, without a query."""
     slugs, parent, depth = [post.slug], post.parent_id, 0
-    while parent is not None and parent in tree and depth < DEEPEST:
+    while parent is not None and parent in tree and depth < MAX_DEPTH:
         slug, above = tree[parent]
         slugs.insert(0, slug)
         parent, depth = above, depth + 1
@@ -155,7 +155,7 @@ def check_paths_are_free(posts: Iterable[Post]) -> None:
     for post in shown:
         refuse_reserved("slug", post)
     wanted = {post.path: post.pk for post in shown}
-    for other in holders(wanted):
+    for other in find_posts_at(wanted):
         if wanted[other.path] != other.pk:
             raise path_taken("slug", other)
 
@@ -174,7 +174,7 @@ def refuse_reserved(field: str, post: Post) -> None:
         )
 
 
-def holders(paths: Iterable[str]) -> Iterator[Post]:
+def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
     """The posts at these paths that are not in the trash."""
     listed = sorted(paths)
     for start in range(0, len(listed), _AT_A_TIME):

@@ -17,11 +17,11 @@ from django.db.models import F
 
 from content.models import Post, TreeMove
 from content.paths.post_paths import (
-    DEEPEST,
+    MAX_DEPTH,
     Move,
     check_paths_are_free,
-    holders,
-    path_by,
+    fill_pattern,
+    find_posts_at,
     path_for,
     pattern_of,
     record_moves,
@@ -37,7 +37,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 
 logger = logging.getLogger(__name__)
-MOST_AT_ONCE: Final = 200
+BATCH_SIZE: Final = 200
 """Posts that follow in the request that moves the one above them, and in each transaction of a worker."""
 MOVED: Final = "post.tree-moved"
 _CHECKED: Final = 500
@@ -53,8 +53,8 @@ class Following:
 
 def follow_path_change(post: Post, actor: Actor) -> Following:
     """Set the paths of everything below a post whose path changed, or leave them to a worker."""
-    below = _ids_below(post.pk, MOST_AT_ONCE + 1)
-    if len(below) <= MOST_AT_ONCE:
+    below = _ids_below(post.pk, BATCH_SIZE + 1)
+    if len(below) <= BATCH_SIZE:
         moves: list[Move] = []
         pattern = cache(pattern_of)
         for level in _levels(post, is_locked=True):
@@ -75,7 +75,7 @@ def follow_path_change(post: Post, actor: Actor) -> Following:
 def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:
     """The posts below a post, level by level, each with its parent at hand."""
     level = [post]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         parents = {parent.pk: parent for parent in level}
         children = Post.objects.filter(parent_id__in=parents).order_by("pk")
         if is_locked:
@@ -114,8 +114,8 @@ def follow_pending(post_id: UUID) -> int:
     mine = TreeMove.objects.filter(pk=post_id, version=row.version)
     ids, moved = _ids_below(post_id), 0
     mine.update(total=len(ids), done=0)
-    for begin in range(0, len(ids), MOST_AT_ONCE):
-        part = ids[begin : begin + MOST_AT_ONCE]
+    for begin in range(0, len(ids), BATCH_SIZE):
+        part = ids[begin : begin + BATCH_SIZE]
         moved += _move_batch(part, actor)
         mine.update(done=F("done") + len(part))
     mine.delete()
@@ -129,7 +129,7 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
     posts = list(rows.filter(pk__in=ids, variation_of=None).order_by("pk"))
     # Read when the posts are locked: a parent that changed again since is the one to follow.
     wanted = dict(_addresses(posts))
-    taken = {other.path: other.pk for other in holders(wanted.values())}
+    taken = {other.path: other.pk for other in find_posts_at(wanted.values())}
     moves: list[Move] = []
     for post in posts:
         path = wanted.get(post.pk, post.path)
@@ -146,7 +146,7 @@ def _addresses(posts: Sequence[Post]) -> Iterator[tuple[UUID, str]]:
     tree, pattern = _ancestors(posts), cache(pattern_of)
     for post in posts:
         try:
-            path = path_by(pattern(post.type, post.locale), post, slugs_in(tree, post))
+            path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
         except RuleViolation as error:
             logger.warning("post %s keeps its address: %s", post.pk, error.message)
         else:
@@ -157,7 +157,7 @@ def _ancestors(posts: Iterable[Post]) -> dict[UUID, tuple[str, UUID | None]]:
     """Slug and parent of everything above these posts. A query for each level."""
     tree: dict[UUID, tuple[str, UUID | None]] = {}
     wanted = {post.parent_id for post in posts if post.parent_id}
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         if not wanted:
             break
         rows = Post.objects.filter(pk__in=wanted).values_list("pk", "slug", "parent_id")
@@ -173,7 +173,7 @@ def _ids_below(post_id: UUID, most: int | None = None) -> list[UUID]:
     """The ids below a post, parents first; where there are more than `most`, some of them."""
     ids: list[UUID] = []
     level = [post_id]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = list(_children_of(level, most))
         if not level:
             break

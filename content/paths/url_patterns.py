@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from content.models import Post, UrlPattern
-from content.paths.pattern_changes import MOST_AT_ONCE, check_addresses, move_all
+from content.paths.pattern_changes import BATCH_SIZE, check_addresses, move_all
 from content.paths.post_paths import pattern_of
 from content.rules.url_patterns import clean_pattern
 from proofroom.core import outbox
@@ -95,7 +95,7 @@ def _keep(row: UrlPattern, actor: Actor) -> UrlPattern:
         raise _taken(row.type, row.locale) from None
     check_addresses(row.type, row.locale, pattern_of(row.type, row.locale))
     posts = Post.objects.filter(type=row.type, locale=row.locale)
-    row.is_pending = posts[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
+    row.is_pending = posts[: BATCH_SIZE + 1].count() > BATCH_SIZE
     row.save(update_fields=["is_pending"])
     if not row.is_pending:
         move_all(row.type, row.locale, actor)

@@ -18,7 +18,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.site_urls import absolute
 
-AT_ONCE: Final = 200
+BATCH_SIZE: Final = 200
 SECONDS = 20.0
 """How long one call works; what is left then, the next one does."""
 
@@ -29,7 +29,7 @@ def posts_without_canonical() -> QuerySet[Post]:
     return posts.filter(Q(canonical_url__isnull=True) | Q(canonical_url=""))
 
 
-def populate_canonicals(*, actor: Actor) -> int:
+def set_missing_canonicals(*, actor: Actor) -> int:
     """Give each post without a canonical address its own. Answers how many, at most as many as `SECONDS` allow.
 
     Live posts change with a revision and `post.updated` each; what is staged stays. A post that moves takes such
@@ -51,7 +51,7 @@ def populate_canonicals(*, actor: Actor) -> int:
 def _fill_in(after: UUID, actor: Actor) -> tuple[UUID | None, int]:
     """The next batch; the last id, None at the end, and how many changed."""
     rows = posts_without_canonical().filter(pk__gt=after).order_by("pk")
-    posts = list(rows.select_for_update(of=("self",), no_key=True)[:AT_ONCE])
+    posts = list(rows.select_for_update(of=("self",), no_key=True)[:BATCH_SIZE])
     written = []
     for post, before in post_repository.load_many(posts):
         own = absolute(post.path)
@@ -62,4 +62,4 @@ def _fill_in(after: UUID, actor: Actor) -> tuple[UUID | None, int]:
     told = [(item.post.pk, item.payload()) for item in written]
     # No `post.approve`: nobody approved words, and agents that wait for some have nothing to do.
     outbox.record_all("post.updated", told, actor=actor)
-    return (posts[-1].pk if len(posts) == AT_ONCE else None), len(written)
+    return (posts[-1].pk if len(posts) == BATCH_SIZE else None), len(written)

@@ -23,7 +23,7 @@ from content.module_layouts.queries import ModuleGroupInfo, find_group
 from content.paths.post_paths import check_paths_are_free, path_for
 from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
-from content.posts.duplicate import paired
+from content.posts.duplicate import pair_modules
 from content.rules import check_changes
 from content.rules.fields import taken_by_another, translation_taken
 from content.search import posts
@@ -98,7 +98,7 @@ def create_post(
     insert(post, document, status)
     if translation_of is not None:
         source = post_repository.load(translation_of)
-        remember(post, source, paired(source, document))
+        remember(post, source, pair_modules(source, document))
     record_created(post, empty, document, actor, source=translation_of)
     return post
 

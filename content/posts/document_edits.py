@@ -155,7 +155,7 @@ def remove_module(document: PostDocument, module_id: str) -> PostDocument:
     return document.without_module(module_id)
 
 
-def reorder(document: PostDocument, order: Sequence[str]) -> PostDocument:
+def reorder_modules(document: PostDocument, order: Sequence[str]) -> PostDocument:
     """The document with its modules in that order; each must be named once."""
     if sorted(order) != sorted(document.order):
         message = gettext("The order must name every module of the post once.")

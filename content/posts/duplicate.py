@@ -44,7 +44,7 @@ def copy_modules(source: PostDocument, onto: PostDocument) -> tuple[PostDocument
     return replace(onto, modules=copies), ids
 
 
-def paired(source: PostDocument, copy: PostDocument) -> dict[str, str]:
+def pair_modules(source: PostDocument, copy: PostDocument) -> dict[str, str]:
     """The modules of two posts that say the same in two languages: those of a type, in their order."""
     left = list(copy.modules)
     pairs: dict[str, str] = {}
@@ -56,7 +56,7 @@ def paired(source: PostDocument, copy: PostDocument) -> dict[str, str]:
     return pairs
 
 
-def terms_in(locale: str, source: PostDocument) -> list[str]:
+def translate_terms(locale: str, source: PostDocument) -> list[str]:
     """The terms of the source as another language has them: those of every language, and those of the same slug."""
     found: list[str] = []
     rows = list(Term.objects.filter(pk__in=source.taxonomy_term_ids))

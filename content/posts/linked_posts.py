@@ -15,7 +15,7 @@ from content.posts.queries import published_posts, visible_posts
 from proofroom.core.database.statements import Argument, Row, Statement
 from proofroom.definitions import MOST_LISTED, PostList
 
-MOST_LISTS: Final = 50
+MAX_LISTS: Final = 50
 """Different lists on one page; what is asked for beyond stays empty."""
 _COLUMNS: Final = (
     "id",
@@ -79,7 +79,7 @@ class _Wanted:
     terms: tuple[UUID, ...] | None
 
 
-def linked(asked: LinkedPostsRequest) -> Linked:
+def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
     """One query, none where nothing is asked for."""
     lists = _wanted(asked.lists)
     parts, arguments = _parts(asked, list(lists.values()))
@@ -126,7 +126,7 @@ def _wanted(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]], _Wan
             continue
         if key in found:
             limit = max(limit, found[key].limit)
-        elif len(found) >= MOST_LISTS:
+        elif len(found) >= MAX_LISTS:
             continue
         found[key] = _Wanted(limit, asked.type, terms)
     return found

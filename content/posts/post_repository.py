@@ -44,10 +44,10 @@ _TERMS: Final = Statement(
 
 
 @overload
-def iso(moment: datetime) -> str: ...
+def format_time(moment: datetime) -> str: ...
 @overload
-def iso(moment: datetime | None) -> str | None: ...
-def iso(moment: datetime | None) -> str | None:
+def format_time(moment: datetime | None) -> str | None: ...
+def format_time(moment: datetime | None) -> str | None:
     """ISO 8601 in UTC, ending in Z, to the millisecond."""
     if moment is None:
         return None
@@ -113,7 +113,7 @@ def fields_of(post: Post) -> JsonObject:
         if isinstance(value, UUID):
             value = str(value)
         elif isinstance(value, datetime):
-            value = iso(value)
+            value = format_time(value)
         fields[name] = value
     fields |= {CUSTOM_PREFIX + name: value for name, value in post.custom_fields.items()}
     return fields

@@ -18,28 +18,30 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.realtime import Here
 
-FRESH: Final = timedelta(seconds=50)
+PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
 """A page that said nothing for so long is closed, or its computer sleeps."""
-MOST: Final = 50
+MAX_EDITORS_SHOWN: Final = 50
 
 
-def editing_of(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
+def list_open_editors(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
     """Open pages by post, those who came first first. One query."""
     rows = EditingMark.objects.filter(
-        post_id__in=post_ids, seen_at__gte=timezone.now() - FRESH, post__deleted_at__isnull=True
+        post_id__in=post_ids,
+        seen_at__gte=timezone.now() - PRESENCE_TIMEOUT,
+        post__deleted_at__isnull=True,
     ).order_by("since", "pk")
     found: dict[UUID, list[Here]] = {}
     for post_id, key, user_id, name, layer, since in rows.values_list(
         "post_id", "key", "user_id", "user__username", "layer", "since"
-    )[: MOST * len(post_ids)]:
+    )[: MAX_EDITORS_SHOWN * len(post_ids)]:
         at = since.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         found.setdefault(post_id, []).append(Here(key, user_id, name, layer, at))
     return found
 
 
-MOST_PAGES: Final = 20
+MAX_OPEN_PAGES: Final = 20
 """Of one person at one post; the oldest is forgotten."""
-FORGOTTEN: Final = timedelta(hours=1)
+MARK_LIFETIME: Final = timedelta(hours=1)
 _KEY: Final = re.compile(r"[0-9a-f-]{36}\Z", re.ASCII)
 
 
@@ -56,7 +58,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
     if own.filter(key=key).update(seen_at=now, layer=layer):
         return
-    EditingMark.objects.filter(seen_at__lt=now - FORGOTTEN).delete()
+    EditingMark.objects.filter(seen_at__lt=now - MARK_LIFETIME).delete()
     EditingMark.objects.bulk_create(
         [
             EditingMark(
@@ -65,12 +67,12 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
         ],
         ignore_conflicts=True,
     )
-    kept = list(own.order_by("-seen_at").values_list("pk", flat=True)[:MOST_PAGES])
+    kept = list(own.order_by("-seen_at").values_list("pk", flat=True)[:MAX_OPEN_PAGES])
     own.exclude(pk__in=kept).delete()
 
 
 @transaction.atomic
-def leave_editing(*, post_id: UUID, key: str, actor: Actor) -> None:
+def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
     """The page was closed."""
     _check(actor, key)
     EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key).delete()

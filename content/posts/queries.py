@@ -35,7 +35,7 @@ from proofroom.core.database.statements import (
 from proofroom.core.errors import invalid
 
 
-def titles_seen_by(ids: Collection[str], actor: Actor) -> dict[str, str]:
+def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
     """Titles by id, of posts that are there, for who may see posts. One query."""
     if not actor.can("posts.view"):
         return {}
@@ -106,19 +106,19 @@ def published_posts() -> QuerySet[Post]:
     return visible_posts().filter(status="published", is_placeholder=False)
 
 
-def waiting_in(layer: Layer) -> Exists:
+def has_changes_in(layer: Layer) -> Exists:
     """Whether a post has something staged in a layer, as a filter."""
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
 
 
-def with_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
+def filter_by_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
     """Posts that carry a term: its slug, or `taxonomySlug:termSlug`."""
     taxonomy, _, slug = term.rpartition(":")
     terms = Term.objects.filter(slug=slug, **({"taxonomy": taxonomy} if taxonomy else {}))
     return posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term__in=terms)))
 
 
-def ordered(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
+def order_posts(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
     """Posts by one of `ORDERINGS`, `-` before it for descending; the id settles ties."""
     name = ordering.lstrip("-")
     sign = "-" if ordering.startswith("-") else ""
@@ -176,7 +176,7 @@ _PUBLISHED_COUNT: Final = _count_in(published_posts())
 def _page_statement(ordering: str, begin: int, end: int, only_published: bool) -> Statement:
     posts = published_posts() if only_published else visible_posts()
     return Statement(
-        lambda locale: ordered(posts.filter(locale=locale), ordering).values(*LIST_COLUMNS)[
+        lambda locale: order_posts(posts.filter(locale=locale), ordering).values(*LIST_COLUMNS)[
             begin:end
         ]
     )

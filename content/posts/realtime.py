@@ -9,7 +9,7 @@ from proofroom.core.actor import ActorUser
 from proofroom.core.realtime import EventMessage, MayHear
 
 
-def posts_that_one_may_see(events: Sequence[EventMessage]) -> MayHear:
+def post_visibility_rule(events: Sequence[EventMessage]) -> MayHear:
     """Of posts in the trash, and of those that are gone, only who may see the trash. One query."""
     ids = {event.post_id for event in events if event.post_id is not None}
     visible = set(

@@ -28,7 +28,7 @@ def references_of(changes: Iterable[Change], *documents: PostDocument) -> Refere
     for document in documents:
         for kind, ids in wanted_by(listed, document).ids.items():
             wanted.ids[kind] |= ids
-    return replace(found(wanted), shared=shared)
+    return replace(load_titles(wanted), shared=shared)
 
 
 def shared_props(
@@ -50,7 +50,7 @@ def shared_props(
     return {str(pk): props for pk, props in rows}
 
 
-def found(wanted: Wanted) -> References:
+def load_titles(wanted: Wanted) -> References:
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
     return References(
         media={id_: media_view(asset) for id_, asset in assets(wanted.ids["media"]).items()},

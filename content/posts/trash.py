@@ -12,7 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.live import event_payload
-from content.layers.state import lock_post, locked, open_layers, post_not_found
+from content.layers.state import (
+    lock_post,
+    lock_post_in,
+    open_layers,
+    post_not_found,
+)
 from content.layers.take_back import is_of_run
 from content.media_usage.usage_rows import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet
@@ -49,7 +54,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     """
     actor.require_person("restore posts")
     actor.require("posts.restore")
-    post = locked(Post.objects.filter(deleted_at__isnull=False), post_id)
+    post = lock_post_in(Post.objects.filter(deleted_at__isnull=False), post_id)
     if post is None:
         raise post_not_found(post_id)
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
@@ -114,7 +119,7 @@ def _due(days: int) -> PostQuerySet:
 
 @transaction.atomic
 def _purge(pk: UUID, due: PostQuerySet, actor: Actor) -> int:
-    post = locked(due, pk)
+    post = lock_post_in(due, pk)
     if post is None:
         return 0
     payload = event_payload(post)

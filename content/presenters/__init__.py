@@ -1,6 +1,6 @@
 """Content as the wire has it. The one place where names turn into camelCase."""
 
-from content.presenters.layers import layer_changes, plain, submitted
+from content.presenters.layers import layer_changes, present_submitted, value_as_json
 from content.presenters.modules import Wire, layered_modules, live_module, module_schema
 from content.presenters.posts import (
     canonical,
@@ -19,8 +19,8 @@ __all__ = [
     "listed_post",
     "live_module",
     "module_schema",
-    "plain",
     "post_fields",
-    "submitted",
+    "present_submitted",
     "translations",
+    "value_as_json",
 ]

@@ -131,7 +131,7 @@ def layer_changes(post: Post, view: LayerView, references: References) -> Change
     }
 
 
-def submitted(done: SubmitOutcome) -> SubmittedAnswer:
+def present_submitted(done: SubmitOutcome) -> SubmittedAnswer:
     """What a submit moved, and what it left behind."""
     return {
         "postId": done.post.pk,
@@ -139,8 +139,8 @@ def submitted(done: SubmitOutcome) -> SubmittedAnswer:
         "conflicts": [
             {
                 "path": conflict.path,
-                "review": plain(conflict.ours),
-                "aiReview": plain(conflict.theirs),
+                "review": value_as_json(conflict.ours),
+                "aiReview": value_as_json(conflict.theirs),
             }
             for conflict in done.conflicts
         ],
@@ -167,8 +167,8 @@ def _change(
         "path": item.path,
         "kind": item.kind,
         "label": label_of(item.path, view.document, names),
-        "before": plain(item.before),
-        "after": plain(item.after),
+        "before": value_as_json(item.before),
+        "after": value_as_json(item.after),
         "by": {"id": mark.user_id, "username": mark.user} if mark else None,
         "agentId": (mark.agent_id or None) if mark else None,
         "runId": (mark.run_id or None) if mark else None,
@@ -193,7 +193,7 @@ def _change(
     }
 
 
-def plain(value: Value) -> Json:
+def value_as_json(value: Value) -> Json:
     """A value of a change as JSON."""
     if value is ABSENT:
         return None

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from content.document import PostDocument
 from content.models import Post
 from content.post_fields import LISTED_FIELDS
-from content.posts.post_repository import fields_of, iso
+from content.posts.post_repository import fields_of, format_time
 from content.presenters.modules import Index, Wire, live_module
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
@@ -94,9 +94,9 @@ def post_fields(post: Post) -> Wire:
     wire["customFields"] = post.custom_fields
     wire["url"] = post.path
     wire["version"] = post.version
-    wire["createdAt"] = iso(post.created_at)
-    wire["updatedAt"] = iso(post.updated_at)
-    wire["publishedAt"] = iso(post.published_at)
+    wire["createdAt"] = format_time(post.created_at)
+    wire["updatedAt"] = format_time(post.updated_at)
+    wire["publishedAt"] = format_time(post.published_at)
     return wire
 
 

@@ -14,7 +14,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.schema import safe_href
@@ -191,7 +191,7 @@ def _moment(field: PostField, value: Json) -> Json:
         )
     if moment <= timezone.now():
         raise invalid(name, _("%(name)s must lie in the future.") % {"name": name})
-    return iso(moment)
+    return format_time(moment)
 
 
 _FORMATS: Final[Mapping[FieldFormat, Callable[[PostField, Json], Json]]] = {

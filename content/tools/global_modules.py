@@ -6,7 +6,7 @@ from pydantic import Field
 
 from content.global_modules.queries import affected_posts, find_global, globals_list
 from content.models import ModuleInstance
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from content.tools.definition_results import GlobalPage, OneGlobal
 from content.tools.name_suggestions import hint, require_module_type
 from content.tools.rich_text import readable, written_schema
@@ -84,7 +84,7 @@ def _global(row: ModuleInstance, affected: int, full: bool) -> JsonObject:
         "type": row.type,
         "label": row.label,
         "usageCount": affected,
-        "updatedAt": iso(row.updated_at),
+        "updatedAt": format_time(row.updated_at),
     }
     if full:
         props = readable(dict(row.props), full=False)

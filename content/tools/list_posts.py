@@ -12,7 +12,7 @@ from content import presenters
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from content.posts.queries import proposed_titles
 from content.search import posts as search
 from content.tools.name_suggestions import hint
@@ -81,13 +81,13 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
     if arguments.q:
         posts = search.matching(posts, arguments.q, arguments.locale)
     if arguments.taxonomy_term:
-        posts = queries.with_term(posts, arguments.taxonomy_term)
+        posts = queries.filter_by_term(posts, arguments.taxonomy_term)
     for layer, wanted in (
         (Layer.REVIEW, arguments.has_review),
         (Layer.AI_REVIEW, arguments.has_ai_review),
     ):
         if wanted is not None:
-            waiting = queries.waiting_in(layer)
+            waiting = queries.has_changes_in(layer)
             posts = posts.filter(waiting) if wanted else posts.exclude(waiting)
     return posts
 
@@ -95,7 +95,7 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
 def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:
     wire = presenters.listed_post(row, None, None)
     names = ("type", "locale", "slug", "title", "status", "url")
-    changed = str(iso(row["updated_at"]))
+    changed = str(format_time(row["updated_at"]))
     answer: JsonObject = {
         "id": str(row["id"]),
         **{name: wire[name] for name in names},
@@ -117,13 +117,13 @@ def _rest(wire: presenters.Wire, layers: dict[str, Row]) -> JsonObject:
     """What else a list shows over REST."""
     rest: JsonObject = {name: wire[name] for name in _MORE}
     rest |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
-    rest |= {name: iso(wire[name]) for name in _MOMENTS if wire[name] is not None}
+    rest |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}
     if layers:
         rest["staged"] = {layer: _state(layers[layer]) for layer in sorted(layers)}
     return rest
 
 
 def _state(row: Row) -> JsonObject:
-    state: JsonObject = {"version": row["version"], "updatedAt": iso(row["updated_at"])}
+    state: JsonObject = {"version": row["version"], "updatedAt": format_time(row["updated_at"])}
     by = row["updated_by__username"]
     return state if by is None else {**state, "by": by}

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from content.models import PreviewLink
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from content.previews.services import (
     LONGEST_HOURS,
     USUAL_HOURS,
@@ -52,7 +52,11 @@ def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
     link, token = create_preview_link(
         post_id=post.pk, layer=arguments.layer, hours=arguments.expires_in_hours, actor=actor
     )
-    return {"id": str(link.pk), "url": preview_url(token), "expiresAt": iso(link.expires_at)}
+    return {
+        "id": str(link.pk),
+        "url": preview_url(token),
+        "expiresAt": format_time(link.expires_at),
+    }
 
 
 @tool(
@@ -77,11 +81,11 @@ def _link(link: PreviewLink, full: bool) -> JsonObject:
     wire: JsonObject = {
         "id": str(link.pk),
         "layer": link.layer,
-        "expiresAt": iso(link.expires_at),
+        "expiresAt": format_time(link.expires_at),
         "createdBy": link.created_by_name,
         "views": link.views,
     }
-    return {**wire, "createdAt": iso(link.created_at)} if full else wire
+    return {**wire, "createdAt": format_time(link.created_at)} if full else wire
 
 
 @tool(

@@ -19,7 +19,7 @@ from content.layers.state import post_not_found
 from content.models import Layer, ModuleInstance, Post
 from content.posts import queries
 from content.posts.export import export_post
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from content.tools.arguments import Format, OnPost
 from content.tools.reading_results import CanonicalPost, Manifest, PostContextResult
 from content.tools.rich_text import readable
@@ -153,7 +153,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
         mark = mark_of(view.marks, change.path)
         item: JsonObject = {"path": change.path, "kind": change.kind}
         if not isinstance(change.after, ModuleDocument):  # a whole module stands among the modules
-            item["after"] = readable(presenters.plain(change.after), full)
+            item["after"] = readable(presenters.value_as_json(change.after), full)
         if mark is not None:
             item["by"] = mark.agent_id or mark.user
         if change.path in view.drifted or (mark is not None and mark.conflict):
@@ -167,7 +167,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
 
 def _rejection(one: EarlierRejection) -> JsonObject:
     """What a person rejected on the path before, and why."""
-    wire: JsonObject = {"at": iso(one.at), "by": one.by, "note": one.note}
+    wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
     return {**wire, "same": True} if one.is_same else wire
 
 

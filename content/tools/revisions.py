@@ -7,7 +7,7 @@ from uuid import UUID
 
 from content import presenters
 from content.models import Revision
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from content.posts.revision_queries import (
     RevisionDifference,
     differences,
@@ -87,7 +87,7 @@ def _revision(row: Revision, full: bool) -> JsonObject:
         "layer": "source",
         "reason": row.reason,
         "by": row.by_name,
-        "createdAt": iso(row.created_at),
+        "createdAt": format_time(row.created_at),
         "changedPaths": row.changed_paths,
     }
     if row.agent_id:
@@ -102,7 +102,7 @@ def _revision(row: Revision, full: bool) -> JsonObject:
 def _difference(item: RevisionDifference, full: bool) -> JsonObject:
     wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
     for name, value in (("before", item.before), ("after", item.after)):
-        shown = readable(presenters.plain(value), full)
+        shown = readable(presenters.value_as_json(value), full)
         if shown is not None:
             wire[name] = shown
     return wire

@@ -34,7 +34,7 @@ def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
     writer = author(actor, arguments.agent_id)
     require_post(arguments.post_id)
     done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)
-    wire = presenters.submitted(done)
+    wire = presenters.present_submitted(done)
     return {
         "postId": str(done.post.pk),
         "layer": "review",

@@ -23,7 +23,7 @@ from content.posts.create import (
     record_translation,
     require_names,
 )
-from content.posts.duplicate import copied_fields, copy_modules, terms_in
+from content.posts.duplicate import copied_fields, copy_modules, translate_terms
 from content.rules.check import check_changes, clean_changes
 from content.rules.modules import by_other_names
 from content.rules.translations import translated_modules
@@ -180,7 +180,7 @@ def _row(actor: Actor, source: Post, locale: str) -> Post:
 def _copied(
     source: PostDocument, empty: PostDocument, locale: str
 ) -> tuple[PostDocument, dict[str, str]]:
-    document = empty.with_fields(copied_fields(source)).with_terms(terms_in(locale, source))
+    document = empty.with_fields(copied_fields(source)).with_terms(translate_terms(locale, source))
     return copy_modules(source, document)
 
 

@@ -13,7 +13,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from content.layers.live import event_payload
-from content.layers.state import lock_post, locked
+from content.layers.state import lock_post, lock_post_in
 from content.models import Post, Status
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -80,7 +80,7 @@ def stop(variation: Post, actor: Actor) -> None:
 def lock_variation(original: Post, variation_id: UUID | str) -> Post | None:
     """That variation of a locked post, locked too."""
     kept = Post.objects.kept().filter(variation_of=original, locale=original.locale)
-    return locked(kept, variation_id)
+    return lock_post_in(kept, variation_id)
 
 
 def check_weight(weight: int) -> int:

@@ -60,7 +60,7 @@ class SubmitViewSet(ApiViewSet):
             admit=lambda: _admit(request),
         )
         if told.is_kept and shown is not None:
-            goals.reached(request._request, post_id=shown, goal=goal_of(slug))
+            goals.report_goal(request._request, post_id=shown, goal=goal_of(slug))
         if is_page and told.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
             return SeeOther(told.redirect_url)
         return Response(schema.FormSubmittedAnswer.model_validate(told), status=201)

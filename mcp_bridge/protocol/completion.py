@@ -121,7 +121,7 @@ def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
     locale = asked.given.get("locale")
     if asked.prompt == "review-changes":
         posts = posts.filter(
-            Q(queries.waiting_in(Layer.AI_REVIEW)) | Q(queries.waiting_in(Layer.REVIEW))
+            Q(queries.has_changes_in(Layer.AI_REVIEW)) | Q(queries.has_changes_in(Layer.REVIEW))
         )
     elif asked.prompt == "translate-post" and locale:
         there = posts.filter(locale=locale)
@@ -135,7 +135,7 @@ def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
             lowest, highest = (UUID(digits.ljust(_ID_DIGITS, end)) for end in "0f")
             matches |= Q(pk__gte=lowest, pk__lte=highest)
         posts = posts.filter(matches)
-    ids = queries.ordered(posts, "-updatedAt").values_list("pk", flat=True)[: MAX_VALUES + 1]
+    ids = queries.order_posts(posts, "-updatedAt").values_list("pk", flat=True)[: MAX_VALUES + 1]
     found = [str(pk) for pk in ids]
     return found[:MAX_VALUES], posts.count() if len(found) > MAX_VALUES else len(found)
 

@@ -14,25 +14,25 @@ from proofroom.core.site_urls import absolute
 from proofroom.definitions.list_urls import IndexPage, feed_path, list_title
 from proofroom.website.descriptions import description_of
 from proofroom.website.http_cache import RenderedPage
-from proofroom.website.list_queries import listed, modules_of
-from proofroom.website.meta_tags import with_site
-from proofroom.website.page_frame import surroundings_of
+from proofroom.website.list_queries import list_posts_of, modules_of
+from proofroom.website.meta_tags import title_with_site
+from proofroom.website.page_frame import load_surroundings
 from proofroom.website.rendering import RenderableModule
-from proofroom.website.template_language import in_words_of
+from proofroom.website.template_language import use_template_language
 
-ITEMS: Final = 20
+FEED_ITEMS: Final = 20
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def feed(index: IndexPage) -> RenderedPage | None:
+def render_feed(index: IndexPage) -> RenderedPage | None:
     """None where nothing is published. Four queries."""
-    posts = list(listed(index)[:ITEMS])
+    posts = list(list_posts_of(index)[:FEED_ITEMS])
     if not posts:
         return None
-    around = surroundings_of(PageLocation(index.path, index.locale))
+    around = load_surroundings(PageLocation(index.path, index.locale))
     words = _words_of(posts)
-    with in_words_of(index.locale):
-        title = with_site(list_title(index.type), around.site_name)
+    with use_template_language(index.locale):
+        title = title_with_site(list_title(index.type), around.site_name)
     made = Rss201rev2Feed(
         title=_clean(title),
         link=absolute(index.path),

@@ -15,7 +15,7 @@ goal_listeners: Hook[[HttpRequest, UUID | None, str], None] = Hook()
 """Called with the request of the visitor, the post that was shown, where it was one, and the goal."""
 
 
-def reached(request: HttpRequest, *, post_id: UUID | None, goal: str) -> None:
+def report_goal(request: HttpRequest, *, post_id: UUID | None, goal: str) -> None:
     """Tell of a goal. What a listener runs into is logged: the visitor did what they wanted, and is told so."""
     for listener in goal_listeners:
         try:

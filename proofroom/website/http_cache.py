@@ -89,7 +89,7 @@ class RenderedPage:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def kept(
+def cached_response(
     request: HttpRequest,
     form: Representation,
     version: int,
@@ -131,7 +131,7 @@ def _rendered(
     return answers.put(version, key, content, body.headers)
 
 
-def too_many(request: HttpRequest) -> HttpResponse | None:
+def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
     """What a caller gets who has asked too often; None for everybody else. Counts the hit."""
     address = client_address(request)
     count = None if is_allowed_freely(address) else HitCount("public", address)

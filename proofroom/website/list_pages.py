@@ -25,10 +25,10 @@ from proofroom.definitions.list_urls import IndexPage, list_title
 from proofroom.definitions.list_urls import list_path as list_path
 from proofroom.definitions.list_urls import listings as listings
 from proofroom.website.feed_links import feeds_of
-from proofroom.website.list_queries import Extent, extents, listed
-from proofroom.website.meta_tags import seo_of_list, with_site
-from proofroom.website.page_frame import Surroundings, context_of, surroundings_of
-from proofroom.website.template_language import in_words_of
+from proofroom.website.list_queries import Extent, count_pages_by_locale, list_posts_of
+from proofroom.website.meta_tags import seo_of_list, title_with_site
+from proofroom.website.page_frame import Surroundings, build_page_context, load_surroundings
+from proofroom.website.template_language import use_template_language
 
 PER_PAGE: Final = 12
 
@@ -86,34 +86,34 @@ class ListPage:
         return path if number == 1 else f"{path}?page={number}"
 
 
-def part_of(listing: IndexPage, number: int) -> ListPage | None:
+def load_list_page(listing: IndexPage, number: int) -> ListPage | None:
     """A page of a listing; None past the last, and where nothing is published. Four queries."""
-    found = extents(listing)
+    found = count_pages_by_locale(listing)
     here = found.get(listing.locale)
     last = -(-here.posts // PER_PAGE) if here else 0
     if not 1 <= number <= last:
         return None
     begin = (number - 1) * PER_PAGE
-    posts = list(listed(listing)[begin : begin + PER_PAGE])
-    around = surroundings_of(PageLocation(listing.path, listing.locale))
+    posts = list(list_posts_of(listing)[begin : begin + PER_PAGE])
+    around = load_surroundings(PageLocation(listing.path, listing.locale))
     return ListPage(listing, number, last, found, posts, around)
 
 
 def list_page(listing: IndexPage, number: int) -> str | None:
     """A page of a listing as HTML; None where there is none. Four queries."""
-    part = part_of(listing, number)
+    part = load_list_page(listing, number)
     if part is None:
         return None
-    with in_words_of(listing.locale):
+    with use_template_language(listing.locale):
         seo = seo_of_list(
-            with_site(part.full_title, part.around.site_name),
+            title_with_site(part.full_title, part.around.site_name),
             listing.path,
             description=part.description,
             crumbs=part.crumbs,
             alternates=part.languages,
             number=number,
         )
-        context = context_of(part.around, part.crumbs, alternates=part.languages) | {
+        context = build_page_context(part.around, part.crumbs, alternates=part.languages) | {
             "seo": seo,
             "feeds": feeds_of(part.around, listing.type),
             "page_title": part.title,

@@ -24,7 +24,7 @@ class Extent:
     term_name: str = ""
 
 
-def extents(listing: IndexPage) -> dict[str, Extent]:
+def count_pages_by_locale(listing: IndexPage) -> dict[str, Extent]:
     """Of the same listing in every locale that has posts for it."""
     posts = published_posts().filter(type=listing.type).order_by()
     if not listing.term:
@@ -41,7 +41,7 @@ def extents(listing: IndexPage) -> dict[str, Extent]:
     return {locale: Extent(locale, number, name) for locale, number, name in named}
 
 
-def listed(listing: IndexPage) -> QuerySet[Post]:
+def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
     """The posts of a listing, newest first."""
     posts = published_posts().filter(type=listing.type, locale=listing.locale)
     if listing.term:
@@ -55,7 +55,7 @@ def listed(listing: IndexPage) -> QuerySet[Post]:
     return posts.select_related("featured_media").order_by("-published_at", "id")
 
 
-def found_by(words: str, locale: str) -> QuerySet[Post]:
+def search_posts(words: str, locale: str) -> QuerySet[Post]:
     """The posts of a locale that hold all words, the best first."""
     posts = published_posts().filter(locale=locale)
     return search.by_rank(search.matching(posts, words, locale))

@@ -18,21 +18,21 @@ from proofroom.website.descriptions import first_words, one_line
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.markdown_pages import link_line
 from proofroom.website.meta_tags import robots_of
-from proofroom.website.page_frame import surroundings_of
-from proofroom.website.template_language import in_words_of
+from proofroom.website.page_frame import load_surroundings
+from proofroom.website.template_language import use_template_language
 
-MOST: Final = 200
+MAX_PAGES: Final = 200
 """Posts of one type: beyond that, the page that lists them all has its Markdown too."""
 
 
-def llms(locale: str) -> RenderedPage | None:
+def render_llms_txt(locale: str) -> RenderedPage | None:
     """None where nothing is published in the locale. Two queries, and one for each post type."""
-    around = surroundings_of(PageLocation(home_of(locale), locale))
+    around = load_surroundings(PageLocation(home_of(locale), locale))
     found = {type.name: _posts(type.name, locale) for type in post_types}
     if not any(found.values()):
         return None
     home = [post for posts in found.values() for post in posts if post.path == home_of(locale)]
-    with in_words_of(locale):
+    with use_template_language(locale):
         parts = [written([heading(around.site_name, 1)])]
         for post in home[:1]:
             said = one_line(post.meta_description or post.excerpt)
@@ -45,7 +45,7 @@ def llms(locale: str) -> RenderedPage | None:
 def _posts(type: str, locale: str) -> list[Post]:
     """The posts that search engines may show, too. Those of a tree in the order of their addresses."""
     newest = published_posts().filter(type=type, locale=locale).order_by("-published_at", "id")
-    posts = [post for post in newest[:MOST] if "noindex" not in robots_of(post.robots_json)]
+    posts = [post for post in newest[:MAX_PAGES] if "noindex" not in robots_of(post.robots_json)]
     definition = post_types.get(type)
     is_tree = definition is not None and definition.hierarchical
     return sorted(posts, key=lambda post: post.path) if is_tree else posts

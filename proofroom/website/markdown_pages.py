@@ -10,7 +10,7 @@ from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from proofroom.core.site_urls import absolute, markdown_path
 from proofroom.definitions import markdown_of, post_types, props_of
 from proofroom.definitions.list_urls import IndexPage
@@ -25,20 +25,20 @@ from proofroom.definitions.richtext.nodes import Node
 from proofroom.website import queries
 from proofroom.website.descriptions import description_of, one_line
 from proofroom.website.http_cache import RenderedPage
-from proofroom.website.list_pages import part_of
+from proofroom.website.list_pages import load_list_page
 from proofroom.website.meta_tags import canonical_of, robots_of
-from proofroom.website.prefetch import data_of
+from proofroom.website.prefetch import load_page_data
 from proofroom.website.rendering import RenderableModule, opens_with_heading
-from proofroom.website.template_language import in_words_of
+from proofroom.website.template_language import use_template_language
 
 _OPENING: Final = 1
 _BELOW: Final = 2
 
 
-def post_in_markdown(post: Post) -> RenderedPage:
+def render_post_markdown(post: Post) -> RenderedPage:
     """The page of a post. As many queries as its HTML."""
-    items = queries.modules_of(post)
-    data = data_of(post, items)
+    items = queries.load_modules(post)
+    data = load_page_data(post, items)
     canonical = canonical_of(post)
     head = front_matter(
         {
@@ -46,8 +46,8 @@ def post_in_markdown(post: Post) -> RenderedPage:
             "description": description_of(post, items),
             "canonical": canonical,
             "locale": post.locale,
-            "published": iso(post.published_at),
-            "updated": iso(post.updated_at),
+            "published": format_time(post.published_at),
+            "updated": format_time(post.updated_at),
         }
     )
     parts = [*_opening(post, items), _facts(post)]
@@ -64,10 +64,10 @@ def post_in_markdown(post: Post) -> RenderedPage:
 
 def list_in_markdown(listing: IndexPage, number: int) -> RenderedPage | None:
     """A page of a listing; None where there is none. As many queries as its HTML."""
-    part = part_of(listing, number)
+    part = load_list_page(listing, number)
     if part is None:
         return None
-    with in_words_of(listing.locale):
+    with use_template_language(listing.locale):
         canonical = absolute(part.url(number))
         head = front_matter(
             {

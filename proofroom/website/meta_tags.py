@@ -9,11 +9,11 @@ from django.conf import settings
 
 from content.menus.links import Alternate, Crumb
 from content.models import Post
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from media.presenters import SiteImage
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import absolute, markdown_path
-from proofroom.website.structured_data import PageFacts, things_of, trail
+from proofroom.website.structured_data import PageFacts, breadcrumb_list, build_structured_data
 
 
 class SeoAlternate(TypedDict):
@@ -50,7 +50,7 @@ def seo_of_post(
     """Of a post."""
     is_article = post.type == "blog"
     return Seo(
-        title=post.meta_title or with_site(post.title, told.site_name),
+        title=post.meta_title or title_with_site(post.title, told.site_name),
         description=told.description,
         robots=robots_of(post.robots_json),
         canonical=told.canonical,
@@ -58,10 +58,10 @@ def seo_of_post(
         alternates=seo_alternates(alternates) if is_original(post) else [],
         markdown=markdown_path(post.path),
         og_type="article" if is_article else "profile" if post.type == "profile" else "website",
-        published=iso(post.published_at) if is_article else None,
-        modified=iso(post.updated_at) if is_article else None,
+        published=format_time(post.published_at) if is_article else None,
+        modified=format_time(post.updated_at) if is_article else None,
         image=_shared_image(told.image),
-        json_ld=[*things_of(post, told), *trail(crumbs)],
+        json_ld=[*build_structured_data(post, told), *breadcrumb_list(crumbs)],
     )
 
 
@@ -96,7 +96,7 @@ def seo_of_list(
         published=None,
         modified=None,
         image=None,
-        json_ld=trail(crumbs),
+        json_ld=breadcrumb_list(crumbs),
     )
 
 
@@ -117,7 +117,7 @@ def seo_of_search(title: str) -> Seo:
     )
 
 
-def with_site(title: str, site_name: str) -> str:
+def title_with_site(title: str, site_name: str) -> str:
     return f"{title} · {site_name}" if site_name and site_name != title else title
 
 

@@ -24,7 +24,7 @@ from content.posts.linked_posts import (
     Linked,
     LinkedPostsRequest,
     Neighbour,
-    linked,
+    load_linked_posts,
 )
 from proofroom.core.site_urls import home_of, search_path
 from proofroom.definitions import PostList
@@ -64,7 +64,7 @@ class Surroundings:
         return urlsplit(settings.SITE_URL).hostname or ""
 
 
-def surroundings_of(
+def load_surroundings(
     place: PageLocation,
     *,
     group: UUID | None = None,
@@ -73,7 +73,7 @@ def surroundings_of(
 ) -> Surroundings:
     """Two queries: the menus, and all posts that they and the page link to or list."""
     default = settings.CMS_ENV.default_locale
-    menus = queries.menus(place.locale, default)
+    menus = queries.load_menus(place.locale, default)
     ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
     asked = LinkedPostsRequest(
         locale=place.locale,
@@ -83,10 +83,10 @@ def surroundings_of(
         post_ids=list({*post_ids, *ids}),
         lists=lists,
     )
-    return Surroundings(place, menus, linked(asked))
+    return Surroundings(place, menus, load_linked_posts(asked))
 
 
-def context_of(
+def build_page_context(
     around: Surroundings,
     crumbs: Sequence[Crumb],
     *,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from content.media_usage.media_references import shown_in
+from content.media_usage.media_references import media_shown_in
 from media.file_addresses import name_of
 from media.presenters import SiteImage, site_image
 from media.queries import assets_for
@@ -28,10 +28,10 @@ def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
 
 def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
     """Every id in the media fields of props, and every name of a file of ours that their rich text shows."""
-    return (str(token) for token in shown_in(props, values))
+    return (str(token) for token in media_shown_in(props, values))
 
 
-def own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:
+def replace_own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:
     """What running text shows for an address: an image of ours, one whose file is gone, or None for a foreign one."""
 
     def image_at(address: str) -> TextImage | None:

@@ -23,8 +23,8 @@ from proofroom.website.feed_links import feeds_of
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.list_pages import featured_image
 from proofroom.website.meta_tags import Seo, canonical_of, seo_of_post
-from proofroom.website.page_frame import context_of, surroundings_of
-from proofroom.website.prefetch import PageData, data_of
+from proofroom.website.page_frame import build_page_context, load_surroundings
+from proofroom.website.prefetch import PageData, load_page_data
 from proofroom.website.rendering import (
     RenderableModule,
     opens_with_heading,
@@ -33,7 +33,7 @@ from proofroom.website.rendering import (
     stylesheets_of,
 )
 from proofroom.website.structured_data import PageFacts
-from proofroom.website.template_language import in_words_of
+from proofroom.website.template_language import use_template_language
 
 _FACTS: Final = ["cms/modules/facts.css"]
 
@@ -57,7 +57,7 @@ def post_page(
 ) -> str:
     """The page of a post. At most five queries."""
     post, terms = found.post, found.terms
-    content = PageContent(post, queries.modules_of(post), terms, is_counted=is_counted)
+    content = PageContent(post, queries.load_modules(post), terms, is_counted=is_counted)
     return page_of(content, submission)
 
 
@@ -65,10 +65,10 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
     """The page of a post with its surroundings. At most three queries, and one for the forms."""
     post, items = content.post, content.modules
     place = PageLocation(post.path, post.locale)
-    data = data_of(post, items)
+    data = load_page_data(post, items)
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
-    with in_words_of(post.locale):
+    with use_template_language(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
         paths = {
             other.locale: other.path
@@ -90,7 +90,7 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
             },
         )
         shown = [] if shows_breadcrumb(items) else crumbs
-        context = context_of(around, shown, alternates=languages) | {
+        context = build_page_context(around, shown, alternates=languages) | {
             "seo": _seo(content, data, crumbs, languages),
             "feeds": feeds_of(around, post.type),
             "page_title": post.title,
@@ -134,10 +134,10 @@ def _seo(
 
 def missing_page(locale: str) -> str:
     """What stands at an address without a page. Two queries."""
-    around = surroundings_of(PageLocation("", locale))
-    with in_words_of(locale):
+    around = load_surroundings(PageLocation("", locale))
+    with use_template_language(locale):
         return render_to_string(
-            "site/404.html", context_of(around, []) | {"feeds": feeds_of(around)}
+            "site/404.html", build_page_context(around, []) | {"feeds": feeds_of(around)}
         )
 
 

@@ -23,7 +23,7 @@ from proofroom.definitions import (
     post_types,
 )
 from proofroom.definitions.prop_values import values_in
-from proofroom.website.page_frame import Surroundings, surroundings_of
+from proofroom.website.page_frame import Surroundings, load_surroundings
 from proofroom.website.page_media import images, media_ids
 from proofroom.website.rendering import RenderableModule, full_props
 
@@ -81,7 +81,7 @@ def media_of(row: Row) -> Iterator[str]:
 
 
 logger = logging.getLogger(__name__)
-MOST_POSTS = 1000
+MAX_POSTS = 1000
 """Posts that the modules of one page name; those beyond are not shown."""
 
 
@@ -95,7 +95,7 @@ class Needs:
     named: dict[str, set[str]] = field(default_factory=dict)
 
 
-def needs_of(post: Post, items: Sequence[RenderableModule]) -> Needs:
+def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
     """What the page of a post needs, whatever is stored in its modules."""
     needs = Needs()
     sources = {source.field: source.name for source in module_sources}
@@ -109,7 +109,7 @@ def needs_of(post: Post, items: Sequence[RenderableModule]) -> Needs:
         for _, kind, value in values_in(definition.Props, props):
             if not isinstance(value, str):
                 continue
-            if kind == "post-reference" and len(needs.post_ids) < MOST_POSTS:
+            if kind == "post-reference" and len(needs.post_ids) < MAX_POSTS:
                 needs.post_ids.update(dict.fromkeys(_ids(value)))
             elif kind in sources and value:
                 needs.named.setdefault(sources[kind], set()).add(value)
@@ -150,10 +150,10 @@ class PageData:
         return {**self.sources, "media": self.media, "posts": self.posts, "lists": self.lists}
 
 
-def data_of(post: Post, items: Sequence[RenderableModule]) -> PageData:
+def load_page_data(post: Post, items: Sequence[RenderableModule]) -> PageData:
     """At most four queries, and one for each source: menus, linked posts, files."""
-    needs = needs_of(post, items)
-    around = surroundings_of(
+    needs = collect_prefetches(post, items)
+    around = load_surroundings(
         PageLocation(post.path, post.locale),
         group=post.translation_group,
         post_ids=needs.post_ids,

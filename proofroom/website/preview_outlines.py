@@ -39,11 +39,11 @@ def marks_of(changes: Changes) -> dict[str, tuple[str, ...]]:
     return {id_: tuple(kinds) for id_, kinds in found.items()}
 
 
-def removed_from(changes: Changes) -> list[Change]:
+def list_removed_modules(changes: Changes) -> list[Change]:
     return [change for change in changes if change.kind == "removed"]
 
 
-def outlined(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
+def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
     """The page with its changed modules outlined. Its links lead out of the frame that it is shown in."""
 
     def mark(found: re.Match[str]) -> str:

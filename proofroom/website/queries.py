@@ -139,7 +139,7 @@ def _at(path: str, locale: str) -> QuerySet[Post]:
     return posts.filter(path=path, locale=locale).order_by("published_at", "id")
 
 
-def modules_of(post: Post) -> list[RenderableModule]:
+def load_modules(post: Post) -> list[RenderableModule]:
     """The live modules in order, the post's overrides on top. One query."""
     return [
         RenderableModule(
@@ -153,7 +153,7 @@ def modules_of(post: Post) -> list[RenderableModule]:
     ]
 
 
-def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
+def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     """The items of the site's menus: of the locale, else of the default one. One query."""
     rows = _MENUS.rows(locale, default_locale)
     found: dict[str, MenuItems] = {}

@@ -21,7 +21,7 @@ from proofroom.core.diagnostics.availability import is_database_away
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
 from proofroom.definitions.richtext.html import PageTexts
-from proofroom.website.page_media import own_images
+from proofroom.website.page_media import replace_own_images
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,9 @@ def render_modules(items: Sequence[RenderableModule], context: Mapping[str, obje
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
     media = context.get("media")
-    texts = PageTexts({"main"}, own_images(media)) if isinstance(media, Mapping) else {"main"}
+    texts = (
+        PageTexts({"main"}, replace_own_images(media)) if isinstance(media, Mapping) else {"main"}
+    )
     context = {**context, "heading_ids": texts}
     rendered = (
         _render(item, context, is_opening=has_heading and place == 0)

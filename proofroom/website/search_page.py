@@ -22,11 +22,11 @@ from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.list_urls import list_title
 from proofroom.website.descriptions import one_line
 from proofroom.website.feed_links import feeds_of
-from proofroom.website.list_queries import found_by, modules_of
-from proofroom.website.meta_tags import seo_of_search, with_site
-from proofroom.website.page_frame import context_of, surroundings_of
+from proofroom.website.list_queries import modules_of, search_posts
+from proofroom.website.meta_tags import seo_of_search, title_with_site
+from proofroom.website.page_frame import build_page_context, load_surroundings
 from proofroom.website.rendering import RenderableModule
-from proofroom.website.template_language import in_words_of
+from proofroom.website.template_language import use_template_language
 
 _READ: Final = 40_000
 """Characters of a post that are looked through: a page of results must not take long."""
@@ -38,13 +38,13 @@ _STEM: Final = 4
 Place = tuple[int, int]
 
 
-def marked(text: str, asked: str) -> SafeString:
+def highlight(text: str, asked: str) -> SafeString:
     """The whole text, its hits in `mark` elements."""
     text = _composed(text)
     return _with_marks(text, _hits(text, asked_for(asked)))
 
 
-def snippet(text: str, asked: str) -> SafeString:
+def make_snippet(text: str, asked: str) -> SafeString:
     """The part of a text that holds most hits, else its beginning."""
     text = _composed(text[:_READ])
     hits = _hits(text, asked_for(asked))
@@ -102,14 +102,16 @@ def _pieces(text: str, hits: Sequence[Place]) -> Iterator[str]:
 
 
 PER_PAGE: Final = 10
-LONGEST: Final = 200
+MAX_QUERY_LENGTH: Final = 200
 """Characters of a question; what is beyond is not looked for."""
 
 
 def search_page(locale: str, asked: str, number: int) -> str | None:
     """A page of what was found; None past the last. Five queries, two where nothing is asked."""
-    words = " ".join(asked[: LONGEST * 4].replace("\x00", " ").split())[:LONGEST].strip()
-    hits = found_by(words, locale)
+    words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
+        :MAX_QUERY_LENGTH
+    ].strip()
+    hits = search_posts(words, locale)
     total = hits.count() if words else 0
     last = max(1, -(-total // PER_PAGE))
     if number > last:
@@ -117,12 +119,12 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
     begin = (number - 1) * PER_PAGE
     posts = list(hits[begin : begin + PER_PAGE]) if total else []
     modules = modules_of(posts) if posts else {}
-    around = surroundings_of(PageLocation(search_path(locale), locale))
-    with in_words_of(locale):
+    around = load_surroundings(PageLocation(search_path(locale), locale))
+    with use_template_language(locale):
         named = gettext("Search: %(words)s") % {"words": words} if words else gettext("Search")
         languages = alternates(around.place, {other: search_path(other) for other in around.homes})
-        context = context_of(around, [], alternates=languages) | {
-            "seo": seo_of_search(with_site(named, around.site_name)),
+        context = build_page_context(around, [], alternates=languages) | {
+            "seo": seo_of_search(title_with_site(named, around.site_name)),
             "feeds": feeds_of(around),
             "page_title": gettext("Search"),
             "words": words,
@@ -139,11 +141,11 @@ def _result(
     texts = [*texts_of(post, "B", "C"), custom_text_of(post.type, post.custom_fields)]
     texts += [text_of(item.type, item.props) for item in modules.get(str(post.pk), ())]
     return {
-        "title": marked(post.title, words),
+        "title": highlight(post.title, words),
         "url": post.path,
         "kind": list_title(post.type),
         "published_at": post.published_at if post.type == "blog" else None,
-        "snippet": snippet("\n".join(filter(None, texts)), words),
+        "snippet": make_snippet("\n".join(filter(None, texts)), words),
     }
 
 

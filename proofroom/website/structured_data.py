@@ -8,7 +8,7 @@ from typing import Final
 
 from content.menus.links import Crumb
 from content.models import Post
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from media.presenters import SiteImage
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import absolute, home_of, search_path
@@ -32,7 +32,7 @@ class PageFacts:
     modules: Sequence[RenderableModule] = ()
 
 
-def things_of(post: Post, told: PageFacts) -> list[JsonObject]:
+def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
     """The post, the questions it answers, and the site where it is the home page."""
     main = _given({"@context": _CONTEXT, **_main(post, told)})
     found = [{**main, **(post.jsonld_overrides or {})}]
@@ -44,7 +44,7 @@ def things_of(post: Post, told: PageFacts) -> list[JsonObject]:
     return found
 
 
-def trail(crumbs: Sequence[Crumb]) -> list[JsonObject]:
+def breadcrumb_list(crumbs: Sequence[Crumb]) -> list[JsonObject]:
     """The way to a page; nothing where it has none above."""
     if len(crumbs) < 2:
         return []
@@ -91,8 +91,8 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
 def _dates(post: Post) -> JsonObject:
     return {
         "inLanguage": post.locale,
-        "datePublished": iso(post.published_at),
-        "dateModified": iso(post.updated_at),
+        "datePublished": format_time(post.published_at),
+        "dateModified": format_time(post.updated_at),
     }
 
 
@@ -126,7 +126,7 @@ def _review(post: Post, told: PageFacts) -> JsonObject:
         ),
         "itemReviewed": {"@type": "Organization", "name": told.site_name, "url": absolute("/")},
         "inLanguage": post.locale,
-        "datePublished": iso(post.published_at),
+        "datePublished": format_time(post.published_at),
     }
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import to_locale
 _OWN = Path(__file__).parent / "locale"
 
 
-def in_words_of(locale: str) -> AbstractContextManager[None]:
+def use_template_language(locale: str) -> AbstractContextManager[None]:
     """Templates speak the language of the locale here, or English where nobody has translated their words.
 
     Without that, single words would come from catalogues that were made for other pages.

@@ -23,7 +23,7 @@ from proofroom.core.api.throttles import client_address, counted_as
 from proofroom.core.http.bots import is_program
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.http_cache import HTML, RenderedPage, kept
+from proofroom.website.http_cache import HTML, RenderedPage, cached_response
 from proofroom.website.pages import post_page
 from proofroom.website.queries import FoundPost
 
@@ -46,7 +46,7 @@ def arm_page(request: HttpRequest, found: FoundPost) -> HttpResponseBase | None:
     sent = request.GET.get("sent", "")
     choice = _choice(request, found, sent)
     form = replace(HTML, name=choice.name, is_shared=False)
-    response = kept(request, form, found.version, lambda: _page(found, choice, sent))
+    response = cached_response(request, form, found.version, lambda: _page(found, choice, sent))
     if response is not None and choice.is_named:
         response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response

@@ -21,7 +21,7 @@ from proofroom.core.site_urls import (
 )
 from proofroom.definitions.list_urls import IndexPage, feed_at, listing_at
 from proofroom.website import queries
-from proofroom.website.feeds import feed
+from proofroom.website.feeds import render_feed
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.http_cache import (
     FEED,
@@ -32,13 +32,13 @@ from proofroom.website.http_cache import (
     TEXT,
     RenderedPage,
     Representation,
-    kept,
+    cached_response,
     prefers_markdown,
-    too_many,
+    rate_limit_response,
 )
 from proofroom.website.list_pages import list_page
-from proofroom.website.llms_txt import llms
-from proofroom.website.markdown_pages import list_in_markdown, post_in_markdown
+from proofroom.website.llms_txt import render_llms_txt
+from proofroom.website.markdown_pages import list_in_markdown, render_post_markdown
 from proofroom.website.pages import missing_page, post_page
 from proofroom.website.search_page import search_page
 from proofroom.website.variation_pages import arm_page
@@ -74,13 +74,13 @@ def _post_at(request: HttpRequest, address: str, locale: str, form: Representati
     if found.arms and form is HTML:
         return arm_page(request, found)
     sent = request.GET.get("sent", "")
-    return kept(request, form, found.version, lambda: _post(found, form, sent))
+    return cached_response(request, form, found.version, lambda: _post(found, form, sent))
 
 
 def _post(found: queries.FoundPost, form: Representation, sent: str) -> RenderedPage:
     """`sent` is the id of the module whose form was taken just before; the address says it, so caches may keep it."""
     if form is not HTML:
-        return post_in_markdown(found.post)
+        return render_post_markdown(found.post)
     return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
 
@@ -89,7 +89,7 @@ def _list_at(request: HttpRequest, address: str, locale: str, form: Representati
     number = _page_number(request)
     if listing is None or number is None:
         return None
-    return kept(request, form, content_version(), lambda: _list(listing, number, form))
+    return cached_response(request, form, content_version(), lambda: _list(listing, number, form))
 
 
 def _list(listing: IndexPage, number: int, form: Representation) -> RenderedPage | None:
@@ -103,7 +103,9 @@ def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
     type = feed_at(address, locale)
     if type is None:
         return None
-    return kept(request, FEED, content_version(), lambda: feed(IndexPage(type, locale)))
+    return cached_response(
+        request, FEED, content_version(), lambda: render_feed(IndexPage(type, locale))
+    )
 
 
 def _markdown_at(request: HttpRequest, address: str, locale: str) -> Answer:
@@ -116,7 +118,7 @@ def _markdown_at(request: HttpRequest, address: str, locale: str) -> Answer:
 
 
 def _search(request: HttpRequest, locale: str) -> Answer:
-    refused = too_many(request)
+    refused = rate_limit_response(request)
     number = _page_number(request)
     if refused is not None or number is None:
         return refused
@@ -130,7 +132,7 @@ def _search(request: HttpRequest, locale: str) -> Answer:
 
 
 def _llms(request: HttpRequest, locale: str) -> Answer:
-    return kept(request, TEXT, content_version(), lambda: llms(locale))
+    return cached_response(request, TEXT, content_version(), lambda: render_llms_txt(locale))
 
 
 _OWN: Final[dict[str, Callable[[HttpRequest, str], Answer]]] = {SEARCH: _search, LLMS: _llms}

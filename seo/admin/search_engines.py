@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from content.models import TreeMove
-from content.posts.canonical_urls import populate_canonicals, posts_without_canonical
+from content.posts.canonical_urls import posts_without_canonical, set_missing_canonicals
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
 from seo.content_problems import find_content_problems
@@ -69,7 +69,7 @@ def run_action(request: HttpRequest) -> str:
         )
         return made % {"urls": f"{build.urls:,}"}
     if "populate" in request.POST:
-        number = populate_canonicals(actor=actor)
+        number = set_missing_canonicals(actor=actor)
         left = posts_without_canonical().count() if number else 0
         given = ngettext(
             "%(number)s post was given a canonical address.",

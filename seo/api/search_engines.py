@@ -19,7 +19,7 @@ from content.api.delivery import (
     variation_of,
 )
 from content.posts import queries
-from content.posts.canonical_urls import populate_canonicals
+from content.posts.canonical_urls import set_missing_canonicals
 from content.variations.queries import arms_in, running_arms
 from proofroom.core.api.answer import Answer, described, one_of
 from proofroom.core.api.permissions import PUBLIC, Declared
@@ -116,7 +116,7 @@ class SeoViewSet(ApiViewSet):
     @extend_schema(request=None, responses=PopulatedAnswer)
     def populate(self, request: Request) -> Response:
         """Give posts without a canonical address their own. On a large site, repeat it until it answers 0."""
-        return Response(PopulatedAnswer(updated=populate_canonicals(actor=self.actor)))
+        return Response(PopulatedAnswer(updated=set_missing_canonicals(actor=self.actor)))
 
     @extend_schema(parameters=[_PATH], responses=TraceAnswer)
     def trace(self, request: Request) -> Response:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from content.inbox.rejections import take_back_rejections
 from content.layers.earlier_rejections import earlier_rejections, rejections_before
 from content.layers.reject import reject
-from content.layers.rejected import MOST_BYTES
+from content.layers.rejected import MAX_REJECTED_BYTES
 from content.models import Layer, Post, RejectedChange
 from content.posts import document_edits
 from content.tools.read_post import PostContext, get_post_context
@@ -149,7 +149,7 @@ def test_what_was_too_large_to_keep_is_known_by_its_fingerprint(signed_in: Signe
     post, client = make.post(), signed_in()
     prose = make.module_id(post, "prose")
     path = f"modules.{prose}.props.content"
-    words = "word " * (MOST_BYTES // 5 + 1)
+    words = "word " * (MAX_REJECTED_BYTES // 5 + 1)
     for _ in range(2):
         make.staged(
             post, edit=lambda d: document_edits.update_module(d, prose, content_markdown=words)

@@ -17,7 +17,7 @@ from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
 from agents_app.runs.event_triggers import start_event_runs
 from content.models import Draft
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from proofroom.core import outbox
 from proofroom.core.api.renderers import dumps
 from proofroom.core.errors import RuleViolation
@@ -202,7 +202,7 @@ def test_of_an_event_that_is_not_for_the_reader_only_that_there_was_one_is_told(
             "scope": None,
             "status": None,
             "postId": None,
-            "at": iso(event.created_at),
+            "at": format_time(event.created_at),
             "by": None,
         }
     ]

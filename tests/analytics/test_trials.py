@@ -15,7 +15,7 @@ from analytics.models import GOAL_MAX, PostCount
 from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.posts.post_repository import iso
+from content.posts.post_repository import format_time
 from content.posts.trash import delete_post
 from content.variations.traffic import change_variation
 from tests import make
@@ -183,7 +183,7 @@ def test_what_is_done_at_the_beginning_and_at_the_end_is_no_change() -> None:
     change_variation(post_id=post.pk, variation_id=b.pk, running=True, actor=editor)
     found = read(post.pk)
     assert (found["from"], found["endedAt"]) == (str(ago(0)), None)
-    assert found["startedAt"] > iso(timezone.now() - timedelta(hours=1))
+    assert found["startedAt"] > format_time(timezone.now() - timedelta(hours=1))
     assert found["startedAt"].endswith("Z")
 
 

@@ -43,7 +43,7 @@ def rearranged() -> Post:
         document = document_edits.remove_module(document, gone)
         document = document_edits.update_module(document, prose, content_markdown="Other words.")
         rest = [id_ for id_ in document.order if id_ != moves]
-        document = document_edits.reorder(document, [rest[0], moves, *rest[1:]])
+        document = document_edits.reorder_modules(document, [rest[0], moves, *rest[1:]])
         return document_edits.add_module(document, type="callout", props={"title": "New"})[0]
 
     make.staged(post, layer=Layer.REVIEW, edit=edit)

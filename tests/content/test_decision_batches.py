@@ -75,11 +75,11 @@ def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
 
     for _ in range(6):  # each time it comes to that post, the worker dies
         with pytest.raises(KeyboardInterrupt):
-            batch_execution.carry_out(batch.pk)
+            batch_execution.execute_batch(batch.pk)
     monkeypatch.undo()
     assert counts_of([batch.pk])[batch.pk][Outcome.WAITING] > 0
-    batch_execution.carry_out(batch.pk)
-    batch_execution.carry_out(batch.pk)
+    batch_execution.execute_batch(batch.pk)
+    batch_execution.execute_batch(batch.pk)
 
     assert outcomes(batch) == ["gone", "taken", "moved", "held", "taken", "taken"]
     batch.refresh_from_db()
@@ -111,7 +111,7 @@ def test_a_post_that_is_purged_while_its_changes_are_read_holds_nothing_up(
         whole(of, items)
 
     monkeypatch.setattr(batch_execution, "_decide", purged)
-    batch_execution.carry_out(batch.pk)
+    batch_execution.execute_batch(batch.pk)
 
     assert outcomes(batch) == ["gone", "taken"]
 
@@ -138,7 +138,7 @@ def test_who_lost_their_rights_decides_on_nothing_more() -> None:
     batch_execution._decide_next(batch.pk)
     User.objects.filter(username="editor").update(role="translator")
 
-    batch_execution.carry_out(batch.pk)
+    batch_execution.execute_batch(batch.pk)
 
     batch.refresh_from_db()
     assert batch.state == BatchState.STOPPED
@@ -160,7 +160,7 @@ def test_cancelled_decisions_keep_what_is_done_and_are_for_their_person_and_admi
     cancel_batch(batch_id=batch.pk, actor=editor())
     with pytest.raises(Conflict):
         cancel_batch(batch_id=batch.pk, actor=editor())
-    batch_execution.carry_out(batch.pk)
+    batch_execution.execute_batch(batch.pk)
 
     assert sorted(outcomes(batch)) == ["rejected", "waiting", "waiting"]
     assert batch_execution.forget_old_batches(days=1) == 0
@@ -193,10 +193,10 @@ def test_what_may_not_be_begun_stores_nothing() -> None:
 def test_a_lost_message_is_made_good_by_the_sweep(run_on_commit: Any) -> None:
     described(2)
     batch = begin_batch(marks=marks(), actor=editor())
-    assert batch_execution.wake_waiting() == 0
+    assert batch_execution.resume_batches() == 0
     DecisionBatch.objects.update(touched_at=F("created_at") - timedelta(minutes=2))
 
     with run_on_commit():
-        assert batch_execution.wake_waiting() == 1
+        assert batch_execution.resume_batches() == 1
 
     assert outcomes(batch) == ["taken", "taken"]

@@ -12,7 +12,12 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import EditingMark, Post
-from content.posts.presence import MOST_PAGES, editing_of, leave_editing, mark_editing
+from content.posts.presence import (
+    MAX_OPEN_PAGES,
+    close_editor,
+    list_open_editors,
+    mark_editing,
+)
 from content.posts.trash import delete_post
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make
@@ -29,7 +34,7 @@ def mark(post: Post, role: str = "editor", **said: Any) -> str:
 
 
 def names(post: Post) -> list[str]:
-    return [page.name for page in editing_of([post.pk]).get(post.pk, [])]
+    return [page.name for page in list_open_editors([post.pk]).get(post.pk, [])]
 
 
 def test_pages_come_go_and_are_forgotten() -> None:
@@ -39,7 +44,7 @@ def test_pages_come_go_and_are_forgotten() -> None:
     mark(post, key=first)
     assert names(post) == ["editor", "admin"]
 
-    leave_editing(post_id=post.pk, key=first, actor=make.actor("editor", via="admin"))
+    close_editor(post_id=post.pk, key=first, actor=make.actor("editor", via="admin"))
     assert names(post) == ["admin"]
 
     EditingMark.objects.update(seen_at=timezone.now() - timedelta(minutes=1))
@@ -54,7 +59,7 @@ def test_a_page_of_somebody_else_is_neither_taken_over_nor_closed() -> None:
     key = mark(post)
 
     mark(post, "admin", key=key)
-    leave_editing(post_id=post.pk, key=key, actor=make.actor("admin", via="admin"))
+    close_editor(post_id=post.pk, key=key, actor=make.actor("admin", via="admin"))
 
     assert names(post) == ["editor"]
 
@@ -62,10 +67,10 @@ def test_a_page_of_somebody_else_is_neither_taken_over_nor_closed() -> None:
 def test_one_person_fills_no_table() -> None:
     post = make.post()
 
-    for _ in range(MOST_PAGES + 3):
+    for _ in range(MAX_OPEN_PAGES + 3):
         mark(post)
 
-    assert EditingMark.objects.count() == MOST_PAGES
+    assert EditingMark.objects.count() == MAX_OPEN_PAGES
 
 
 @pytest.mark.parametrize("key", ["", "x" * 36, "\x00" * 36, "\ud800" * 36, "a" * 1_000_000])
@@ -120,6 +125,6 @@ async def test_open_pages_hear_within_a_moment_who_comes_and_goes(settings: Any)
         assert (said["key"], said["name"], said["mine"]) == (key, "admin", False)
 
         admin = await sync_to_async(make.actor)("admin", via="admin")
-        await sync_to_async(leave_editing)(post_id=post.pk, key=key, actor=admin)
+        await sync_to_async(close_editor)(post_id=post.pk, key=key, actor=admin)
         assert await page.hears() == {"editing": []}
         assert await elsewhere.receive_nothing()

@@ -135,7 +135,7 @@ def test_lane_06_parent_order_schedule_custom_field_and_image_reach_live() -> No
     parent = make.post("Parent", type="page")
     page = make.post("Child", type="page", status="draft")
     profile = make.post("Somebody", type="profile")
-    later = post_repository.iso(timezone.now() + timedelta(days=2))
+    later = post_repository.format_time(timezone.now() + timedelta(days=2))
     fields = {
         "parentId": str(parent.pk),
         "orderIndex": 7,
@@ -157,7 +157,9 @@ def test_lane_06_parent_order_schedule_custom_field_and_image_reach_live() -> No
 def test_lane_07_a_staged_reorder_is_one_move_and_reaches_live() -> None:
     post = make.post()
     hero, prose, faq = make.layers(post).live.order
-    make.staged(post, edit=lambda document: document_edits.reorder(document, [hero, faq, prose]))
+    make.staged(
+        post, edit=lambda document: document_edits.reorder_modules(document, [hero, faq, prose])
+    )
 
     changes = make.layers(post).ai_review.changes
     assert [change.kind for change in changes] == ["moved"]

@@ -151,7 +151,7 @@ def test_a_revision_can_be_restored_without_what_is_gone() -> None:
     make.staged(blog, {"taxonomyTermIds": [str(term.pk)]}, layer=Layer.REVIEW)
     make.staged(
         blog,
-        {"publishAt": post_repository.iso(timezone.now() + timedelta(hours=1))},
+        {"publishAt": post_repository.format_time(timezone.now() + timedelta(hours=1))},
         layer=Layer.REVIEW,
     )
     for post in (page, blog):

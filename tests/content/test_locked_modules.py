@@ -27,7 +27,7 @@ def removed(document: PostDocument) -> PostDocument:
 
 
 def moved(document: PostDocument) -> PostDocument:
-    return document_edits.reorder(document, list(reversed(document.order)))
+    return document_edits.reorder_modules(document, list(reversed(document.order)))
 
 
 def pushed_down(document: PostDocument) -> PostDocument:

@@ -16,8 +16,8 @@ from content.document import PostDocument
 from content.find_replace.services import find_and_replace
 from content.global_modules.services import create_global, delete_global, edit_global
 from content.layers import approve, digest_of, reject, revert_to_revision, submit
-from content.media_usage.rebuild import using_posts
-from content.media_usage.usage_rows import GLOBAL, global_uses, uses_of
+from content.media_usage.rebuild import find_posts_using_media
+from content.media_usage.usage_rows import GLOBAL, collect_global_uses, collect_uses
 from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
@@ -56,8 +56,8 @@ def places(of: Asset) -> set[tuple[str, str]]:
 
 def assert_exact() -> None:
     """The rows are what everything that is stored says, read anew."""
-    held: list[Held] = uses_of(list(using_posts()))
-    held += global_uses(list(ModuleInstance.objects.filter(scope="global")))
+    held: list[Held] = collect_uses(list(find_posts_using_media()))
+    held += collect_global_uses(list(ModuleInstance.objects.filter(scope="global")))
     ids: dict[Any, Any] = {asset.pk: asset.pk for asset in Asset.objects.all()}
     names = {row.name: row.asset_id for row in StoredFile.objects.filter(asset__isnull=False)}
     known = {**ids, **names}

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_changes, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(tree_changes, "BATCH_SIZE", 2)
 
 
 def page(slug: str, parent: Post | None = None, **fields: Any) -> Post:
@@ -235,7 +235,7 @@ def test_the_worker_asks_as_much_for_each_batch(
     for number in range(8):
         page(f"p{number}", top, status="draft")
     edit(top, slug="us")
-    monkeypatch.setattr(tree_changes, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(tree_changes, "BATCH_SIZE", 100)
 
     with django_assert_max_num_queries(40):
         tree_changes.follow_pending(top.pk)

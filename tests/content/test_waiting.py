@@ -51,7 +51,7 @@ def _edit(chance: Random) -> Callable[[PostDocument], PostDocument]:
                 document, type="prose", content_markdown=chance.choice(_WORDS[:4])
             )[0]
         if what == 3:
-            return document_edits.reorder(
+            return document_edits.reorder_modules(
                 document, chance.sample(document.order, len(document.order))
             )
         if what == 4 and not module.locked:

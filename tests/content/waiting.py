@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from content.inbox.updates import row_of, states_of
+from content.inbox.updates import build_row, states_of
 from content.models import Post, QueuedChange
 from tests import make
 
@@ -28,7 +28,7 @@ def by_the_drafts() -> list[dict[str, object]]:
             states = states_of(view)
             for change in sorted(view.changes, key=lambda change: change.path):
                 assert view.draft is not None
-                found.append(_said(row_of(post, view, view.draft, change, states[change.path])))
+                found.append(_said(build_row(post, view, view.draft, change, states[change.path])))
     return sorted(found, key=lambda row: (str(row["post_id"]), row["layer"], row["path"]))
 
 

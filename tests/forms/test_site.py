@@ -400,7 +400,7 @@ def test_a_form_stands_by_itself_too(at, client):
 def test_a_preview_shows_the_form_and_cannot_send_it(at):
     post = Post.objects.get(path="/contact")
 
-    html = page_of(PageContent(post, queries.modules_of(post), (), preview="Review"))
+    html = page_of(PageContent(post, queries.load_modules(post), (), preview="Review"))
 
     form = html[html.index('<form class="form"') :].partition("</form>")[0]
     assert "This is a preview: the form cannot be sent here." in form

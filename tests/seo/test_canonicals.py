@@ -9,7 +9,7 @@ from django.test import Client
 
 from content.models import Layer, Post
 from content.posts import canonical_urls
-from content.posts.canonical_urls import populate_canonicals
+from content.posts.canonical_urls import set_missing_canonicals
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
 from proofroom.core.errors import NotAllowed
@@ -53,7 +53,7 @@ def test_each_has_a_revision_a_version_and_an_event() -> None:
     post = make.post(slug="live")
     before, version = content_version(), post.version
 
-    populate_canonicals(actor=make.actor("admin"))
+    set_missing_canonicals(actor=make.actor("admin"))
 
     post.refresh_from_db()
     assert post.version == version + 1
@@ -70,7 +70,7 @@ def test_what_is_staged_stays() -> None:
     make.staged(post, {"excerpt": "From an agent"})
     make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
 
-    populate_canonicals(actor=make.actor("admin"))
+    set_missing_canonicals(actor=make.actor("admin"))
 
     layers = make.layers(post)
     assert layers.ai_review.changes.paths == ("post.excerpt",)
@@ -81,24 +81,24 @@ def test_a_variation_has_none_of_its_own() -> None:
     post = make.post(slug="live")
     other = create_variation(post_id=post.pk, variation="B", actor=make.actor())
 
-    assert populate_canonicals(actor=make.actor("admin")) == 1
+    assert set_missing_canonicals(actor=make.actor("admin")) == 1
     assert Post.objects.get(pk=other.pk).canonical_url is None
 
 
 def test_one_call_works_for_some_time_and_the_next_goes_on(monkeypatch: Any) -> None:
     for number in range(3):
         make.post(f"Post {number}", slug=f"p{number}")
-    monkeypatch.setattr(canonical_urls, "AT_ONCE", 2)
+    monkeypatch.setattr(canonical_urls, "BATCH_SIZE", 2)
     monkeypatch.setattr(canonical_urls, "SECONDS", 0.0)
 
-    assert [populate_canonicals(actor=make.actor("admin")) for _ in range(3)] == [2, 1, 0]
+    assert [set_missing_canonicals(actor=make.actor("admin")) for _ in range(3)] == [2, 1, 0]
 
 
 def test_only_people_who_manage_seo_do_it() -> None:
     make.post(slug="live")
     for actor in (make.actor("editor"), make.mcp_actor("admin"), make.agent_actor()):
         with pytest.raises(NotAllowed):
-            populate_canonicals(actor=actor)
+            set_missing_canonicals(actor=actor)
     assert found() == {"live": None}
 
 

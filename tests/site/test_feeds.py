@@ -16,7 +16,7 @@ from django.utils import timezone
 from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from proofroom.website.feeds import ITEMS
+from proofroom.website.feeds import FEED_ITEMS
 from tests import make
 from tests.site.test_pages import BLOG, home, text
 
@@ -59,7 +59,7 @@ def valid_feed(response) -> tuple[ElementTree.Element, list[ElementTree.Element]
 def test_a_feed_has_the_newest_posts_of_its_type_and_language(client):
     home()
     begin = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    for number in range(ITEMS + 2):
+    for number in range(FEED_ITEMS + 2):
         post = make.post(f"Post {number}", excerpt=f"About {number}")
         Post.objects.filter(pk=post.pk).update(published_at=begin + timedelta(days=number))
     make.post("Kaffee", locale="de")
@@ -68,9 +68,9 @@ def test_a_feed_has_the_newest_posts_of_its_type_and_language(client):
 
     channel, items = valid_feed(client.get("/blog/feed.xml"))
 
-    newest = ITEMS + 1
+    newest = FEED_ITEMS + 1
     assert [child(item, "title") for item in items] == [
-        f"Post {number}" for number in range(newest, newest - ITEMS, -1)
+        f"Post {number}" for number in range(newest, newest - FEED_ITEMS, -1)
     ]
     assert child(channel, "title") == "Blog · Kettle"
     assert child(channel, "link") == "http://127.0.0.1:8000/blog"

@@ -15,7 +15,7 @@ from content.models import Menu, Post
 from content.posts import document_edits
 from content.posts import linked_posts as linked_posts
 from content.posts.edit import edit_post
-from content.posts.linked_posts import LinkedPostsRequest, linked
+from content.posts.linked_posts import LinkedPostsRequest, load_linked_posts
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import (
     MOST_LISTED,
@@ -158,7 +158,7 @@ def test_terms_come_with_the_post_in_their_order(client):
 
 
 def titles(asked: LinkedPostsRequest, wanted: PostList) -> list[str]:
-    return [row["title"] for row in linked(asked).listed.get(wanted, ())]
+    return [row["title"] for row in load_linked_posts(asked).listed.get(wanted, ())]
 
 
 def aged(title: str, days: int, **more: Any) -> Post:
@@ -178,7 +178,7 @@ def test_lists_have_the_newest_of_their_type_term_and_language():
     asked = LinkedPostsRequest("en", lists=lists)
 
     with CaptureQueriesContext(connection) as queries:
-        found = linked(asked)
+        found = load_linked_posts(asked)
 
     assert len(queries) == 1
     assert [[row["title"] for row in found.listed[wanted]] for wanted in lists] == [
@@ -215,14 +215,14 @@ def test_lists_are_bounded_in_length_and_number():
     huge = PostList("blog", 10**9)
     many = [PostList(f"type-{n}", 3) for n in range(200)]
 
-    found = linked(LinkedPostsRequest("en", lists=[huge, *many]))
+    found = load_linked_posts(LinkedPostsRequest("en", lists=[huge, *many]))
 
     assert len(found.listed[huge]) == MOST_LISTED
-    assert len(found.listed) == linked_posts.MOST_LISTS
+    assert len(found.listed) == linked_posts.MAX_LISTS
 
 
 def test_nothing_asked_costs_nothing():
     with CaptureQueriesContext(connection) as queries:
-        assert linked(LinkedPostsRequest("en")).neighbours == ()
+        assert load_linked_posts(LinkedPostsRequest("en")).neighbours == ()
 
     assert len(queries) == 0

@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
 from proofroom.definitions import post_types
-from proofroom.website.template_language import in_words_of
+from proofroom.website.template_language import use_template_language
 
 FOLDERS = ("templates/site", "templates/modules")
 PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")
@@ -60,5 +60,5 @@ def test_every_word_of_the_templates_is_there_in_german() -> None:
 def test_a_language_without_a_catalogue_has_no_words_of_other_pages(
     locale: str, shown: str
 ) -> None:
-    with in_words_of(locale):
+    with use_template_language(locale):
         assert gettext("Search") == shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agents_app.runs.field_target import FieldTarget
 from content.document import PostDocument
-from content.posts.reference_titles import found
+from content.posts.reference_titles import load_titles
 from content.review.cards import (
     DiffStretch,
     lines_of,
@@ -78,7 +78,7 @@ def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Jso
         target.key,
         shape,
         document.locale,
-        references=found(wanted),
+        references=load_titles(wanted),
     )
 
 

@@ -14,17 +14,17 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.inbox.decision_batches import MOST as MOST_IN_BATCH
+from content.inbox.decision_batches import MAX_BATCH_CHANGES as MOST_IN_BATCH
 from content.inbox.decision_batches import begin_batch
 from content.inbox.decisions import (
-    MOST,
+    MAX_DECISIONS,
     Decision,
     InboxOutcome,
     Marked,
     Word,
     decide_queued,
 )
-from content.inbox.queries import takeable
+from content.inbox.queries import filter_safe_rows
 from content.models import Layer, QueuedChange
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.errors import Conflict
@@ -57,7 +57,7 @@ def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
         return  # refused by the service, whatever it is
     accepted = {mark.id for mark in marks if mark.word == "accept"}
     there = set(QueuedChange.objects.filter(pk__in=accepted).values_list("pk", flat=True))
-    count = len(there - takeable(there))
+    count = len(there - filter_safe_rows(there))
     if count:
         text = ngettext(
             "%(count)s change must be opened before it is accepted. Nothing was decided.",
@@ -81,7 +81,7 @@ def read_packed(value: str, word: Word) -> list[Marked]:
 def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResponse:
     """A few at once, and then `back`; many in a batch, and then its page. Raises what the services raise."""
     note = request.POST.get("note", "")
-    if len(marks) > MOST:
+    if len(marks) > MAX_DECISIONS:
         batch = begin_batch(marks=marks, actor=actor_of(request), note=note)
         return HttpResponseRedirect(reverse("admin:inbox-batch", args=[batch.pk]))
     tell(request, decide_queued(marks=marks, actor=actor_of(request), note=note))

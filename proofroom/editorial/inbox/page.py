@@ -20,10 +20,10 @@ from content.inbox.queries import (
     Alike,
     Facets,
     QueueFilter,
-    alike,
-    chosen,
-    facets,
-    with_posts,
+    count_facets,
+    filter_queue,
+    group_similar,
+    join_posts,
 )
 from content.models import QueuedChange
 from content.review.characters import visible
@@ -84,8 +84,8 @@ def _show(
     request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
 ) -> HttpResponse:
     asked = asked_of(request.GET)
-    found = Paginator(with_posts(chosen(asked)), _PAGE).get_page(request.GET.get("page"))
-    there, rights = facets(), Rights.of(request)
+    found = Paginator(join_posts(filter_queue(asked)), _PAGE).get_page(request.GET.get("page"))
+    there, rights = count_facets(), Rights.of(request)
     context = {
         "lines": lines_of(request, found, words=words),
         "page_obj": found,
@@ -158,7 +158,7 @@ def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> l
 
 def _groups(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
     """Like work on several posts, to be decided on together after a sample."""
-    found = alike(asked, _GROUPS)
+    found = group_similar(asked, _GROUPS)
     runs = describe_runs(request, (group.example.run_id for group in found))
     return [
         {

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from content.inbox.excerpts import from_json
 from content.models import Layer, Post, QueuedChange, Status
-from content.posts.reference_titles import found
+from content.posts.reference_titles import load_titles
 from content.review.cards import ShownLine
 from content.review.cards import lines_of as drawn
 from content.review.labels import type_label
@@ -144,7 +144,7 @@ def lines_of(
     wanted = Wanted()
     for comparison in comparisons:
         wanted.add_differences(comparison.differences)
-    references = found(wanted)
+    references = load_titles(wanted)
     runs = describe_runs(request, (row.run_id for row in listed))
     rights = Rights.of(request)
     rejected = rejection_reasons(listed)

@@ -11,18 +11,18 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.inbox.decision_batches import MOST as MOST_IN_BATCH
-from content.inbox.decisions import MOST, Marked, Word
+from content.inbox.decision_batches import MAX_BATCH_CHANGES as MOST_IN_BATCH
+from content.inbox.decisions import MAX_DECISIONS, Marked, Word
 from content.inbox.queries import (
     Alike,
     QueueFilter,
-    chosen,
-    with_posts,
+    filter_queue,
+    join_posts,
 )
 from content.layers import LayerView
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
-from content.posts.reference_titles import found as looked_up
+from content.posts.reference_titles import load_titles as looked_up
 from content.posts.reference_titles import shared_props
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.references import References, Wanted, wanted_by
@@ -81,14 +81,18 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
 def _show(
     request: HttpRequest, asked: QueueFilter, problem: str = "", status: int = 200
 ) -> HttpResponse:
-    rows = chosen(asked)
-    listed = list(with_posts(rows)[:MOST])
+    rows = filter_queue(asked)
+    listed = list(join_posts(rows)[:MAX_DECISIONS])
     if not listed:
         if request.method == "GET" and asked.like:
             raise Http404(_("Nothing of this kind waits."))
         return HttpResponseRedirect(inbox_url())
     lines = lines_of(request, listed)
-    rest = list(rows.values_list("pk", "seen")[MOST:MOST_IN_BATCH]) if len(listed) == MOST else []
+    rest = (
+        list(rows.values_list("pk", "seen")[MAX_DECISIONS:MOST_IN_BATCH])
+        if len(listed) == MAX_DECISIONS
+        else []
+    )
     layer = listed[0].layer
     rights = Rights.of(request)
     context: dict[str, Any] = {
@@ -206,7 +210,7 @@ def _require_sample(asked: QueueFilter, marks: Sequence[Marked]) -> None:
     seen = {(mark.id, mark.seen) for mark in marks}
     ids = {mark.id for mark in marks}
     # Without the age: what is decided on grows older while it is read.
-    kind = chosen(replace(asked, age="")).order_by()
+    kind = filter_queue(replace(asked, age="")).order_by()
     known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
     present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
     if (present - known) & seen:

@@ -12,7 +12,7 @@ from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from content.menus.links import menu_post_ids, shown_links
+from content.menus.links import menu_post_ids, visible_links
 from content.models import Menu, Post, Status, Term
 from content.review.labels import type_label
 from content.rules.menus import DEEPEST, MOST_ITEMS
@@ -190,7 +190,7 @@ def tree_context(
         "deepest": DEEPEST,
         "words": words,
         "targets": targets(words, menu.locale),
-        "links": shown_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
+        "links": visible_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
         "siblings": Menu.objects.filter(slug=menu.slug).exclude(pk=menu.pk).order_by("locale"),
     }
 

@@ -23,7 +23,7 @@ from proofroom.definitions import (
     post_types,
 )
 from proofroom.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
-from proofroom.editorial.post_editor.robots import ROBOTS, robots_field, shown
+from proofroom.editorial.post_editor.robots import ROBOTS, robots_field, robots_to_form
 
 _PLACE: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
 """The beginning of its panel, in this order; what else is declared for it follows."""
@@ -112,7 +112,7 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             if find_post_type(document.type).taxonomies:
                 yield FormUnit(f"post.{name}", _TERMS, list(document.taxonomy_term_ids))
         elif name == ROBOTS:
-            yield FormUnit(f"post.{ROBOTS}", robots_field(), shown(value))
+            yield FormUnit(f"post.{ROBOTS}", robots_field(), robots_to_form(value))
         elif name != "parentId" or (definition and definition.hierarchical):
             yield FormUnit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
 

@@ -32,7 +32,7 @@ from proofroom.editorial.post_editor.form_fields import (
     value_of,
 )
 from proofroom.editorial.post_editor.rich_text_values import is_as_stored
-from proofroom.editorial.post_editor.robots import ROBOTS, stored
+from proofroom.editorial.post_editor.robots import ROBOTS, robots_from_form
 
 Shared = Mapping[str, tuple[str, Mapping[str, Json]]]
 """Global modules by slug: instance id and props."""
@@ -172,7 +172,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
         name = unit.path.removeprefix("post.")
         value = value_of(unit.field, sheet.typed[unit.path], unit.value, name)
         if name == ROBOTS:
-            value = stored(value)
+            value = robots_from_form(value)
         if name.startswith(CUSTOM_PREFIX):
             custom[name.removeprefix(CUSTOM_PREFIX)] = value
         else:

@@ -23,11 +23,11 @@ from proofroom.definitions import ModuleProps, props_of
 from proofroom.definitions.props_schema import json_schema, option_label
 from proofroom.editorial.post_editor.reference_search import post_id_of
 from proofroom.editorial.post_editor.rich_text_values import (
-    lines,
     markdown_of,
+    normalize_line_ends,
     read_written,
+    require_encodable,
     rich_text,
-    whole,
 )
 
 Typed: TypeAlias = "str | bool | list[str] | list[dict[str, Typed]] | dict[str, Typed]"
@@ -111,7 +111,13 @@ def typed_of(field: EditorField, value: Json) -> Typed:
         return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     if field.kind == "moment":
         return str(value or "")[:16]
-    return "" if value is None else lines(str(value)) if field.kind != "number" else f"{value}"
+    return (
+        ""
+        if value is None
+        else normalize_line_ends(str(value))
+        if field.kind != "number"
+        else f"{value}"
+    )
 
 
 def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
@@ -136,7 +142,7 @@ def read(field: EditorField, data: QueryDict, name: str) -> Typed:
         return other
     if field.kind == "richtext":
         return cast("Typed", read_written(data, name))
-    return lines(data.get(name, ""))
+    return normalize_line_ends(data.get(name, ""))
 
 
 def _named(field: EditorField, words: str) -> str:
@@ -211,7 +217,7 @@ def _json(typed: str, where: str) -> Json:
     if not typed.strip():
         return None
     try:
-        return whole(cast("Json", json.loads(typed)))
+        return require_encodable(cast("Json", json.loads(typed)))
     except UnicodeEncodeError:
         sentence = _("This holds half of a character (a lone surrogate), which cannot be stored.")
         raise invalid(where, sentence) from None

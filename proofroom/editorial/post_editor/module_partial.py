@@ -12,7 +12,7 @@ from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.editorial.post_editor.choices import shared_modules
 from proofroom.editorial.post_editor.form_data import open_sheet, read_sheet
 from proofroom.editorial.post_editor.module_actions import rearrange
-from proofroom.editorial.post_editor.page import Frame, part
+from proofroom.editorial.post_editor.page import Frame, module_partial
 from proofroom.editorial.posts.post_pages import read
 
 
@@ -26,10 +26,12 @@ def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
     frame = Frame(request, post, layers, layer)
     document = layers.document(layer)
     if request.method != "POST":
-        return part(frame, open_sheet(document, shared_modules()), request.GET.get("module", ""))
+        return module_partial(
+            frame, open_sheet(document, shared_modules()), request.GET.get("module", "")
+        )
     require(request, "posts.edit")
     sheet = read_sheet(document, shared_modules(), request.POST)
     before = {module.id for module in sheet.modules}
     rearrange(sheet, request.POST.get("do", ""), request.POST)
     made = [module.id for module in sheet.modules if module.id not in before]
-    return part(frame, sheet, made[0] if made else "")
+    return module_partial(frame, sheet, made[0] if made else "")

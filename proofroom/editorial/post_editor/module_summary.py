@@ -9,7 +9,7 @@ from typing import Final
 from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.post_editor.form_fields import EditorField, Typed
 
-MOST: Final = 90
+SUMMARY_LENGTH: Final = 90
 _WORDS: Final = frozenset({"text", "textarea"})
 _MARKS: Final = re.compile(r"[*_#>`\[\]|\\]+|\(https?://[^)]*\)")
 
@@ -26,7 +26,7 @@ def item_label(field: EditorField, item: object) -> str:
 
 
 def _short(words: str) -> str:
-    return words if len(words) <= MOST else words[: MOST - 1].rstrip() + "…"
+    return words if len(words) <= SUMMARY_LENGTH else words[: SUMMARY_LENGTH - 1].rstrip() + "…"
 
 
 def _first(field: EditorField, typed: Typed) -> str:

@@ -97,7 +97,7 @@ def search_preview(request: HttpRequest, post: Post, document: PostDocument) -> 
 _RESETTABLE: Final = frozenset({"text", "textarea", "select", "number", "date", "icon"})
 
 
-def dress(
+def add_script_data(
     control: Control, unit: FormUnit, typed: Typed, default: Json, origins: Mapping[str, Origin]
 ) -> None:
     """Add it to a control and to those within."""
@@ -137,7 +137,7 @@ def defaults_of(module_type: str) -> Mapping[str, Json]:
     return definition.default_props() if definition else {}
 
 
-def offer(
+def add_field_actions(
     control: Control, unit: FormUnit, module: ModuleSection | None, actions: FieldActions
 ) -> None:
     """Ask for the field and for each field inside it."""
@@ -289,7 +289,7 @@ def _to_correct(
     return found
 
 
-def part(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
+def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
     """One module of the form, to be put into the page of somebody who has it open."""
     module = next((one for one in sheet.modules if one.id == module_id), None)
     if module is None:
@@ -335,9 +335,9 @@ class _Controls:
         for unit in units:
             control = control_of(unit, self.sheet.typed[unit.path], self.errors, self.choices)
             default = defaults.get(unit.field.name)
-            dress(control, unit, self.sheet.typed[unit.path], default, self.origins)
+            add_script_data(control, unit, self.sheet.typed[unit.path], default, self.origins)
             self._names |= _names(control)
-            offer(control, unit, module, self.actions)
+            add_field_actions(control, unit, module, self.actions)
             controls.append(control)
         return controls
 

@@ -39,7 +39,7 @@ class ReferenceSearch:
 
 
 @require_safe
-def targets(request: HttpRequest) -> JsonResponse:
+def search_targets(request: HttpRequest) -> JsonResponse:
     """`kind` and `q`: what can be chosen; `address`: what a link leads to."""
     require(request, "posts.view")
     if "address" in request.GET:

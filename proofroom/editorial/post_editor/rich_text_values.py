@@ -24,25 +24,25 @@ Written: TypeAlias = "str | dict[str, str]"
 """Markdown, or `{"markdown": …, "document": JSON}` of the editor."""
 
 
-def lines(text: str) -> str:
+def normalize_line_ends(text: str) -> str:
     """With the line ends that a browser's do not change."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
 
 
 def markdown_of(value: Json) -> str:
     """What a form shows of a stored document."""
-    return lines(to_markdown(dict(value))) if isinstance(value, Mapping) else ""
+    return normalize_line_ends(to_markdown(dict(value))) if isinstance(value, Mapping) else ""
 
 
 def read_written(data: QueryDict, name: str) -> Written:
-    markdown, document = lines(data.get(name, "")), data.get(name + DOCUMENT, "")
+    markdown, document = normalize_line_ends(data.get(name, "")), data.get(name + DOCUMENT, "")
     return {"markdown": markdown, "document": document} if document else markdown
 
 
 def rich_text(written: object, old: Json, where: str) -> Json:
     """The document to store; the old one where its Markdown is unchanged. Raises `RuleViolation` for no JSON."""
     if isinstance(written, dict):
-        return parsed(str(written.get("document", "")), where)
+        return parse_document(str(written.get("document", "")), where)
     typed = str(written)
     if isinstance(old, Mapping) and markdown_of(old) == typed:
         return old
@@ -59,10 +59,10 @@ def is_as_stored(written: object, stored: Json) -> bool:
         return False
 
 
-def parsed(text: str, where: str) -> Json:
+def parse_document(text: str, where: str) -> Json:
     """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
     try:
-        value = whole(cast("Json", json.loads(text, parse_constant=_refuse)))
+        value = require_encodable(cast("Json", json.loads(text, parse_constant=_refuse)))
         if isinstance(value, str):  # Markdown to the services; the editor never sends it so
             raise ValueError(text)
         return value
@@ -72,7 +72,7 @@ def parsed(text: str, where: str) -> Json:
         ) from None
 
 
-def whole(value: Json) -> Json:
+def require_encodable(value: Json) -> Json:
     """The value itself. Raises `ValueError` where JSON wrote half of a character, which no page can show."""
     json.dumps(value, ensure_ascii=False).encode()
     return value

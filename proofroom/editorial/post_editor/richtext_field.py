@@ -15,7 +15,7 @@ from proofroom.core.json import JsonObject
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
 from proofroom.definitions.richtext.schema import validate
 from proofroom.definitions.values import RICH_TEXT_MAX_BYTES
-from proofroom.editorial.post_editor.rich_text_values import lines, parsed
+from proofroom.editorial.post_editor.rich_text_values import normalize_line_ends, parse_document
 
 _METHODS: Final = ["GET", "HEAD", "POST"]
 
@@ -38,9 +38,9 @@ def _converted(request: HttpRequest) -> JsonObject:
     if len(text.encode("utf-8", "surrogatepass")) > RICH_TEXT_MAX_BYTES:
         raise invalid(name, _("This text is too long to be shown here."))
     if name == "markdown":
-        return {"document": from_markdown(lines(text))}
-    document = parsed(text, name)
+        return {"document": from_markdown(normalize_line_ends(text))}
+    document = parse_document(text, name)
     problems = validate(document)
     if problems or not isinstance(document, dict):
         raise invalid(name, " ".join(problems[:3]))
-    return {"markdown": lines(to_markdown(document))}
+    return {"markdown": normalize_line_ends(to_markdown(document))}

@@ -29,7 +29,7 @@ def robots_field() -> EditorField:
     )
 
 
-def shown(value: Json) -> Json:
+def robots_to_form(value: Json) -> Json:
     """The stored rules as the form shows them."""
     rules = dict(value) if isinstance(value, Mapping) else {}
     boxes: dict[str, Json] = {}
@@ -40,7 +40,7 @@ def shown(value: Json) -> Json:
     return {**boxes, "more": rules or None}
 
 
-def stored(value: Json) -> Json:
+def robots_from_form(value: Json) -> Json:
     """What was typed as the rules to store; null where there are none."""
     if not isinstance(value, Mapping):
         return value

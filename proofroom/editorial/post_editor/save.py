@@ -33,11 +33,11 @@ from proofroom.editorial.post_editor.form_data import (
 from proofroom.editorial.post_editor.form_fields import stamp
 from proofroom.editorial.post_editor.module_actions import rearrange
 from proofroom.editorial.post_editor.page import Frame, show, version_sent
-from proofroom.editorial.post_editor.rich_text_values import DOCUMENT, lines
+from proofroom.editorial.post_editor.rich_text_values import DOCUMENT, normalize_line_ends
 from proofroom.editorial.posts.post_pages import post_url, read, review_url
 
 
-def lost_words(sheet: Sheet, data: QueryDict) -> list[str]:
+def collect_unsaved_text(sheet: Sheet, data: QueryDict) -> list[str]:
     """To be asked before the sheet is refreshed: later it knows of these modules no more."""
     order = set(data.getlist("order"))
     gone = [
@@ -45,7 +45,11 @@ def lost_words(sheet: Sheet, data: QueryDict) -> list[str]:
         for id_ in sheet.was_order
         if id_ in order and sheet.document.module(id_) is None
     ]
-    texts = {name: lines(data.get(name, "")) for name in data if name.startswith(tuple(gone))}
+    texts = {
+        name: normalize_line_ends(data.get(name, ""))
+        for name in data
+        if name.startswith(tuple(gone))
+    }
     return [
         text
         for name, text in texts.items()
@@ -57,18 +61,18 @@ def _was(sheet: Sheet, name: str, text: str) -> bool:
     return sheet.was.get(name) == stamp(text)
 
 
-def in_place(request: HttpRequest) -> bool:
+def is_saved_in_place(request: HttpRequest) -> bool:
     """Whether a script asks, which keeps the page open."""
     return request.headers.get("Accept") == "application/json"
 
 
-def answered(frame: Frame, url: str) -> HttpResponse:
-    if in_place(frame.request):
+def save_response(frame: Frame, url: str) -> HttpResponse:
+    if is_saved_in_place(frame.request):
         return JsonResponse({"stays": False, "url": url})
     return HttpResponseRedirect(url)
 
 
-def settled(frame: Frame, sheet: Sheet) -> HttpResponse | None:
+def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     """The version and the stamps of what stands now; None where the page does not show just that."""
     if any(name.startswith("take.") for name in frame.request.POST):
         return None
@@ -97,7 +101,7 @@ class ConflictChoice:
     is_field: bool
 
 
-def choices_of(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
+def build_conflict_choices(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
     """What a save of this form would change, those that others changed too first; nothing for what is refused."""
     try:
         typed = edit_of(sheet, sheet.document)
@@ -151,10 +155,10 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
         more = {"problem": "" if errors else error.message}
         return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     is_elsewhere = frame.post.status != status or (to_review and frame.layer is None)
-    may_stay = in_place(frame.request) and not is_elsewhere and not sheet.created
-    if may_stay and (answer := settled(frame, sheet)) is not None:
+    may_stay = is_saved_in_place(frame.request) and not is_elsewhere and not sheet.created
+    if may_stay and (answer := current_stamps(frame, sheet)) is not None:
         return answer
-    return answered(frame, _told(frame, saved, to_review=to_review))
+    return save_response(frame, _told(frame, saved, to_review=to_review))
 
 
 def _told(frame: Frame, saved: str, *, to_review: bool) -> str:
@@ -175,13 +179,13 @@ def _told(frame: Frame, saved: str, *, to_review: bool) -> str:
 def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
     """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
     names = module_names(frame.layers.live, frame.layers.review.document)
-    lost = lost_words(sheet, frame.request.POST)
+    lost = collect_unsaved_text(sheet, frame.request.POST)
     paths = refresh(sheet)
     more = {
         "problem": error.message,
         "moved": [label_of(path, sheet.document, names) for path in paths],
         "is_stale": True,
-        "choices": choices_of(sheet, paths),
+        "choices": build_conflict_choices(sheet, paths),
         "lost": lost,
     }
     return show(frame, sheet, more=more, status=409)
@@ -190,13 +194,13 @@ def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
 def _restored(frame: Frame, sheet: Sheet, *, is_open: bool) -> HttpResponse:
     """What a browser kept of a form that was never saved, over what stands now."""
     names = module_names(frame.layers.live, frame.layers.review.document)
-    lost = lost_words(sheet, frame.request.POST)
+    lost = collect_unsaved_text(sheet, frame.request.POST)
     paths = refresh(sheet)
     more = {
         "moved": [label_of(path, sheet.document, names) for path in paths],
         "is_restored": True,
         "is_compared": is_open,
-        "choices": choices_of(sheet, paths),
+        "choices": build_conflict_choices(sheet, paths),
         "lost": lost,
     }
     return show(frame, sheet, more=more)

@@ -23,9 +23,9 @@ from proofroom.website.layer_pages import preview_page
 from proofroom.website.preview_outlines import (
     WORDS,
     empty_note,
+    list_removed_modules,
     marks_of,
-    outlined,
-    removed_from,
+    outline_changes,
 )
 
 _LABELS: Final = dict(PREVIEW_LAYERS)
@@ -92,7 +92,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     marks = marks_of(changes)
     only = set(marks) if asked.show == "changes" and len(changes) else None
     page = preview_page(post, _document(layers, asked.layer), _LABELS[asked.layer], only=only)
-    page = outlined(page, marks)
+    page = outline_changes(page, marks)
     response = HttpResponse(empty_note(page) if only == set() else page)
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
@@ -161,7 +161,7 @@ def _named(layers: Layers, asked: PreviewOptions, changes: Changes) -> dict[str,
             for id_ in document.order
             if id_ in marks
         ],
-        "removed": [names[str(change.module_id)] for change in removed_from(changes)],
+        "removed": [names[str(change.module_id)] for change in list_removed_modules(changes)],
         "fields": [
             label_of(change.path, document, names) for change in changes if change.module_id is None
         ],

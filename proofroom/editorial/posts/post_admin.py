@@ -25,8 +25,8 @@ from proofroom.core.admin.permissions import PermittedAdmin, may
 from proofroom.editorial.post_editor.live_preview import live_preview
 from proofroom.editorial.post_editor.module_partial import module_part
 from proofroom.editorial.post_editor.module_picker import picker
-from proofroom.editorial.post_editor.presence import editing
-from proofroom.editorial.post_editor.reference_search import targets
+from proofroom.editorial.post_editor.presence import report_presence
+from proofroom.editorial.post_editor.reference_search import search_targets
 from proofroom.editorial.post_editor.richtext_field import richtext
 from proofroom.editorial.post_editor.save import edit
 from proofroom.editorial.posts.add_post import add
@@ -159,10 +159,12 @@ class PostAdmin(PermittedAdmin[Post]):
             path("add/", wrap(add), name="content_post_add"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("richtext/", wrap(richtext), name="content_post_richtext"),
-            path("targets/", wrap(targets), name="content_post_targets"),
+            path("targets/", wrap(search_targets), name="content_post_targets"),
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
             path("<uuid:post_id>/change/module/", wrap(module_part), name="content_post_module"),
-            path("<uuid:post_id>/change/editing/", wrap(editing), name="content_post_editing"),
+            path(
+                "<uuid:post_id>/change/editing/", wrap(report_presence), name="content_post_editing"
+            ),
             path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
             path("<uuid:post_id>/review/edit/", wrap(review_edit), name="content_post_review_edit"),

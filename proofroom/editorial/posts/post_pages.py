@@ -18,7 +18,7 @@ from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.panels import PostTab, more_tabs
 from proofroom.editorial.posts.titles import title_in
 
-MOST_REJECTIONS: Final = 200
+MAX_REJECTIONS: Final = 200
 """Rejections that one address names: there are servers that take no longer one."""
 
 

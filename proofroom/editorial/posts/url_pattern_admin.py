@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
-from content.paths.pattern_preview import MOST_READ, examples
+from content.paths.pattern_preview import MAX_POSTS_READ, preview_pattern
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
@@ -116,5 +116,5 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
 def _does(type_name: str, locale: str, pattern: str) -> dict[str, Any]:
     """What the page shows of the pattern; nothing before one is typed."""
     is_known = type_name in post_types and locale in settings.CMS_ENV.locales
-    found = examples(type_name, locale, pattern) if pattern and is_known else None
-    return {"found": found, "most": MOST_READ}
+    found = preview_pattern(type_name, locale, pattern) if pattern and is_known else None
+    return {"found": found, "most": MAX_POSTS_READ}

@@ -47,7 +47,7 @@ class Moved:
     labels: list[str]
 
 
-def promoted(request: HttpRequest, post: Post) -> bool:
+def promote_reviewed(request: HttpRequest, post: Post) -> bool:
     """Whether that is done or refused for good; else something moved since the question was shown."""
     with refusals_as_messages(request):
         try:
@@ -66,7 +66,7 @@ def promoted(request: HttpRequest, post: Post) -> bool:
     return True
 
 
-def moved_since(request: HttpRequest, post: Post, row: Post) -> list[Moved]:
+def find_moved_versions(request: HttpRequest, post: Post, row: Post) -> list[Moved]:
     """Of what was sent: each of the two that has another version now."""
     return [
         Moved(one.title, _labels(one, sent))
@@ -130,7 +130,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if form.is_bound and saved(form, lambda: _create(request, post, form)):
         return HttpResponseRedirect(request.path)
     if request.POST.get("do") == "promote":
-        if promoted(request, post):
+        if promote_reviewed(request, post):
             return HttpResponseRedirect(request.path)
         return _question(request, *read(post_id), "promote")
     do = _DOES.get(request.POST.get("do", ""))
@@ -257,7 +257,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
         "is_published": post.status == Status.PUBLISHED,
         "back": post_url("variations", post),
         "groups": changes_of(row, layers) if ask == "promote" else [],
-        "moved": moved_since(request, post, row) if request.method == "POST" else [],
+        "moved": find_moved_versions(request, post, row) if request.method == "POST" else [],
     }
     status = 409 if context["moved"] else 200
     return _page(request, "admin/posts/variation_question.html", post, layers, context, status)

@@ -30,7 +30,7 @@ from proofroom.editorial.posts.panels import (
     describe_runs,
     field_actions,
 )
-from proofroom.editorial.review.earlier_rejections import EarlierRejections, rejected_before
+from proofroom.editorial.review.earlier_rejections import EarlierRejections, load_earlier_rejections
 
 
 def retry_action(
@@ -160,7 +160,7 @@ class _Known:
     rejected: Mapping[str, EarlierRejections]
 
 
-def shown_layer(
+def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ShownLayer:
     """The groups of a layer. At most seven queries, however many changes."""
@@ -177,7 +177,7 @@ def shown_layer(
         field_actions(request, layers.post),
         layers.ai_review.document,
         view.layer,
-        rejected_before(layers.post, view),
+        load_earlier_rejections(layers.post, view),
     )
     shown = [
         ShownGroup(

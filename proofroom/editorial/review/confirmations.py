@@ -16,16 +16,18 @@ from content.layers.decide import LayerOutcome
 from content.models import Layer, Post, Status
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.post_pages import (
-    MOST_REJECTIONS,
+    MAX_REJECTIONS,
     post_url,
     rejection_url,
     review_url,
 )
 from proofroom.editorial.review.cards import layer_label
-from proofroom.editorial.review.next_reviews import next_after
+from proofroom.editorial.review.next_reviews import find_next_review
 
 
-def tell(request: HttpRequest, post: Post, view: LayerView, done: LayerOutcome) -> None:
+def add_confirmations(
+    request: HttpRequest, post: Post, view: LayerView, done: LayerOutcome
+) -> None:
     """Leave messages about what was decided."""
     if done.taken:
         messages.success(
@@ -41,7 +43,7 @@ def tell(request: HttpRequest, post: Post, view: LayerView, done: LayerOutcome) 
             len(done.conflicts),
         )
         messages.warning(request, text % {"count": len(done.conflicts)})
-    following = next_after(post, view.layer)
+    following = find_next_review(post, view.layer)
     if following is not None:
         words = _("%(title)s (%(layer)s)") % {
             "title": following.title,
@@ -57,7 +59,7 @@ def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeS
         "%(count)s changes rejected. For 30 days they can be taken back, here or under Revisions.",
         count,
     ) % {"count": count}
-    if not 0 < len(rejections) <= MOST_REJECTIONS:
+    if not 0 < len(rejections) <= MAX_REJECTIONS:
         return format_html("{}", text)
     return format_html("{} {}", text, take_back_button(post, rejections, _("Take it back")))
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import LayerOutcome, checked_note, decide
+from content.layers.decide import LayerOutcome, clean_note, decide
 from content.models import Layer, Post
 from content.review.differences import SEPARATOR, base_path
 from content.review.passages import passages_at
@@ -19,7 +19,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.post_pages import post_page, read, review_url
 from proofroom.editorial.review.cards import Decisions, layer_label
-from proofroom.editorial.review.confirmations import tell
+from proofroom.editorial.review.confirmations import add_confirmations
 from proofroom.editorial.review.page import Reviewed, show
 
 _WORDS = ("accept", "reject")
@@ -78,9 +78,9 @@ def _carry_out(
             digest=request.POST.get("digest", ""),
             accept=accept,
             refuse=refuse,
-            note=checked_note(request.POST.get("note", "")),
+            note=clean_note(request.POST.get("note", "")),
             notes={
-                path: checked_note(sent[base_path(path)])
+                path: clean_note(sent[base_path(path)])
                 for path in refuse
                 if base_path(path) in sent
             },
@@ -89,7 +89,7 @@ def _carry_out(
         if error.status in (403, 404):
             raise
         return _refused(reviewed, error)
-    tell(request, post, view, done)
+    add_confirmations(request, post, view, done)
     return HttpResponseRedirect(_next(post, view, done))
 
 

@@ -34,7 +34,7 @@ class EarlierRejections:
         return any(one.is_same for one in (*self.newest, *self.older))
 
 
-def rejected_before(post: Post, view: LayerView) -> dict[str, EarlierRejections]:
+def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRejections]:
     """What the cards of a layer say, by path. One query."""
     return {
         path: EarlierRejections(ones[:_SHOWN], ones[_SHOWN:])

@@ -28,7 +28,7 @@ from proofroom.editorial.post_editor.form_fields import (
     typed_of,
     value_of,
 )
-from proofroom.editorial.post_editor.rich_text_values import lines
+from proofroom.editorial.post_editor.rich_text_values import normalize_line_ends
 from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
 from proofroom.editorial.posts.post_pages import read as read_post
 from proofroom.editorial.review.page import Reviewed, may_edit
@@ -62,7 +62,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def _gone(reviewed: Reviewed, path: str) -> HttpResponse:
     """Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied."""
     messages.warning(reviewed.request, _("This change is not staged any more."))
-    typed = lines(reviewed.request.POST.get(path, ""))
+    typed = normalize_line_ends(reviewed.request.POST.get(path, ""))
     if typed.strip() and stamp(typed) != reviewed.request.POST.get(f"was.{path}"):
         text = _("What you typed is not saved: %(words)s")
         messages.warning(reviewed.request, text % {"words": typed[:_MOST_SAID]})

@@ -21,7 +21,7 @@ class Next:
     total: int
 
 
-def next_after(post: Post, layer: Layer) -> Next | None:
+def find_next_review(post: Post, layer: Layer) -> Next | None:
     """The next layer of another post, those of the same kind first, the longest waiting first. One query."""
     waiting = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True).exclude(post=post)
     elsewhere = Case(

@@ -20,10 +20,10 @@ from proofroom.editorial.posts.titles import title_in
 from proofroom.editorial.review.cards import (
     Decisions,
     ReviewCard,
+    build_layer_cards,
     layer_label,
-    shown_layer,
 )
-from proofroom.editorial.review.next_reviews import next_after
+from proofroom.editorial.review.next_reviews import find_next_review
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ def show(
         "may_reject": may(request, "posts.review.approve"),
         "other_count": len(other.changes),
         "other_url": review_url(post, other.layer),
-        "next": next_after(post, view.layer),
-        "words": words(is_review=is_review),
+        "next": find_next_review(post, view.layer),
+        "words": script_texts(is_review=is_review),
         "is_nav_sidebar_enabled": False,
         **_switches(reviewed),
         **(more or {}),
@@ -96,7 +96,7 @@ def show(
 
 def _cards(reviewed: Reviewed, decisions: Decisions) -> dict[str, Any]:
     request, view = reviewed.request, reviewed.view
-    shown = shown_layer(
+    shown = build_layer_cards(
         request, reviewed.layers, view, decisions, may_edit=may_edit(request, view.layer)
     )
     cards = shown.cards
@@ -138,7 +138,7 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
     }
 
 
-def words(*, is_review: bool) -> dict[str, list[str]]:
+def script_texts(*, is_review: bool) -> dict[str, list[str]]:
     """What the script says, each for one and for more; the page has no other words in it."""
     both = (1, 2)
     if is_review:

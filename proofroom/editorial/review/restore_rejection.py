@@ -15,9 +15,9 @@ from django.utils.translation import ngettext
 from content.changes import apply
 from content.inbox.rejections import (
     changes_of,
+    filter_kept,
+    find_rejections,
     is_untouched,
-    readable,
-    rejected_of,
     take_back_rejections,
 )
 from content.layers import Layers, LayerView
@@ -34,7 +34,7 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import (
-    MOST_REJECTIONS,
+    MAX_REJECTIONS,
     post_page,
     post_url,
     read,
@@ -43,7 +43,7 @@ from proofroom.editorial.posts.post_pages import (
 from proofroom.editorial.review.cards import layer_label
 
 _ID: Final = "[1-9][0-9]{0,17}"
-_IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MOST_REJECTIONS - 1}}}")
+_IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MAX_REJECTIONS - 1}}}")
 
 
 @answers_refusals
@@ -56,7 +56,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
     ids = [int(id_) for id_ in rejections.split(",")]
     if request.method == "POST":
         return _taken_back(request, post, ids)
-    rows = rejected_of(post, ids)
+    rows = find_rejections(post, ids)
     view = layers.view(Layer(rows[0].layer))
     # Who rejected it, when and why: of these rejections, and of nothing else that happened to the post.
     of = {row.rejection for row in rows}
@@ -84,7 +84,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
 
 def _shown(layers: Layers, view: LayerView, rows: Sequence[RejectedChange]) -> dict[str, Any]:
     """What can come back as cards; the rest by name, with why not."""
-    kept = readable(rows)
+    kept = filter_kept(rows)
     free = [one for one in kept if is_untouched(one, view)]
     changes = changes_of(free, view)
     after = apply(view.document, changes)

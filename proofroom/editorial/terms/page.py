@@ -24,9 +24,9 @@ from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import Taxonomy, taxonomies
 
-MANY: Final = 60
+MANY_TERMS: Final = 60
 """Terms of a tree that opens with its top only."""
-MOST_BUTTONS: Final = 200
+MAX_MOVE_BUTTONS: Final = 200
 """Terms of a tree whose rows have buttons for those without scripts; in a larger one each has its page."""
 
 
@@ -78,8 +78,8 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         "nodes": nodes,
         "number": number,
         "deepest": DEEPEST if shown.taxonomy.hierarchical else 1,
-        "closed": number > MANY,
-        "has_buttons": number <= MOST_BUTTONS,
+        "closed": number > MANY_TERMS,
+        "has_buttons": number <= MAX_MOVE_BUTTONS,
         "taxonomies": _taxonomies(shown, numbers),
         "locales": _locales(shown, numbers),
     }

@@ -129,7 +129,7 @@ def _waiting(ids: Sequence[UUID]) -> Mapping[UUID, tuple[Waits, ...]]:
 
 
 _PAGE: Final = 25
-MOST: Final = 20
+MAX_ROWS: Final = 20
 _LONGEST: Final = 100
 _WORDS: Final = {
     "missing": gettext_lazy("A language is missing"),
@@ -149,7 +149,7 @@ def translations(request: HttpRequest) -> HttpResponse:
 
 
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
-    asked = asked_of(request)
+    asked = read_matrix_filter(request)
     locales = [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
     found = Paginator(originals(asked, _types(), settings.CMS_ENV.locales), _PAGE)
     shown = found.get_page(request.GET.get("page"))
@@ -165,7 +165,7 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         "may_create": may(request, "posts.translate"),
         "offers": any(cell.is_missing for row in rows for cell in row.cells),
         "is_narrowed": bool(asked.words or asked.type or asked.locale or asked.state),
-        "most": MOST,
+        "most": MAX_ROWS,
         "problem": problem,
         "hides_ask": True,  # it would stand on the button
     }
@@ -173,7 +173,7 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
     return page(request, "admin/translations.html", context, title=title, status=status)
 
 
-def asked_of(request: HttpRequest) -> MatrixFilter:
+def read_matrix_filter(request: HttpRequest) -> MatrixFilter:
     """What an address asks for; what is odd in it asks for nothing."""
     query = request.GET
     chosen = {
@@ -193,8 +193,8 @@ def _types() -> list[str]:
 def _create(request: HttpRequest) -> HttpResponse:
     require(request, "posts.translate")
     marks = _read(request.POST.getlist("make"))
-    if not 1 <= len(marks) <= MOST:
-        text = _("Tick 1 to %(most)d missing translations.") % {"most": MOST}
+    if not 1 <= len(marks) <= MAX_ROWS:
+        text = _("Tick 1 to %(most)d missing translations.") % {"most": MAX_ROWS}
         return _show(request, text, 422)
     made: list[Post] = []
     for post_id, locale in marks:
