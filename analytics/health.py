@@ -14,7 +14,7 @@ from analytics.models import RollUp
 from analytics.rollups.aggregate import is_waiting
 from proofroom.core.diagnostics.doctor import CheckResult
 
-LATE: Final = timedelta(minutes=10)
+LATE_AFTER: Final = timedelta(minutes=10)
 _ADVICE: Final = gettext_noop(
     "start the worker and the scheduler; reports count a part each time they are read"
 )
@@ -27,7 +27,7 @@ def figures() -> Iterator[CheckResult]:
         yield CheckResult("ok", "analytics", "every view and click is added up")
     elif counted_at is None:
         yield CheckResult("warn", "analytics", _("no view or click was ever added up"), _(_ADVICE))
-    elif timezone.now() - counted_at > LATE:
+    elif timezone.now() - counted_at > LATE_AFTER:
         minutes = (timezone.now() - counted_at) // timedelta(minutes=1)
         behind = _("figures are %(n)s minutes behind") % {"n": f"{minutes:,}"}
         yield CheckResult("warn", "analytics", behind, _(_ADVICE))

@@ -19,7 +19,7 @@ from analytics.rollups.aggregate import add_up
 from analytics.rollups.months import close_months
 from analytics.rollups.periods import Period
 from analytics.rollups.report_types import HeatAsked
-from analytics.services.track import Seen, track
+from analytics.services.track import Seen, record_events
 from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
 from benchmarks import analytics_raw as raw
 from benchmarks.sizes import Sizes
@@ -147,7 +147,7 @@ def _cost(posts: Sequence[str], sizes: Sizes) -> None:
         ]
         for number in range(sizes.analytics_probe // _CALL)
     ]  # fmt: skip
-    taken = _spent(lambda: [track(seen=seen) for seen in calls])
+    taken = _spent(lambda: [record_events(seen=seen) for seen in calls])
     added = _added(sizes.analytics_chunk)
     print(
         f"One more event: taken in {taken.of(sizes.analytics_probe)}; "

@@ -53,7 +53,7 @@ def _taken(ask: Callable[[str], QuerySet[Any]], words: str) -> float:
 
 def _ranked(words: str) -> QuerySet[Post]:
     posts = queries.published_posts().filter(locale=LOCALE)
-    return search.by_rank(search.matching(posts, words, LOCALE))
+    return search.order_by_rank(search.search_posts(posts, words, LOCALE))
 
 
 def _holding(words: str) -> QuerySet[Post]:

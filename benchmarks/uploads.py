@@ -54,7 +54,9 @@ def measure(photos: Mapping[str, tuple[int, int]], rounds: int) -> list[Taken]:
     from proofroom.core.actor import Actor
 
     user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
-    variants.wake = lambda asset_id, theme: None  # the worker's part is measured on its own
+    variants.wake_renderer = lambda asset_id, theme: (
+        None
+    )  # the worker's part is measured on its own
     actor = Actor(user=user, via="command")
     return [_taken(name, photo(size), rounds, actor) for name, size in photos.items()]
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, cast
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from proofroom.core.diagnostics.commands import offered
+from proofroom.core.diagnostics.commands import require_known_command
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -82,7 +82,9 @@ def _from_base(value: Path) -> Path:
 
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
 Commands = Annotated[
-    tuple[Annotated[str, AfterValidator(offered)], ...], NoDecode, BeforeValidator(split)
+    tuple[Annotated[str, AfterValidator(require_known_command)], ...],
+    NoDecode,
+    BeforeValidator(split),
 ]
 Locales = Annotated[
     tuple[Annotated[str, AfterValidator(_locale)], ...], NoDecode, BeforeValidator(split)

@@ -14,9 +14,9 @@ from django.views import defaults
 from django.views.csrf import csrf_failure as csrf_page
 
 from proofroom.core.diagnostics.availability import (
-    MESSAGE,
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,
+    UNAVAILABLE_MESSAGE,
     is_database_away,
     log_database_away,
 )
@@ -102,7 +102,7 @@ def unavailable(request: HttpRequest, error: BaseException | None) -> HttpRespon
     log_database_away(error, f"{request.method} {request.path_info}")
     response: HttpResponse
     if _is_api(request):
-        response = _json(503, UNAVAILABLE, MESSAGE)
+        response = _json(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
     else:
         response = HttpResponse(render_to_string("503.html"), status=503)
     response["Retry-After"] = str(RETRY_AFTER_SECONDS)

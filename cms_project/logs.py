@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
-from proofroom.core.redaction import HIDDEN, without_credentials
+from proofroom.core.redaction import REDACTED_SECRET, redact_credentials
 
 _SAY_AGAIN_SECONDS: Final = 60.0
 
@@ -29,8 +29,8 @@ class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record)
         for secret in self.secrets:
-            text = text.replace(secret, HIDDEN)
-        return one_record(without_credentials(text))
+            text = text.replace(secret, REDACTED_SECRET)
+        return one_record(redact_credentials(text))
 
 
 class LogFileHandler(WatchedFileHandler):

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from forms.models import FormSubmission
 from forms.queries import columns_of
-from proofroom.core.csv_export import first_line, line
+from proofroom.core.csv_export import header_line, line
 
 _CHUNK: Final = 500
 
@@ -19,7 +19,7 @@ def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
     """The lines of the file, the header first. A column per field, by its label."""
     payloads = rows.order_by().values_list("payload", flat=True)
     columns = columns_of(slug, payloads.iterator(chunk_size=_CHUNK))
-    yield first_line(["ID", "Submitted", "Locale", *_titles(columns)])
+    yield header_line(["ID", "Submitted", "Locale", *_titles(columns)])
     for row in rows.iterator(chunk_size=_CHUNK):
         at = row.created_at.strftime("%Y-%m-%dT%H:%M:%SZ")
         cells = [row.payload.get(name) for name in columns]

@@ -18,7 +18,7 @@ FieldType = Literal[
     "text", "email", "textarea", "select", "checkbox", "number", "date", "tel", "url"
 ]
 FIELD_TYPES: Final[tuple[str, ...]] = get_args(FieldType)
-LONGEST: Final[dict[str, int]] = {
+MAX_LENGTHS: Final[dict[str, int]] = {
     "text": 2_000,
     "email": 254,
     "textarea": 20_000,
@@ -26,8 +26,8 @@ LONGEST: Final[dict[str, int]] = {
     "url": 2_000,
 }
 """Characters of a value, by the types that hold text."""
-MOST_FIELDS: Final = 100
-MOST_OPTIONS: Final = 200
+MAX_FIELDS: Final = 100
+MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"
 """A field that people do not see and leave empty; programs that fill whatever they find give themselves away."""
 
@@ -46,7 +46,7 @@ def _stripped(most: int, least: int = 0) -> StringConstraints:
 
 Label = Annotated[str, _stripped(200, 1), AfterValidator(_one_line)]
 Hint = Annotated[str, _stripped(500), AfterValidator(_one_line)]
-Length = Annotated[int, Bounds(ge=1, le=max(LONGEST.values()))]
+Length = Annotated[int, Bounds(ge=1, le=max(MAX_LENGTHS.values()))]
 
 
 class Field(BaseModel):
@@ -60,7 +60,7 @@ class Field(BaseModel):
     label: Label
     type: FieldType
     required: bool = False
-    options: Annotated[list[Label], Bounds(min_length=1, max_length=MOST_OPTIONS)] | None = None
+    options: Annotated[list[Label], Bounds(min_length=1, max_length=MAX_OPTIONS)] | None = None
     min_length: Length | None = None
     max_length: Length | None = None
     pattern: str | None = None
@@ -70,7 +70,7 @@ class Field(BaseModel):
     @property
     def longest(self) -> int:
         """The most characters of a value of this field."""
-        bound = patterns.LONGEST_TEXT if self.pattern else LONGEST[self.type]
+        bound = patterns.MAX_TEXT_LENGTH if self.pattern else MAX_LENGTHS[self.type]
         return min(bound, self.max_length or bound)
 
     def to_json(self) -> JsonObject:
@@ -78,7 +78,7 @@ class Field(BaseModel):
         return values
 
 
-def faults_of(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
+def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
     """What is wrong between the keys of the fields, by path: `0.options`."""
     names: set[str] = set()
     for place, field in enumerate(fields):
@@ -112,15 +112,15 @@ def _lengths(field: Field) -> Iterator[tuple[str, str]]:
     for key, number in given.items():
         if number is None:
             continue
-        if field.type not in LONGEST:
+        if field.type not in MAX_LENGTHS:
             yield key, _("A field of the type %(type)s has no length.") % {"type": field.type}
-        elif number > LONGEST[field.type]:
+        elif number > MAX_LENGTHS[field.type]:
             yield (
                 key,
                 _("A field of the type %(type)s takes %(most)s characters.")
-                % {"type": field.type, "most": f"{LONGEST[field.type]:,}"},
+                % {"type": field.type, "most": f"{MAX_LENGTHS[field.type]:,}"},
             )
-    if field.type in LONGEST and (field.min_length or 0) > field.longest:
+    if field.type in MAX_LENGTHS and (field.min_length or 0) > field.longest:
         yield (
             "minLength",
             _("minLength is more than the %(most)s characters allowed.")
@@ -131,14 +131,14 @@ def _lengths(field: Field) -> Iterator[tuple[str, str]]:
 def _pattern(field: Field) -> Iterator[tuple[str, str]]:
     if field.pattern is None:
         return
-    if field.type not in LONGEST or field.type == "textarea":
+    if field.type not in MAX_LENGTHS or field.type == "textarea":
         yield "pattern", _("A field of the type %(type)s has no pattern.") % {"type": field.type}
     elif not field.pattern:
         yield "pattern", _("The pattern is empty; leave it out.")
-    elif fault := patterns.fault_of(field.pattern):
+    elif fault := patterns.find_pattern_fault(field.pattern):
         yield "pattern", _("The pattern %(fault)s.") % {"fault": fault}
-    elif (field.max_length or 0) > patterns.LONGEST_TEXT:
+    elif (field.max_length or 0) > patterns.MAX_TEXT_LENGTH:
         yield (
             "maxLength",
-            _("With a pattern, at most %(most)s characters.") % {"most": patterns.LONGEST_TEXT},
+            _("With a pattern, at most %(most)s characters.") % {"most": patterns.MAX_TEXT_LENGTH},
         )

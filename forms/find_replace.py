@@ -17,7 +17,7 @@ _OF_FIELDS: Final = ("label", "placeholder", "help")
 
 
 def _change(form: FormDefinition, hand: Hand) -> None:
-    now = presenters.definition(form)
+    now = presenters.present_form(form)
     values: JsonObject = {name: hand.take(name, cast(Json, now[name])) for name in _TEXTS}
     values["fields"] = [
         _field(field, hand, f"fields.{place}") for place, field in enumerate(form.fields)
@@ -32,7 +32,7 @@ def _change(form: FormDefinition, hand: Hand) -> None:
     form.success_message = definition.success_message
     form.redirect_url = definition.redirect_url
     form.version += 1
-    stored = presenters.definition(form)
+    stored = presenters.present_form(form)
     hand.settle({name: cast(Json, stored[name]) for name in _TEXTS})
 
 

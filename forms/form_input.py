@@ -15,7 +15,12 @@ from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from forms.fields import MOST_FIELDS, Field, Label, faults_of
+from forms.fields import (
+    MAX_FIELDS,
+    Field,
+    Label,
+    find_field_faults,
+)
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import Json
 from proofroom.core.validation.errors import (
@@ -80,7 +85,7 @@ class FormInput(BaseModel):
 
     title: Label
     description: Annotated[str, _lines(2000), AfterValidator(_whole_lines)] = ""
-    fields: Annotated[list[Field], Bounds(min_length=1, max_length=MOST_FIELDS)]
+    fields: Annotated[list[Field], Bounds(min_length=1, max_length=MAX_FIELDS)]
     submit_label: Annotated[Label, Bounds(max_length=100)] = "Send"
     success_message: Annotated[str, _lines(1000, 1), AfterValidator(_whole_lines)] = "Thank you."
     redirect_url: Annotated[str, _lines(2000), AfterValidator(_safe_target)] = ""
@@ -97,14 +102,14 @@ def read_definition(values: Mapping[str, Json]) -> FormInput:
     except ValidationError as error:
         raise refuse(details_of(error, _sentence)) from None
     details: dict[str, list[str]] = {}
-    for path, sentence in faults_of(definition.fields):
+    for path, sentence in find_field_faults(definition.fields):
         details.setdefault(f"fields.{path}", []).append(sentence)
     if details:
         raise refuse(details)
     return definition
 
 
-def checked_slug(slug: object) -> str:
+def clean_slug(slug: object) -> str:
     if not isinstance(slug, str) or len(slug) > 100 or not _SLUG.match(slug):
         raise invalid(
             "slug",
@@ -115,7 +120,7 @@ def checked_slug(slug: object) -> str:
     return slug
 
 
-def checked_locale(locale: object) -> str:
+def clean_locale(locale: object) -> str:
     """The locale, the default one for None. 422 on one that the site does not have."""
     if locale is None:
         return str(settings.CMS_ENV.default_locale)

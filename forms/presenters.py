@@ -10,7 +10,7 @@ from forms.models import FormDefinition
 Wire = dict[str, Any]
 
 
-def definition(form: FormDefinition) -> Wire:
+def present_form(form: FormDefinition) -> Wire:
     """The form by the names of the wire."""
     return {
         "id": form.pk,

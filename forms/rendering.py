@@ -9,7 +9,12 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from forms.fields import HONEYPOT, LONGEST, Field, FieldType
+from forms.fields import (
+    HONEYPOT,
+    MAX_LENGTHS,
+    Field,
+    FieldType,
+)
 from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.database.statements import Row, Statement
@@ -127,7 +132,7 @@ def _field(field: Field) -> SiteField:
         required=field.required,
         options=tuple(field.options or ()),
         min_length=field.min_length,
-        max_length=field.longest if field.type in LONGEST else None,
+        max_length=field.longest if field.type in MAX_LENGTHS else None,
         pattern=field.pattern or "",
         placeholder=field.placeholder or "",
         help=field.help or "",

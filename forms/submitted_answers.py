@@ -17,7 +17,7 @@ from forms.fields import Field
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns
-from proofroom.core.validation.input_validation import LARGEST, refuse_unstorable
+from proofroom.core.validation.input_validation import MAX_INTEGER, refuse_unstorable
 
 _MOST_REFUSALS: Final = 50
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?\Z", re.ASCII)
@@ -138,10 +138,10 @@ def _number(field: Field, given: Json) -> Json:
         return None
     if isinstance(given, str) and _NUMBER.match(given):
         number = float(given)
-        given = int(number) if number.is_integer() and abs(number) <= LARGEST else number
+        given = int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise _DoesNotFit(gettext("%(label)s must be a number."))
-    if not isfinite(given) or abs(given) > LARGEST:
+    if not isfinite(given) or abs(given) > MAX_INTEGER:
         raise _DoesNotFit(gettext("%(label)s must be a number between -2**53 and 2**53."))
     return given
 

@@ -80,7 +80,7 @@ class _File:
         raise ValueError("an item lies outside the data")
 
 
-def without_data(content: bytes) -> bytes:
+def blank_metadata(content: bytes) -> bytes:
     """The file with zeros where a camera's data, places, previews and other boxes were."""
     file = _File(bytearray(content))
     top = list(file.boxes(0, len(content)))
@@ -308,6 +308,6 @@ COPIERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "PNG": _png,
     "WEBP": _webp,
     "GIF": _gif,
-    "AVIF": without_data,
+    "AVIF": blank_metadata,
 }
 """By the name of the format."""

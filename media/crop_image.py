@@ -10,7 +10,12 @@ from typing import Final
 from django.utils.translation import gettext as _
 from PIL import Image
 
-from media.images import encoded, frames_of, upright, without_data
+from media.images import (
+    encode_image,
+    frames_of,
+    normalize_orientation,
+    strip_metadata,
+)
 from proofroom.core.errors import invalid
 
 _JPEG, _PNG = ("JPEG", ".jpg"), ("PNG", ".png")
@@ -46,15 +51,15 @@ class Box:
         return (x, y) if 0 <= x <= 1 and 0 <= y <= 1 else None
 
 
-def cropped(content: bytes, box: Box) -> tuple[bytes, str]:
+def crop(content: bytes, box: Box) -> tuple[bytes, str]:
     """The part as a file, and the ending of its name. Raises `RuleViolation` for an animation."""
     image = Image.open(BytesIO(content))
     if frames_of(image) > 1:
         raise invalid("box", _("An animation cannot be cropped."))
     kind, suffix = _KINDS.get(str(image.format), _OTHERS)
-    whole = upright(image)
+    whole = normalize_orientation(image)
     left, top = round(box.left * whole.width), round(box.top * whole.height)
     left, top = min(left, whole.width - 1), min(top, whole.height - 1)
     right = max(left + 1, min(whole.width, round((box.left + box.width) * whole.width)))
     bottom = max(top + 1, min(whole.height, round((box.top + box.height) * whole.height)))
-    return encoded(without_data(whole.crop((left, top, right, bottom))), kind), suffix
+    return encode_image(strip_metadata(whole.crop((left, top, right, bottom))), kind), suffix

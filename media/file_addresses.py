@@ -15,7 +15,7 @@ _VARIANT: Final = re.compile(r"(.*[0-9a-f]{32})(?:-dark)?-(?:large|medium|small)
 _SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 
 
-def name_of(address: str) -> str | None:
+def storage_name(address: str) -> str | None:
     """The name in the storage of a file that an address leads to; None for what is no file of ours."""
     plain = re.split(r"[?#]", address, maxsplit=1)[0]
     for base in _bases():
@@ -25,7 +25,7 @@ def name_of(address: str) -> str | None:
     return None
 
 
-def names_of_same(name: str) -> tuple[str, ...]:
+def related_names(name: str) -> tuple[str, ...]:
     """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
     those that the file it is made of can have."""
     found = _VARIANT.fullmatch(name)

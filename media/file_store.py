@@ -24,10 +24,10 @@ from django.utils.translation import gettext as _
 from media.images import VARIANTS
 from media.models import Asset, StoredFile, Theme
 from proofroom.core.errors import CmsError
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 logger = logging.getLogger(__name__)
-UNUSED: Final = timedelta(hours=1)
+UNUSED_FILE_AGE: Final = timedelta(hours=1)
 """How long a file may be written before it counts as left behind."""
 _BATCH: Final = 20
 """Files deleted in one transaction, which holds their rows."""
@@ -46,14 +46,14 @@ def new_name(suffix: str) -> str:
     return f"{stem[:2]}/{stem}{suffix}"
 
 
-def planned(name: str, theme: str = Theme.LIGHT) -> dict[str, str]:
+def planned_variants(name: str, theme: str = Theme.LIGHT) -> dict[str, str]:
     """The names of the variants of the file of that name."""
     path = PurePosixPath(name)
     stem = path.stem if theme == Theme.LIGHT else f"{path.stem}-dark"
     return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in VARIANTS}
 
 
-def reserve(names: Iterable[str], time: timedelta = UNUSED) -> None:
+def reserve(names: Iterable[str], time: timedelta = UNUSED_FILE_AGE) -> None:
     """Note that files of these names are about to be written. Names in use stay in use."""
     wanted, due = list(names), timezone.now() + time
     rows = [StoredFile(name=name, due_at=due) for name in wanted]
@@ -108,7 +108,7 @@ def take(names: Iterable[str], asset: Asset) -> None:
         raise StorageFailed(_("The file was deleted before it was in use; try again."))
 
 
-def let_go(names: Iterable[str], when: datetime) -> None:
+def release_files(names: Iterable[str], when: datetime) -> None:
     """Nothing uses these files any more; they are deleted then. In the caller's transaction."""
     wanted = list(names)
     StoredFile.objects.bulk_create(
@@ -116,16 +116,16 @@ def let_go(names: Iterable[str], when: datetime) -> None:
     )
     StoredFile.objects.filter(name__in=wanted, is_deleted=False).update(due_at=when)
     if when <= timezone.now():
-        after_commit(_wake, "files to delete", once=True)
+        send_after_commit(_wake, "files to delete", once=True)
 
 
-def let_go_unknown(names: Collection[str]) -> None:
+def release_unknown_files(names: Collection[str]) -> None:
     """Have files without a row deleted now; one that is in use by now stays. In the caller's transaction."""
     now = timezone.now()
     StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
     rows = [StoredFile(name=name, due_at=now) for name in names]
     StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
-    after_commit(_wake, "files to delete", once=True)
+    send_after_commit(_wake, "files to delete", once=True)
 
 
 def _wake() -> None:
@@ -154,7 +154,7 @@ def _delete_batch() -> tuple[int, bool]:
     rows = list(due.order_by("due_at", "pk")[:_BATCH])
     ids = [row.pk for row in rows if _is_deleted(row.name)]
     StoredFile.objects.filter(pk__in={row.pk for row in rows} - set(ids)).update(
-        due_at=now + UNUSED
+        due_at=now + UNUSED_FILE_AGE
     )
     # The old name of an asset goes on leading to it; one of nobody is not needed any more.
     StoredFile.objects.filter(pk__in=ids, asset=None).delete()

@@ -28,5 +28,5 @@ MEDIA: Final = RowSource(
     change_row=_change,
     texts=("alt_text",),
     documents=("categories",),
-    follow=search.index,
+    follow=search.index_assets,
 )

@@ -73,7 +73,7 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
         raise
     except Exception as error:
         # A decoder fails in as many ways as files are broken: OSError, SyntaxError, ValueError, zlib.error, …
-        raise damaged() from error
+        raise damaged_image_error() from error
     return Cleaned(cleaned, mime, suffix, width, height)
 
 
@@ -87,9 +87,9 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
         # Of this kind no header can be read where the rest is missing.
-        raise damaged() if _AVIF.match(content) else _no_image() from None
+        raise damaged_image_error() if _AVIF.match(content) else _no_image() from None
     except Exception as error:
-        raise damaged() from error
+        raise damaged_image_error() from error
     if pixels > max_pixels or frames > _MOST_FRAMES or pixels * frames > _most(max_pixels):
         raise _too_many_pixels(max_pixels)
     return image
@@ -184,13 +184,13 @@ def _too_many_pixels(most: int) -> RuleViolation:
     )
 
 
-def damaged() -> RuleViolation:
+def damaged_image_error() -> RuleViolation:
     return invalid(
         "file", _("The file is damaged: it cannot be read to its end."), code="damaged_file"
     )
 
 
-def upright(image: Image.Image) -> Image.Image:
+def normalize_orientation(image: Image.Image) -> Image.Image:
     """The first frame as sRGB with the camera's orientation applied; RGBA where something is transparent."""
     image.load()
     profile = image.info.get("icc_profile")
@@ -223,11 +223,11 @@ def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def _encoded(image: Image.Image, kind: str) -> tuple[bytes, tuple[int, int]]:
-    shown = without_data(upright(image))
-    return encoded(shown, kind), shown.size
+    shown = strip_metadata(normalize_orientation(image))
+    return encode_image(shown, kind), shown.size
 
 
-def encoded(image: Image.Image, kind: str) -> bytes:
+def encode_image(image: Image.Image, kind: str) -> bytes:
     """The file of an image that is upright and carries no data."""
     out = BytesIO()
     shown = image.convert("RGB") if kind == "JPEG" else image
@@ -235,7 +235,7 @@ def encoded(image: Image.Image, kind: str) -> bytes:
     return out.getvalue()
 
 
-def without_data(image: Image.Image) -> Image.Image:
+def strip_metadata(image: Image.Image) -> Image.Image:
     """The pixels alone: what `info` carries would be written into the file again."""
     bare = image.copy()
     bare.info = {}

@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from media.models import FileCheck, StoredFile
 from proofroom.core.actor import Actor
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 from proofroom.core.tools import progress
 
-MOST: Final = 200
+MAX_FILES_LISTED: Final = 200
 """Findings that are named; the rest are counted."""
 _KEPT: Final = 20
 _STARTED: Final = timedelta(hours=2)
@@ -46,12 +46,12 @@ class Report:
 
     def add_missing(self, asset_id: object, name: str) -> None:
         self.missing_count += 1
-        if len(self.missing) < MOST:
+        if len(self.missing) < MAX_FILES_LISTED:
             self.missing.append((str(asset_id), name))
 
     def add_orphaned(self, name: str) -> None:
         self.orphaned_count += 1
-        if len(self.orphaned) < MOST:
+        if len(self.orphaned) < MAX_FILES_LISTED:
             self.orphaned.append(_storable(name))
 
 
@@ -132,7 +132,7 @@ def request_check(*, actor: Actor) -> FileCheck:
         waiting = FileCheck.objects.create()
         old = FileCheck.objects.values_list("pk", flat=True)[_KEPT:]
         FileCheck.objects.filter(pk__in=list(old)).delete()
-    after_commit(_wake, "a check of the files", once=True)
+    send_after_commit(_wake, "a check of the files", once=True)
     return waiting
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from media.models import Asset, AssetStatus, StoredFile
-from media.queries import assets_for
+from media.queries import load_assets_by_name
 
 _VARIANT: Final = re.compile(r".*[0-9a-f]{32}(-dark)?-(large|medium|small)\.webp")
 _LONGEST: Final = StoredFile._meta.get_field("name").max_length or 300
@@ -16,7 +16,7 @@ def present_name(name: str) -> str | None:
     """The name of the file to show instead, or None where the name leads nowhere else. One query."""
     if len(name) > _LONGEST or "\x00" in name:
         return None
-    asset = assets_for((), (name,)).by_name.get(name)
+    asset = load_assets_by_name((), (name,)).by_name.get(name)
     if asset is None:
         return None
     found = _same_of(asset, name)

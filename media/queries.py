@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from media.file_addresses import names_of_same
+from media.file_addresses import related_names
 from media.models import Asset, AssetStatus, MediaReference, VariantWork
 from media.search import TABLE
 from proofroom.core import search
@@ -37,14 +37,14 @@ def media_exists(id_: str) -> bool:
     return Asset.objects.filter(pk=id_).exists()
 
 
-def assets(ids: Iterable[str]) -> dict[str, Asset]:
+def load_assets(ids: Iterable[str]) -> dict[str, Asset]:
     """The assets of these ids, by id; what is no UUID or unknown is left out. One query, none for no ids."""
-    return assets_for(ids).by_id
+    return load_assets_by_name(ids).by_id
 
 
-def assets_for(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> Found:
+def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> Found:
     """The assets of these ids and of files of these names. One query for both, none for none."""
-    wanted, same = set(_uuids(ids)), {name: names_of_same(name) for name in names}
+    wanted, same = set(_uuids(ids)), {name: related_names(name) for name in names}
     files = {name for others in same.values() for name in others}
     if not wanted and not files:
         return Found()
@@ -96,12 +96,12 @@ def list_assets(
 
     With words to search for, those that have all of them, the best match first; else the newest first.
     """
-    found = with_words(Asset.objects.all(), search) if search.strip() else Asset.objects.all()
-    found = of_type(in_category(found, category), mime)
+    found = filter_by_words(Asset.objects.all(), search) if search.strip() else Asset.objects.all()
+    found = filter_by_type(filter_by_category(found, category), mime)
     if status:
         found = found.filter(status=status)
     if is_used is not None:
-        found = used(found, is_used)
+        found = filter_by_use(found, is_used)
     return _ordered(found, ordering, bool(search.strip()))
 
 
@@ -113,7 +113,7 @@ def _ordered(found: QuerySet[Asset], ordering: str, is_ranked: bool) -> QuerySet
     return found.order_by(*first, "-created_at", "-id")
 
 
-def with_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:
+def filter_by_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:
     """Those that have every word in alt text, description, name or category, with their rank."""
     return search.matching(rows, TABLE, words, locales=settings.CMS_ENV.locales)
 
@@ -136,7 +136,7 @@ def category_counts(begin: int = 0, end: int = 100) -> tuple[list[tuple[str, int
         return [(str(name), int(number)) for name, number in cursor.fetchall()], total
 
 
-def in_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
+def filter_by_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
     """Those in this category, exactly; all of them for none."""
     if not category or "\x00" in category:
         return rows.none() if category else rows
@@ -147,20 +147,20 @@ def in_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
     return rows.extra(where=[f"EXISTS ({listed})"], params=[category])  # noqa: S610
 
 
-def of_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
+def filter_by_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
     """Those of a type: `image/png`, or `image` for any; all of them for none."""
     if not mime or "\x00" in mime:
         return rows.none() if mime else rows
     return rows.filter(mime=mime) if "/" in mime else rows.filter(mime__startswith=f"{mime}/")
 
 
-def used(rows: QuerySet[Asset], is_used: bool) -> QuerySet[Asset]:
+def filter_by_use(rows: QuerySet[Asset], is_used: bool) -> QuerySet[Asset]:
     """Those that something uses, or those that nothing does."""
     uses = Exists(MediaReference.objects.filter(asset=OuterRef("pk")))
     return rows.filter(uses if is_used else ~uses)
 
 
-def without_words(rows: QuerySet[Asset], locale: str = "") -> QuerySet[Asset]:
+def filter_undescribed(rows: QuerySet[Asset], locale: str = "") -> QuerySet[Asset]:
     """The images that say nothing to those who cannot see them: in the default language, or in another one."""
     images = rows.filter(mime__startswith="image/", is_decorative=False)
     if not locale or locale == settings.CMS_ENV.default_locale:
@@ -168,13 +168,13 @@ def without_words(rows: QuerySet[Asset], locale: str = "") -> QuerySet[Asset]:
     return images.exclude(alt_texts__has_key=locale)
 
 
-def with_problems(rows: QuerySet[Asset]) -> QuerySet[Asset]:
+def filter_failed(rows: QuerySet[Asset]) -> QuerySet[Asset]:
     """Those whose sizes, light or dark, could not be made."""
     given_up = Exists(VariantWork.objects.filter(asset=OuterRef("pk"), is_given_up=True))
     return rows.filter(Q(status=AssetStatus.FAILED) | given_up)
 
 
-def with_use_counts(rows: QuerySet[Asset]) -> QuerySet[Asset]:
+def annotate_use_counts(rows: QuerySet[Asset]) -> QuerySet[Asset]:
     """Each with `uses`: in how many places it is used."""
     counted = (
         MediaReference.objects.filter(asset=OuterRef("pk"))

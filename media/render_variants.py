@@ -16,7 +16,7 @@ from django.utils import timezone
 from PIL import Image, ImageChops, ImageStat
 
 from media import file_store
-from media.images import VARIANTS, upright, without_data
+from media.images import VARIANTS, normalize_orientation, strip_metadata
 from media.models import Asset, AssetStatus, Theme, VariantWork
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
@@ -27,21 +27,21 @@ _SHARPNESS: Final = 2
 """How many times larger than the largest size a JPEG is decoded: as much as resampling can use."""
 
 
-def variants_of(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
+def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
     """Name and content of each size, from the largest; never enlarged. Of an animation, its first frame."""
     file = Image.open(BytesIO(content))
     if file.format == "JPEG":
         widest = _SHARPNESS * max(VARIANTS.values())
         file.draft("RGB", (widest, max(1, round(file.height * widest / file.width))))
-    image = upright(file)
+    image = normalize_orientation(file)
     if theme == Theme.DARK:
-        image = darkened(image)
+        image = darken(image)
     for name, width in VARIANTS.items():
         if image.width > width:
             height = max(1, round(image.height * width / image.width))
             image = image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
         out = BytesIO()
-        without_data(image).save(out, "WEBP", quality=_QUALITY, method=_METHOD)
+        strip_metadata(image).save(out, "WEBP", quality=_QUALITY, method=_METHOD)
         yield name, out.getvalue()
 
 
@@ -54,7 +54,7 @@ _SEEN: Final = 64
 """The opacity from which a pixel counts, of 255."""
 
 
-def darkened(image: Image.Image) -> Image.Image:
+def darken(image: Image.Image) -> Image.Image:
     """An image of the mode RGB or RGBA for a dark page, in the same mode and size."""
     if image.mode != "RGBA" or image.getchannel("A").getextrema()[0] == 255:
         return _dimmed(image)
@@ -100,7 +100,7 @@ def _turned_over(image: Image.Image) -> Image.Image:
 
 
 logger = logging.getLogger(__name__)
-TRIES: Final = 3
+MAX_ATTEMPTS: Final = 3
 _LEASE: Final = timedelta(minutes=10)
 """How long a worker that is not heard of keeps others away."""
 _WAIT: Final = timedelta(seconds=30)
@@ -125,7 +125,7 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
     return _made(work, asset, names)
 
 
-def due() -> Iterable[tuple[str, str]]:
+def due_work() -> Iterable[tuple[str, str]]:
     """What lost messages, failures and workers that ended left to be made."""
     waiting = VariantWork.objects.filter(is_given_up=False, due_at__lte=timezone.now())
     rows = waiting.order_by("due_at").values_list("asset_id", "theme")[:100]
@@ -140,7 +140,7 @@ def _claim(asset_id: UUID | str, theme: str) -> VariantWork | None:
     if not claimed:
         return None
     work = wanted.select_related("asset").first()
-    if work is not None and work.attempts > TRIES:
+    if work is not None and work.attempts > MAX_ATTEMPTS:
         _failed(work, work.asset, _KILLED)
         return None
     return work
@@ -149,9 +149,9 @@ def _claim(asset_id: UUID | str, theme: str) -> VariantWork | None:
 def _write(asset: Asset, theme: str) -> dict[str, str]:
     with default_storage.open(str(asset.file.name)) as file:
         content = file.read()
-    names = file_store.planned(str(asset.file.name), theme)
+    names = file_store.planned_variants(str(asset.file.name), theme)
     file_store.reserve(names.values(), 2 * _LEASE)
-    for size, made in variants_of(content, theme):
+    for size, made in render_sizes(content, theme):
         file_store.put(names[size], made)
     return names
 
@@ -160,7 +160,7 @@ def _write(asset: Asset, theme: str) -> dict[str, str]:
 def _made(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
     asset = _still(was)
     if asset is None:  # replaced or deleted meanwhile: nobody wants these files
-        file_store.let_go(names.values(), timezone.now())
+        file_store.release_files(names.values(), timezone.now())
         return False
     if not VariantWork.objects.filter(pk=work.pk).delete()[0]:
         return False  # another worker was as far
@@ -179,7 +179,7 @@ def _failed(work: VariantWork, was: Asset, reason: str) -> None:
     asset = _still(was)
     if asset is None:
         return
-    is_last = work.attempts >= TRIES
+    is_last = work.attempts >= MAX_ATTEMPTS
     due_at = timezone.now() + _WAIT * work.attempts
     mine = VariantWork.objects.filter(pk=work.pk, attempts=work.attempts)
     if not mine.update(due_at=due_at, reason=reason, is_given_up=is_last) or not is_last:

@@ -13,7 +13,7 @@ from proofroom.core import search
 TABLE: Final = search.SearchTable("media_searchentry", "asset_id")
 
 
-def index(assets: Iterable[Asset]) -> None:
+def index_assets(assets: Iterable[Asset]) -> None:
     """Keep the words of files that were written just now. Those of the alt text weigh most."""
     locale = settings.CMS_ENV.default_locale
     search.put(

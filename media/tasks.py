@@ -16,7 +16,7 @@ def make_variants(asset_id: str, theme: str) -> bool:
 @shared_task(name="media.tasks.sweep_variants")
 def sweep_variants() -> int:
     """Queue what a lost message, a failure or a worker that ended left to be made. Answers how many."""
-    waiting = list(render_variants.due())
+    waiting = list(render_variants.due_work())
     for asset_id, theme in waiting:
         make_variants.delay(asset_id, theme)
     return len(waiting)

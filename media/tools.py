@@ -190,7 +190,9 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     rows = queries.where_used(asset.pk, layers=usage_sources.visible_layers(actor))
 
     def named(part: list[MediaReference]) -> list[JsonObject]:
-        return [_known(cast(JsonObject, place)) for place in usage_sources.places(part, actor)]
+        return [
+            _known(cast(JsonObject, place)) for place in usage_sources.present_places(part, actor)
+        ]
 
     order = ("holder_kind", "holder_id", "layer", "path", "id")
     return page_after(arguments, "media_where_used", rows, order, named)

@@ -12,7 +12,7 @@ from media.models import Asset
 from media.queries import where_used
 from proofroom.core.actor import Actor
 
-MOST: Final = 20
+MAX_PLACES: Final = 20
 _CAPITAL: Final = re.compile(r"[A-Z]")
 
 
@@ -40,7 +40,7 @@ class Places:
 def places_of(asset: Asset, actor: Actor) -> Places:
     """The places that use the file. A fixed number of queries."""
     rows = where_used(asset.pk)
-    visible = list(where_used(asset.pk, layers=usage_sources.visible_layers(actor))[:MOST])
+    visible = list(where_used(asset.pk, layers=usage_sources.visible_layers(actor))[:MAX_PLACES])
     named = [
         UsagePlace(
             f"{_holder(place)}: {place['path']}", f"{_holder(place)}: {_words(place)}", address

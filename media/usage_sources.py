@@ -52,7 +52,7 @@ holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
 """By kind of holder."""
 
 
-def places(rows: Iterable[MediaReference], actor: Actor) -> list[MediaPlace]:
+def present_places(rows: Iterable[MediaReference], actor: Actor) -> list[MediaPlace]:
     """Places of use, as the wire has them. One query for each kind; titles only for who may see posts."""
     return [place for place, _ in places_with_addresses(rows, actor)]
 

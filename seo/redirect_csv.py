@@ -11,7 +11,7 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from proofroom.core.csv_export import first_line, line
+from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import RuleViolation
 from seo.models import Redirect, RedirectType
 from seo.redirect_paths import clean_from, clean_to
@@ -57,7 +57,7 @@ class LineProblem:
 
 def export_lines(rows: QuerySet[Redirect]) -> Iterator[str]:
     """The lines of a file that an import takes back."""
-    yield first_line([*COLUMNS, *_EXPORT_ONLY])
+    yield header_line([*COLUMNS, *_EXPORT_ONLY])
     for row in rows.iterator(chunk_size=500):
         own = (row.from_path, row.to_path, row.type, row.is_active)
         yield line([*own, row.is_automatic, row.hits, row.locale])

@@ -47,7 +47,7 @@ from django.db import connections  # noqa: E402
 
 # For good, and not for each test alone: accounts are also made when a database is made or emptied.
 _settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-from media.services.variants import wake as _wake_a_worker  # noqa: E402  # needs the settings
+from media.services.variants import wake_renderer as _wake_a_worker  # noqa: E402  # needs the settings
 
 # Not for the processes that this one starts: they would read the settings before they get here.
 del os.environ["DJANGO_SETTINGS_MODULE"]
@@ -143,7 +143,7 @@ def fresh_surroundings(
     # So is it to the thread that writes hits some seconds later.
     monkeypatch.setattr(middleware, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
-    monkeypatch.setattr("media.services.variants.wake", make_variants)
+    monkeypatch.setattr("media.services.variants.wake_renderer", make_variants)
     # No test asks whether an earlier process left a failure, nor knows those of the test before.
     monkeypatch.setattr("proofroom.core.task_queue.wake_up.queue_watch", QueueWatch(is_known=True))
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
@@ -157,7 +157,7 @@ def fresh_surroundings(
 @pytest.fixture
 def variants_later(fresh_surroundings: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Variants wait for the commit and a worker, as they do outside of tests."""
-    monkeypatch.setattr("media.services.variants.wake", _wake_a_worker)
+    monkeypatch.setattr("media.services.variants.wake_renderer", _wake_a_worker)
 
 
 @pytest.fixture

@@ -36,9 +36,9 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
-    choice,
-    query,
-    whole,
+    choice_schema,
+    integer_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN
@@ -47,7 +47,11 @@ from proofroom.core.errors import invalid
 AGENT_ID: Final = {
     "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
 }
-WAIT: Final = [query("wait", "Seconds to wait for the result.", whole(0, MAX_WAIT_SECONDS, 0))]
+WAIT: Final = [
+    query_parameter(
+        "wait", "Seconds to wait for the result.", integer_schema(0, MAX_WAIT_SECONDS, 0)
+    )
+]
 MADE_WAITING: Final = [*WAIT, LOCATION]
 RUN_RESPONSES: Final = {200: described(RunAnswer), 201: described(RunAnswer)}
 RUN_EXAMPLE: Final = OpenApiExample(
@@ -57,10 +61,12 @@ RUN_EXAMPLE: Final = OpenApiExample(
 )
 AGENT_LIST: Final = list_of(described(AgentAnswer), "Agents.")
 AGENT_PARAMETERS: Final = [
-    query("scope", "Where it runs.", {**choice(*Scope), "default": Scope.DROPDOWN.value}),
-    query("fieldType", "For the scope field: a field type."),
-    query("fieldKey", "For the scope field: a field, such as post.title."),
-    query("formSlug", "For the scope form.submit: a form."),
+    query_parameter(
+        "scope", "Where it runs.", {**choice_schema(*Scope), "default": Scope.DROPDOWN.value}
+    ),
+    query_parameter("fieldType", "For the scope field: a field type."),
+    query_parameter("fieldKey", "For the scope field: a field, such as post.title."),
+    query_parameter("formSlug", "For the scope form.submit: a form."),
     *PAGES,
 ]
 

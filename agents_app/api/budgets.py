@@ -37,7 +37,7 @@ from proofroom.core.api.answer import (
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
@@ -48,8 +48,10 @@ Quantity = Annotated[int | float, WithJsonSchema({"type": "number", "minimum": 0
 """Tokens as a whole number, or US dollars."""
 DATE: Final = {"type": "string", "format": "date"}
 USAGE_PARAMETERS: Final = [
-    query("from", "The first day, in UTC. Without it, that of the month of `to`.", DATE),
-    query("to", "The last day, in UTC; at most 366 days after the first. Without it, today.", DATE),
+    query_parameter("from", "The first day, in UTC. Without it, that of the month of `to`.", DATE),
+    query_parameter(
+        "to", "The last day, in UTC; at most 366 days after the first. Without it, today.", DATE
+    ),
     *PAGES,
 ]
 

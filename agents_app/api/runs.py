@@ -40,8 +40,8 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import (
     PAGES,
     UUID_TEXT,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -49,12 +49,12 @@ from proofroom.core.errors import invalid
 HIDDEN_EVENT: Final = "event"
 """The name of an event that the caller may not learn of."""
 RUN_PARAMETERS: Final = [
-    query("postId", "Runs on a post.", UUID_TEXT),
-    query("agentId", "Runs of an agent."),
-    query("status", "Status.", choice(*RunStatus.values)),
-    query("scope", "Runs of a scope.", choice(*Scope)),
-    query("batchId", "Runs of a batch.", UUID_TEXT),
-    query("causeRun", "Runs that this run started.", UUID_TEXT),
+    query_parameter("postId", "Runs on a post.", UUID_TEXT),
+    query_parameter("agentId", "Runs of an agent."),
+    query_parameter("status", "Status.", choice_schema(*RunStatus.values)),
+    query_parameter("scope", "Runs of a scope.", choice_schema(*Scope)),
+    query_parameter("batchId", "Runs of a batch.", UUID_TEXT),
+    query_parameter("causeRun", "Runs that this run started.", UUID_TEXT),
     *PAGES,
 ]
 RUN_LIST: Final = list_of(described(RunAnswer), "Runs, latest first.")

@@ -19,7 +19,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 RESEND_AFTER: Final = timedelta(seconds=60)
 
@@ -80,7 +80,7 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
         update_fields=["revert_asked_at", "reverted_at", "revert_by", "revert_via", "reverted"]
     )
     record_batch("reverted", batch, actor, runs=batch.runs.count())
-    after_commit(lambda: send_revert(batch.pk), f"batch {batch.pk}")
+    send_after_commit(lambda: send_revert(batch.pk), f"batch {batch.pk}")
     return batch
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agents_app.images.generation import ALT_MAX, PROMPT_MAX, Size
 from agents_app.images.generation import generate_image as generate
-from content.tools.authorship import author, author_told
+from content.tools.authorship import present_author, resolve_author
 from media.presenters import url_of
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
@@ -45,7 +45,7 @@ def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
     """Have an image made and kept in the library; search_media first, this costs money. With postId and path it is
     staged there in AI Review."""
     names_author = arguments.post_id is not None or arguments.agent_id is not None
-    writer = author(actor, arguments.agent_id) if names_author else actor
+    writer = resolve_author(actor, arguments.agent_id) if names_author else actor
     made = generate(
         prompt=arguments.prompt,
         alt_text=arguments.alt_text,
@@ -66,4 +66,4 @@ def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
             "version": made.staged.version,
             "staged": list(made.staged.paths),
         }
-    return {**answer, **author_told(writer, arguments.agent_id)}
+    return {**answer, **present_author(writer, arguments.agent_id)}

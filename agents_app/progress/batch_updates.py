@@ -16,7 +16,7 @@ from agents_app.progress.run_updates import (
     select_authorized_pages,
 )
 from proofroom.core.realtime.base_consumer import PageConsumer
-from proofroom.core.realtime.open_page import NOT_LET_IN, OpenPage
+from proofroom.core.realtime.open_page import NOT_AUTHORIZED, OpenPage
 from proofroom.core.realtime.polling_hub import Hubs
 from proofroom.core.realtime.sessions import Ticket
 
@@ -81,7 +81,7 @@ class BatchHub(PollingHub[BatchPage]):
 
         def told() -> None:
             for page in refused:
-                page.end(NOT_LET_IN)
+                page.end(NOT_AUTHORIZED)
             for page in pages:
                 if page.batch_id not in states:
                     page.end(CLOSE_NOT_FOUND)

@@ -23,14 +23,14 @@ from agents_app.progress.run_progress import (
     run_progress,
 )
 from proofroom.core.realtime.base_consumer import PageConsumer
-from proofroom.core.realtime.open_page import NOT_LET_IN, OpenPage
+from proofroom.core.realtime.open_page import NOT_AUTHORIZED, OpenPage
 from proofroom.core.realtime.polling_hub import (
     CHECK_SECONDS,
     Hubs,
     Page,
     PageHub,
 )
-from proofroom.core.realtime.sessions import Ticket, holders
+from proofroom.core.realtime.sessions import Ticket, still_authorized
 
 CLOSE_NOT_FOUND: Final = 4404
 CLOSE_NORMAL: Final = 1000
@@ -95,7 +95,7 @@ def select_authorized_pages(
     asked = pages if is_due else changed
     if not asked:
         return (), ()
-    standing = holders({page.ticket for page in asked})
+    standing = still_authorized({page.ticket for page in asked})
     refused = [page for page in asked if page.ticket not in standing]
     return [page for page in changed if page not in refused], refused
 
@@ -116,7 +116,7 @@ def read_run_updates(watchers: Sequence[RunPage], is_due: bool) -> _Look:
 def send_run_updates(watchers: Sequence[RunPage], found: _Look) -> None:
     """Pass on what was found, to each in its own language, and let go of what is over."""
     for watcher in found.refused:
-        watcher.end(NOT_LET_IN)
+        watcher.end(NOT_AUTHORIZED)
     for watcher in found.changed:
         run = found.runs[watcher.run_id]
         watcher.mark = progress_version(run)

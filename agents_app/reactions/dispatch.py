@@ -23,7 +23,7 @@ from agents_app.reactions.templates import path_in_full
 from proofroom.core import outbox
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 from proofroom.webhooks.delivery_channels import channels
 from proofroom.webhooks.dispatch import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery
@@ -114,4 +114,4 @@ def wake_reaction(reaction_id: int) -> None:
 
         call_reaction.delay(reaction_id)
 
-    after_commit(send, f"reaction {reaction_id}")
+    send_after_commit(send, f"reaction {reaction_id}")

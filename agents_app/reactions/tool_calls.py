@@ -177,7 +177,7 @@ def _write(
         status=status,
         next_attempt_at=next_at,
         claimed_until=None,
-        error=calling.storable(error)[:_LONGEST],
+        error=calling.strip_unstorable(error)[:_LONGEST],
         summary=summary,
         finished_at=None if next_at is not None else timezone.now(),
     )

@@ -51,7 +51,7 @@ def start_event_runs(event: Event) -> None:
     agents = only_enabled([agent for agent in found if agent.id != event.agent_id])
     if not agents:
         return
-    outbox.require_own_round()
+    outbox.require_own_transaction()
     begun = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
     for position, agent in enumerate(agents):
         if agent.id not in begun:

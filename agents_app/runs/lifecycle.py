@@ -25,7 +25,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
@@ -88,7 +88,7 @@ def wake(run_id: UUID) -> None:
 
         run_agent.delay(str(run_id))
 
-    after_commit(send, f"run {run_id}")
+    send_after_commit(send, f"run {run_id}")
 
 
 def wake_next(run: AgentRun) -> None:

@@ -18,7 +18,7 @@ from agents_app.settings.providers import providers
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 CHECK_PAUSE: Final = timedelta(seconds=10)
 CHECK_TIMEOUT: Final = timedelta(seconds=30)
@@ -66,7 +66,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
 
         test_provider.delay(provider)
 
-    after_commit(send, f"test of {provider}")
+    send_after_commit(send, f"test of {provider}")
     return row
 
 

@@ -90,7 +90,7 @@ def step_of(summary: Summary) -> Step:
     return "week" if summary.period.days > _DAYS_DRAWN else "day"
 
 
-def stretches(summary: Summary, before: Sequence[Moment]) -> list[ChartPeriod]:
+def chart_periods(summary: Summary, before: Sequence[Moment]) -> list[ChartPeriod]:
     """What the columns stand for. `before` has the days or months of the period before, in order."""
     size = 7 if step_of(summary) == "week" else 1
     now = _joined(summary.over_time, size)
@@ -118,7 +118,7 @@ def _sum(moments: Sequence[Moment]) -> Totals:
     )
 
 
-def chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -> Chart:
+def draw_chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -> Chart:
     values = [_value(item.totals, name) for item in found]
     before = [_value(item.before, name) for item in found if item.before is not None]
     peak = max(values, default=0)

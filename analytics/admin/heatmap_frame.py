@@ -14,7 +14,7 @@ from content.document import PostDocument
 from content.models import Post
 from content.posts import post_repository
 from proofroom.core.admin.permissions import answers_refusals, require
-from proofroom.core.http.frame_options import framed_by_the_admin
+from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.editorial.posts.post_pages import find_post
 from proofroom.editorial.posts.revisions import find_revision
 from proofroom.website.layer_pages import preview_page
@@ -25,7 +25,7 @@ _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 
 
 @answers_refusals
-@framed_by_the_admin
+@allow_admin_frame
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """What is live, or with `?revisionId=` what was: never what waits in a layer."""
     require(request, "analytics.view")

@@ -20,7 +20,7 @@ from analytics.rollups.report_types import Summary
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import PermittedAdmin, require
-from proofroom.core.csv_export import first_line, line
+from proofroom.core.csv_export import header_line, line
 
 _PERMISSION: Final = "analytics.view"
 _PAGE: Final = "analytics_sitecount_changelist"
@@ -69,7 +69,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
 
 def _drawn(found: Summary, asked: SummaryFilter) -> dict[str, Any]:
     before = summaries.over_time(asked.period.before(), asked.post.pk if asked.post else None)
-    stretches = charts.stretches(found, before)
+    stretches = charts.chart_periods(found, before)
     is_empty = not (found.totals.views or found.totals.clicks or found.totals.conversions)
     return {
         "summary": found,
@@ -77,7 +77,7 @@ def _drawn(found: Summary, asked: SummaryFilter) -> dict[str, Any]:
         "before": asked.period.before(),
         "step": charts.step_of(found),
         "stretches": stretches,
-        "charts": [charts.chart("views", stretches), charts.chart("clicks", stretches)],
+        "charts": [charts.draw_chart("views", stretches), charts.draw_chart("clicks", stretches)],
         "height": HEIGHT,
         "posts": charts.post_bars(found.top_posts, found.totals.views),
         "referrers": charts.referrer_bars(found.referrers, found.totals.views),
@@ -91,13 +91,13 @@ def _drawn(found: Summary, asked: SummaryFilter) -> dict[str, Any]:
 
 
 def _days(found: Summary) -> Iterator[str]:
-    yield first_line(["month" if found.is_monthly else "date", "views", "clicks", "goals"])
+    yield header_line(["month" if found.is_monthly else "date", "views", "clicks", "goals"])
     for item in found.over_time:
         yield line([item.date.isoformat(), item.views, item.clicks, item.conversions])
 
 
 def _posts(found: Summary) -> Iterator[str]:
-    yield first_line(["postId", "title", "path", "views", "clicks", "goals"])
+    yield header_line(["postId", "title", "path", "views", "clicks", "goals"])
     for post in found.top_posts:
         named = [str(post.post_id), post.title, post.path]
         yield line([*named, post.views, post.clicks, post.conversions])

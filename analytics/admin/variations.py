@@ -18,14 +18,14 @@ from analytics.experiments.evaluation import (
     GOAL_PATTERN,
     EvaluatedArm,
     Trial,
-    trial,
+    evaluate_trial,
 )
 from analytics.experiments.sentences import (
     doubt_sentence,
     goal_label,
     percent,
     points,
-    roughly,
+    round_estimate,
     verdict_sentence,
 )
 from analytics.experiments.verdicts import USUAL_EFFECT, Verdict
@@ -88,7 +88,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
             for item in found.goals
         ],
         "goal_label": goal_label(found.goal or ""),
-        "needed": roughly(
+        "needed": round_estimate(
             max(
                 (arm.judged.views_needed or 0 for arm in found.arms if arm.judged.verdict in open_),
                 default=0,
@@ -115,7 +115,7 @@ def _own(request: HttpRequest) -> list[str]:
 def _trial(request: HttpRequest, post_id: UUID, days: dict[str, str]) -> Trial:
     goal = request.GET.get("goal", "")
     effect = request.GET.get("effect", "")
-    return trial(
+    return evaluate_trial(
         post_id=post_id,
         params=days,
         goal=goal if len(goal) <= GOAL_MAX and _GOAL.fullmatch(goal) else None,

@@ -29,30 +29,33 @@ from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import Body
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import read_query
-from proofroom.core.api.schema import UUID_TEXT, choice, query
+from proofroom.core.api.schema import UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, invalid
 
 DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}
 PERIOD: Final = [
-    query("from", "The first day; without it, 30 days up to the last.", DAY),
-    query("to", "The last day, in UTC; without it today.", DAY),
+    query_parameter("from", "The first day; without it, 30 days up to the last.", DAY),
+    query_parameter("to", "The last day, in UTC; without it today.", DAY),
 ]
-SUMMARY_PARAMETERS: Final = [*PERIOD, query("postId", "Of one post or variation only.", UUID_TEXT)]
+SUMMARY_PARAMETERS: Final = [
+    *PERIOD,
+    query_parameter("postId", "Of one post or variation only.", UUID_TEXT),
+]
 HEATMAP_PARAMETERS: Final = [
-    query("postId", "A post or a variation.", UUID_TEXT, required=True),
-    query("eventType", "Clicks, unless it says view.", choice(*EventType.values)),
-    query(
+    query_parameter("postId", "A post or a variation.", UUID_TEXT, required=True),
+    query_parameter("eventType", "Clicks, unless it says view.", choice_schema(*EventType.values)),
+    query_parameter(
         "viewport",
         "Mobile is below 768 pixels, tablet below 1,100.",
-        choice("all", "mobile", "tablet", "desktop"),
+        choice_schema("all", "mobile", "tablet", "desktop"),
     ),
     *PERIOD,
-    query("revisionId", "Only what was hit before or after this revision.", UUID_TEXT),
-    query(
+    query_parameter("revisionId", "Only what was hit before or after this revision.", UUID_TEXT),
+    query_parameter(
         "side",
         "Up to the revision before or after it; without it after.",
-        choice("before", "after"),
+        choice_schema("before", "after"),
     ),
 ]
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from analytics.api.ids import Id
 from analytics.ingest.visitor_filter import counts
-from analytics.services.track import Seen, track
+from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, body_length, check
 from proofroom.core.api.parsers import StrictJsonParser
@@ -25,7 +25,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.input_validation import is_deeper
 
-MOST_BYTES: Final = 256 * 1024
+MAX_BODY_BYTES: Final = 256 * 1024
 _METADATA_BYTES: Final = 4_000
 _METADATA_LEVELS: Final = 4
 
@@ -121,14 +121,14 @@ class TrackViewSet(ApiViewSet):
 
         The same JSON as `text/plain` is taken too, as `sendBeacon` sends it.
         """
-        if body_length(request) > MOST_BYTES:
+        if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
         seen = _read(request.data)
         # Judged after the body: what is wrong is wrong for everybody.
         if not seen or not counts(request._request):
             return Response({"accepted": 0})
         _admit(request, len(seen))
-        return Response({"accepted": track(seen=seen)})
+        return Response({"accepted": record_events(seen=seen)})
 
 
 def _admit(request: Request, events: int) -> None:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from analytics.api.ids import Id
 from analytics.experiments.confidence import ALPHA, Tally
-from analytics.experiments.evaluation import GOAL_PATTERN, Doubt, trial
+from analytics.experiments.evaluation import GOAL_PATTERN, Doubt, evaluate_trial
 from analytics.experiments.sentences import doubt_sentence
 from analytics.experiments.verdicts import USUAL_EFFECT
 from analytics.models import GOAL_MAX
@@ -21,24 +21,24 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import read_query
-from proofroom.core.api.schema import UUID_TEXT, query, whole
+from proofroom.core.api.schema import UUID_TEXT, integer_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 
 EFFECTS: Final = range(1, 101)
 DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}
 TRIAL_PARAMETERS: Final = [
-    query("postId", "The original, or one of its variations.", UUID_TEXT, required=True),
-    query(
+    query_parameter("postId", "The original, or one of its variations.", UUID_TEXT, required=True),
+    query_parameter(
         "goal",
         "What counts as success; without it the goal that was reached most.",
         {"type": "string", "maxLength": GOAL_MAX, "pattern": GOAL_PATTERN},
     ),
-    query("from", "The first day; without any days, those of the last test.", DAY),
-    query("to", "The last day, in UTC.", DAY),
-    query(
+    query_parameter("from", "The first day; without any days, those of the last test.", DAY),
+    query_parameter("to", "The last day, in UTC.", DAY),
+    query_parameter(
         "effect",
         "The smallest difference of interest, in percent of the rate of A: for `viewsNeeded`.",
-        whole(EFFECTS[0], EFFECTS[-1], USUAL_EFFECT),
+        integer_schema(EFFECTS[0], EFFECTS[-1], USUAL_EFFECT),
     ),
 ]
 DIGITS: Final = 6
@@ -168,7 +168,7 @@ class TrialViewSet(ApiViewSet):
         Differences hold however often somebody looks. Rates count page views, not people.
         """
         asked = read_query(request, TrialQuery)
-        found = trial(
+        found = evaluate_trial(
             post_id=asked.post_id,
             params=request.query_params,
             goal=asked.goal,

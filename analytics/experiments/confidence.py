@@ -57,7 +57,7 @@ def wilson(tally: Tally) -> Range:
     return Range(low, 1.0 if tally.hits == number else min(1.0, middle + reach))
 
 
-def stretch(views: int, alpha: float) -> float:
+def standard_errors(views: int, alpha: float) -> float:
     """How many standard errors a range reaches to each side, after `views`, to hold at every look.
 
     sqrt(2 (t r² + 1) / (t r²) * log(sqrt(t r² + 1) / alpha)): equation 6 of the paper in standard errors, where
@@ -75,7 +75,7 @@ def difference(base: Tally, other: Tally, alpha: float = ALPHA) -> Range:
     54, 2000): a rate of none in few views would else be certain. Both arms have views.
     """
     error = sqrt(_variance(base) + _variance(other))
-    reach = stretch(base.views + other.views, alpha) * error
+    reach = standard_errors(base.views + other.views, alpha) * error
     middle = other.rate - base.rate
     return Range(max(-1.0, middle - reach), min(1.0, middle + reach))
 
@@ -136,4 +136,4 @@ def views_needed(
 
 
 def _shows(views: int, spread: float, effect: float, alpha: float) -> bool:
-    return (stretch(views, alpha) + POWER) * sqrt(spread / views) <= effect
+    return (standard_errors(views, alpha) + POWER) * sqrt(spread / views) <= effect

@@ -105,7 +105,7 @@ def content_changed(course: Course, arms: Sequence[UUID], period: Period) -> lis
     )
 
 
-def within(moments: Sequence[datetime], period: Period) -> list[datetime]:
+def filter_moments(moments: Sequence[datetime], period: Period) -> list[datetime]:
     return [moment for moment in moments if period.first <= day_of(moment) <= period.last]
 
 
@@ -159,7 +159,7 @@ class Trial:
         return any(arm.is_running for arm in self.arms)
 
 
-def trial(
+def evaluate_trial(
     *,
     post_id: UUID,
     params: Mapping[str, str],
@@ -238,9 +238,9 @@ def _doubts(
     course: Course, period: Period, arms: Sequence[EvaluatedArm], figures: Mapping[UUID, ArmFigures]
 ) -> list[Doubt]:
     doubts: list[Doubt] = []
-    if within(course.weighed, period):
+    if filter_moments(course.weighed, period):
         doubts.append("weights-changed")
-    if within(course.joined, period):
+    if filter_moments(course.joined, period):
         doubts.append("arms-changed")
     if not doubts and _is_odd(arms):
         doubts.append("odd-split")

@@ -74,7 +74,7 @@ def goal_label(name: str) -> str:
     return name if slug == name else _("form sent: %(slug)s") % {"slug": slug}
 
 
-def roughly(number: int) -> int:
+def round_estimate(number: int) -> int:
     """Two digits that count: an estimate has no more."""
     return round(number, 2 - len(str(number))) if number else 0
 

@@ -18,7 +18,7 @@ _PATIENCE: Final = "1s"
 """Later writers wait behind whoever waits for them all: not for long, where one of them is stuck."""
 
 
-def last_settled() -> int | None:
+def last_settled_id() -> int | None:
     """The highest id below which no event is still to come; None where a writer did not come to its end.
 
     Call it outside of a transaction: within one, writers would wait for its end.

@@ -8,10 +8,10 @@ from django.http import HttpRequest
 
 from analytics.ingest.visitor_filter import counts
 from analytics.models import EventType
-from analytics.services.track import Seen, track
+from analytics.services.track import Seen, record_events
 
 
 def goal_reached(request: HttpRequest, post_id: UUID | None, goal: str) -> None:
     """Count it by the rules of views and clicks. It has no place on the page, and is no click."""
     if counts(request):
-        track(seen=[Seen(EventType.CLICK, post_id, goal=goal)])
+        record_events(seen=[Seen(EventType.CLICK, post_id, goal=goal)])

@@ -19,7 +19,7 @@ from django.utils import timezone
 from analytics.models import AnalyticsEvent
 
 logger = logging.getLogger(__name__)
-AHEAD: Final = 3
+MONTHS_AHEAD: Final = 3
 """Months that are made before they begin."""
 _TABLE: Final = AnalyticsEvent._meta.db_table
 _REST: Final = "analytics_event_rest"
@@ -49,7 +49,7 @@ def keep_ahead() -> list[date]:
     if _REST not in _partitions():
         return []
     this = timezone.now().date().replace(day=1)
-    wanted = {_later(this, number) for number in range(AHEAD + 1)} | _months_of_rest()
+    wanted = {_later(this, number) for number in range(MONTHS_AHEAD + 1)} | _months_of_rest()
     made = []
     for month in sorted(wanted - set(months())):
         with _alone() as is_alone:

@@ -25,7 +25,7 @@ class VisiblePost:
     tested: UUID | None
 
 
-def shown_posts(ids: Iterable[UUID]) -> dict[UUID, VisiblePost]:
+def load_visible_posts(ids: Iterable[UUID]) -> dict[UUID, VisiblePost]:
     """Those of the posts that can be seen, 100 at most. One query, none without ids."""
     wanted = list(dict.fromkeys(ids))
     if wanted:

@@ -17,13 +17,13 @@ def counts(request: HttpRequest) -> bool:
     """Whether what the call reports is counted. No session is looked at."""
     return not (
         is_marked(request)
-        or refuses(request.headers)
+        or refuses_tracking(request.headers)
         or is_ahead(request.headers)
         or is_program(request.META.get("HTTP_USER_AGENT", ""))
     )
 
 
-def refuses(headers: Mapping[str, str]) -> bool:
+def refuses_tracking(headers: Mapping[str, str]) -> bool:
     """Whether the visitor's browser asks not to be tracked (Do Not Track, Global Privacy Control)."""
     return headers.get("DNT") == "1" or headers.get("Sec-GPC") == "1"
 

@@ -14,14 +14,14 @@ from django.db import OperationalError, transaction
 from django.db.models import Subquery
 from django.utils import timezone
 
-from analytics.ingest.commit_order import last_settled
+from analytics.ingest.commit_order import last_settled_id
 from analytics.models import AnalyticsEvent, RollUp
 from analytics.rollups import write_rollups
 from analytics.rollups.chunks import next_chunk
-from proofroom.core.database.sqlite import short_waits
+from proofroom.core.database.sqlite import short_busy_timeout
 
 logger = logging.getLogger(__name__)
-CHUNK: Final = 20_000
+CHUNK_SIZE: Final = 20_000
 """Events of one transaction: what a report counts at most before it is read."""
 _BIG_CHUNK: Final = 50_000
 """Of the scheduler's, which nobody waits for: events that count alike are written once."""
@@ -41,25 +41,25 @@ def is_waiting() -> bool:
     return last is not None and last > counted_to
 
 
-def add_up(limit: int = CHUNK) -> int:
+def add_up(limit: int = CHUNK_SIZE) -> int:
     """Count up to that many events; answers how many. 0 where another process is at it, or nothing is new."""
     if not is_waiting():
         return 0
     began = timezone.now()
-    settled = last_settled()
+    settled = last_settled_id()
     if settled is None:
         return 0
     # Not in the transaction: others would wait for its end to see whether there is such a row.
     RollUp.objects.bulk_create([RollUp(pk=_ONE)], ignore_conflicts=True)
     with transaction.atomic():
-        state = locked_state(wait=False)
+        state = lock_state(wait=False)
         return 0 if state is None else _add_chunk(state, settled, limit, began)
 
 
 def catch_up() -> None:
     """Count a part of what came since, before a report is read. In a busy database it is read as it is."""
     try:
-        with short_waits(_REPORT_WAITS):
+        with short_busy_timeout(_REPORT_WAITS):
             add_up()
     except OperationalError as error:
         logger.info("a report is read without what came last: %s", error)
@@ -80,7 +80,7 @@ def add_all(seconds: float) -> int:
     return counted
 
 
-def locked_state(*, wait: bool) -> RollUp | None:
+def lock_state(*, wait: bool) -> RollUp | None:
     """The one row, held until the transaction ends. None where nothing was ever counted, or where it is held
     already and the caller will not wait."""
     rows = RollUp.objects.select_for_update(skip_locked=not wait)

@@ -10,7 +10,7 @@ from django.db.models import Count, Max
 
 from analytics.models import AnalyticsEvent
 
-EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class Chunk:
     to: int
     events: int
     came_at: datetime | None
-    since: datetime = EVER
+    since: datetime = BEGINNING
 
 
-def next_chunk(after: int, to: int, limit: int, since: datetime = EVER) -> Chunk:
+def next_chunk(after: int, to: int, limit: int, since: datetime = BEGINNING) -> Chunk:
     """Up to that many of them. One statement, or two."""
     chosen = AnalyticsEvent.objects.filter(id__gt=after, id__lte=to)
-    if since != EVER:
+    if since != BEGINNING:
         chosen = chosen.filter(created_at__gte=since)
     found = chosen.order_by("id").values("id")[:limit].aggregate(events=Count("id"), last=Max("id"))
     last = found["last"]

@@ -8,15 +8,15 @@ from analytics.models import HeatSheet
 from analytics.rollups.counts import CHOSEN, DEVICE, EVENTS, IS_FORM
 from analytics.rollups.sql_dialects import Dialect
 
-ALONE: Final = ""
+PAGE_ALONE: Final = ""
 """The `module_id` of cells of the page, of events that have no cell of a module."""
-ALSO: Final = "~"
+PAGE_OF_MODULES: Final = "~"
 """And of events that have one."""
 PAGE_CELLS: Final = 100
 """Columns of the page: each 10 pixels of 1,000."""
 PAGE_HIGH: Final = 50_000
 """Pixels of a page 1,000 pixels wide: what is further down counts as there."""
-NOWHERE: Final = 1_000
+NO_POSITION: Final = 1_000
 """`down` of the cell of events that know their module, but no place in it."""
 _FAR: Final = "1e9"
 """No page is so large: numbers that no float holds would be an error."""
@@ -57,15 +57,15 @@ def _hit(words: Dialect) -> str:
 
     return f"""
         {_placed(words)}, hit AS (
-            SELECT {of_event}, CASE WHEN module IS NULL OR mx IS NULL OR my IS NULL THEN '{ALONE}' ELSE '{ALSO}' END
-                AS module_id, {cell("px", f"* {PAGE_CELLS}", PAGE_CELLS - 1)} AS across,
+            SELECT {of_event}, CASE WHEN module IS NULL OR mx IS NULL OR my IS NULL
+                THEN '{PAGE_ALONE}' ELSE '{PAGE_OF_MODULES}' END AS module_id, {cell("px", f"* {PAGE_CELLS}", PAGE_CELLS - 1)} AS across,
                 {cell("py", "/ 10", PAGE_HIGH // 10 - 1)} AS down,
                 {whole("px * 10000 + 0.5")} AS x, {whole("py * 10 + 0.5")} AS y
             FROM placed WHERE px IS NOT NULL
             UNION ALL SELECT {of_event}, module, {cell("mx", "* 100", 99)}, {cell("my", "* 100", 99)},
                 {whole("mx * 1000 + 0.5")}, {whole("my * 1000 + 0.5")}
             FROM placed WHERE module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL
-            UNION ALL SELECT {of_event}, module, 0, {NOWHERE}, 0, 0
+            UNION ALL SELECT {of_event}, module, 0, {NO_POSITION}, 0, 0
             FROM placed WHERE module IS NOT NULL AND (mx IS NULL OR my IS NULL)
         )
     """  # noqa: S608

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
 
 from analytics.models import HeatCell
-from analytics.rollups.click_positions import ALONE, ALSO, NOWHERE
+from analytics.rollups.click_positions import NO_POSITION, PAGE_OF_MODULES, PAGE_ALONE
 from analytics.rollups.report_types import (
     Heat,
     HeatAsked,
@@ -35,7 +35,7 @@ class _Whole(Func):
 
 def heatmap(asked: HeatAsked, *, without_modules: bool = False) -> Heat:
     """One statement."""
-    kinds = [ALONE] if without_modules else [ALONE, ALSO]
+    kinds = [PAGE_ALONE] if without_modules else [PAGE_ALONE, PAGE_OF_MODULES]
     rows = (
         _chosen(asked)
         .filter(sheet__module_id__in=kinds)
@@ -54,7 +54,7 @@ def heatmap(asked: HeatAsked, *, without_modules: bool = False) -> Heat:
 
 def module_clicks(asked: HeatAsked) -> list[ModuleClicks]:
     """Modules by how often they were clicked, the most clicked first."""
-    of_modules = _chosen(asked).exclude(sheet__module_id__in=[ALONE, ALSO])
+    of_modules = _chosen(asked).exclude(sheet__module_id__in=[PAGE_ALONE, PAGE_OF_MODULES])
     ranked = list(
         of_modules.values_list("sheet__module_id")
         .annotate(hits=Sum("count"))
@@ -93,7 +93,7 @@ def _chosen(asked: HeatAsked) -> QuerySet[HeatCell]:
 def _spots(of_modules: QuerySet[HeatCell], names: list[str]) -> dict[str, list[Spot]]:
     rows = (
         of_modules.filter(sheet__module_id__in=names)
-        .exclude(down=NOWHERE)
+        .exclude(down=NO_POSITION)
         .values_list("sheet__module_id", "across", "down")
         .annotate(hits=Sum("count"), along=Sum("x_sum"), deep=Sum("y_sum"))
         .order_by("-hits", "sheet__module_id", "down", "across")[:SPOTS_OF_MODULES]

@@ -15,11 +15,11 @@ from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
 from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
-from analytics.rollups.aggregate import locked_state
-from analytics.rollups.click_positions import ALONE, ALSO
+from analytics.rollups.aggregate import lock_state
+from analytics.rollups.click_positions import PAGE_OF_MODULES, PAGE_ALONE
 from analytics.rollups.counts import FORM
 
-MOST: Final = 200
+MAX_VALUES_KEPT: Final = 200
 """Values of one dimension on one day or in one month, of the site and of each post."""
 OTHER: Final = "~other"
 _OPEN: Final = (Dimension.REFERRER, Dimension.GOAL, Dimension.MODULE, Dimension.ARM)
@@ -42,7 +42,7 @@ def _merge_in(table: Table, today: date) -> int:
         table._default_manager.filter(is_over, day__gte=today - _LOOKS_BACK, dimension__in=_OPEN)
         .values(*names)
         .annotate(number=Count("id"))
-        .filter(number__gt=MOST)
+        .filter(number__gt=MAX_VALUES_KEPT)
         .order_by(*names)
     )
     return sum(_merge(table, {name: row[name] for name in names}) for row in list(crowded))
@@ -51,12 +51,14 @@ def _merge_in(table: Table, today: date) -> int:
 @transaction.atomic
 def _merge(table: Table, of: dict[str, Any]) -> int:
     """Of one dimension of one day or month. The arms of a test stay: only goals of theirs are rare."""
-    locked_state(wait=True)
+    lock_state(wait=True)
     rows = table._default_manager.filter(**of).exclude(value=OTHER).exclude(value__contains=FORM)
     if of["dimension"] == Dimension.ARM:
         rows = rows.filter(value__contains=" ")
     weighed = rows.annotate(weight=F("views") + F("clicks") + F("conversions"))
-    kept = list(weighed.order_by("-weight", "value").values_list("value", flat=True)[: MOST - 1])
+    kept = list(
+        weighed.order_by("-weight", "value").values_list("value", flat=True)[: MAX_VALUES_KEPT - 1]
+    )
     rare = rows.exclude(value__in=kept)
     sums = rare.aggregate(views=Sum("views"), clicks=Sum("clicks"), conversions=Sum("conversions"))
     other, _ = table._default_manager.get_or_create(**of, value=OTHER)
@@ -65,7 +67,7 @@ def _merge(table: Table, of: dict[str, Any]) -> int:
     if of["dimension"] == Dimension.MODULE and of["grain"] == Grain.DAY:
         # Those in rare modules: what was clicked there is still among the spots of the page.
         sheets = HeatSheet.objects.filter(post_id=of["post_id"]).exclude(
-            module_id__in=[ALONE, ALSO, *kept]
+            module_id__in=[PAGE_ALONE, PAGE_OF_MODULES, *kept]
         )
         HeatCell.objects.filter(sheet__in=sheets, day=of["day"]).delete()
         sheets.exclude(Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))).delete()

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analytics.models import RollUp
-from analytics.rollups.aggregate import locked_state
+from analytics.rollups.aggregate import lock_state
 from analytics.rollups.write_rollups import POSTS, SITE, RollupTable
 
 COUNTS: Final = (SITE, POSTS)
@@ -26,7 +26,7 @@ def close_months(now: datetime | None = None) -> None:
     if not RollUp.objects.filter(months_to__lt=end).exists():
         return
     with transaction.atomic():
-        state = locked_state(wait=False)
+        state = lock_state(wait=False)
         if state is None or state.months_to >= end:
             return
         for table in COUNTS:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, SiteCount
 from analytics.rollups import write_rollups
-from analytics.rollups.aggregate import locked_state
+from analytics.rollups.aggregate import lock_state
 from analytics.rollups.chunks import next_chunk
 from analytics.rollups.months import COUNTS, add_months
 
@@ -32,9 +32,9 @@ class Recounted:
 
 
 @transaction.atomic
-def recount() -> Recounted:
+def rebuild_rollups() -> Recounted:
     """Make the figures of all days anew whose events are stored whole. What was not counted yet stays so."""
-    state = locked_state(wait=True)
+    state = lock_state(wait=True)
     first = _first_whole_day()
     if state is None or first is None:
         return Recounted(None, 0)

@@ -23,13 +23,13 @@ _HOST: Final = re.compile(
     r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?",
     re.ASCII,
 )
-LONGEST: Final = 260
+MAX_HOST_LENGTH: Final = 260
 """Of what is looked at."""
 
 
 def referrer_of(given: object) -> str:
     """The host, where it is a name with a dot and none of the site's own; else nothing."""
-    if not isinstance(given, str) or len(given) > LONGEST:
+    if not isinstance(given, str) or len(given) > MAX_HOST_LENGTH:
         return ""
     return _referrer(given, tuple(settings.ALLOWED_HOSTS))
 
@@ -105,7 +105,7 @@ def _hosts(words: Dialect, values: Values) -> str:
     said = words.said.format("referrer")
     statement = (
         f"SELECT DISTINCT {said} FROM {EVENTS} "  # noqa: S608  # names of our own
-        f"WHERE {CHOSEN} AND event_type = 'view' AND length({said}) <= {LONGEST}"
+        f"WHERE {CHOSEN} AND event_type = 'view' AND length({said}) <= {MAX_HOST_LENGTH}"
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, values)

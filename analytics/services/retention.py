@@ -19,7 +19,7 @@ from analytics.models import (
     RollUp,
     SiteCount,
 )
-from analytics.rollups.aggregate import locked_state
+from analytics.rollups.aggregate import lock_state
 
 _BATCH: Final = 5_000
 
@@ -57,11 +57,11 @@ def _forget_cells(day: date) -> int:
     total = 0
     for forgotten in list(old.values_list("day", flat=True).distinct()):
         with transaction.atomic():
-            locked_state(wait=True)
+            lock_state(wait=True)
             total += HeatCell.objects.filter(day=forgotten).delete()[0]
     if total:
         with transaction.atomic():
-            locked_state(wait=True)
+            lock_state(wait=True)
             HeatSheet.objects.exclude(
                 Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))
             ).delete()

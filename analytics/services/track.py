@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from analytics.ingest.insert_events import write_events
-from analytics.ingest.visible_posts import VisiblePost, shown_posts
+from analytics.ingest.visible_posts import VisiblePost, load_visible_posts
 from analytics.models import EventType
 from proofroom.core.json import Json, JsonObject
 
@@ -37,13 +37,13 @@ class Seen:
     goal: str = ""
 
 
-def track(*, seen: Sequence[Seen]) -> int:
+def record_events(*, seen: Sequence[Seen]) -> int:
     """Keep what pages report; answers how many. Two statements at most, and each call is kept whole or not at all.
 
     What names a post that nobody can see is left out, whether there is such a post or not. Metadata is a stranger's:
     what of it does not fit is kept as it came, and stands for nothing.
     """
-    shown = shown_posts(one.post_id for one in seen if one.post_id is not None)
+    shown = load_visible_posts(one.post_id for one in seen if one.post_id is not None)
     rows = [
         _row(one, None if one.post_id is None else shown[one.post_id])
         for one in seen

@@ -21,7 +21,7 @@ from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL_AGENTS_KEY, today
 from agents_app.budgets.notices import told_now
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
-from analytics.admin.charts import Chart, ChartPeriod, chart
+from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.health import figures
 from analytics.rollups.periods import read_period
 from analytics.rollups.report_types import Totals
@@ -145,10 +145,10 @@ def views() -> Views:
     ]
     total, before = sum(one.views for one in now), sum(one.views for one in then)
     percent = round(abs(total - before) * 100 / before) if before else None
-    return Views(chart("views", stretches), total, before, percent)
+    return Views(draw_chart("views", stretches), total, before, percent)
 
 
-LATELY: Final = timedelta(days=1)
+RECENT: Final = timedelta(days=1)
 BROKEN_RUNS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
@@ -163,7 +163,7 @@ class CountTile:
     note: str = ""
 
 
-def counted(request: HttpRequest) -> Counter[str]:
+def count_waiting(request: HttpRequest) -> Counter[str]:
     """How much there is of what the user may do something about, by name. One query."""
     parts: dict[str, QuerySet[Any]] = {layer: queue().filter(layer=layer) for layer in Layer}
     if may(request, "feedback.view"):
@@ -173,7 +173,7 @@ def counted(request: HttpRequest) -> Counter[str]:
     if may(request, "agents.view"):
         parts["runs"] = broken_runs()
     if may(request, "webhooks.manage"):
-        parts["deliveries"] = failed_since(timezone.now() - LATELY)
+        parts["deliveries"] = failed_since(timezone.now() - RECENT)
     first, *more = [
         rows.order_by()
         .annotate(what=Value(name, output_field=CharField()))
@@ -197,7 +197,7 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
         asked = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}
         address = _list("content_post", asked)
         found.append(_tile(pgettext("posts", "Scheduled"), counts["scheduled"], address, "plain"))
-    note, since = _("in the last 24 hours"), (timezone.now() - LATELY).isoformat(timespec="seconds")
+    note, since = _("in the last 24 hours"), (timezone.now() - RECENT).isoformat(timespec="seconds")
     if may(request, "agents.view"):
         asked = {"status__in": ",".join(BROKEN_RUNS), "created_at__gte": since}
         address = _list("agents_app_agentrun", asked)
@@ -231,7 +231,7 @@ def open_feedback() -> QuerySet[Feedback]:
 
 def broken_runs() -> QuerySet[AgentRun]:
     """Runs of the last day that failed."""
-    since = timezone.now() - LATELY
+    since = timezone.now() - RECENT
     return AgentRun.objects.filter(status__in=BROKEN_RUNS, created_at__gte=since)
 
 
@@ -268,7 +268,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     """The parts that the user may see, each at most a handful. At most so many queries, however much there is."""
     if not may(request, "posts.view"):
         return {}
-    recent, counts = _recent(), counted(request)
+    recent, counts = _recent(), count_waiting(request)
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN)
     return {
         "tiles": tiles(request, counts),
@@ -333,7 +333,7 @@ def _feedback() -> list[Feedback]:
 def _calls(failed: int) -> dict[str, Any]:
     """Calls to other systems that failed in the last day, and webhooks that were switched off for it."""
     return {
-        "failed_deliveries": failed_since(timezone.now() - LATELY)[:_SHOWN] if failed else [],
+        "failed_deliveries": failed_since(timezone.now() - RECENT)[:_SHOWN] if failed else [],
         "failed_delivery_count": failed,
         "off_webhooks": list(switched_off()[:_SHOWN]),
     }

@@ -13,7 +13,7 @@ from content.api.common_answers import ScopeText
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.definitions import (
@@ -24,8 +24,8 @@ from proofroom.definitions import (
 )
 
 WORD_MAX: Final = 200
-REGISTRY_PARAMETERS: Final = [query("postType", "A post type."), *PAGES]
-STATIC_PARAMETERS: Final = [query("q", "Part of a name or description."), *PAGES]
+REGISTRY_PARAMETERS: Final = [query_parameter("postType", "A post type."), *PAGES]
+STATIC_PARAMETERS: Final = [query_parameter("q", "Part of a name or description."), *PAGES]
 
 
 class GuidanceAnswer(Answer):

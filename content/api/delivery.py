@@ -24,11 +24,11 @@ from content.models.post import VARIATION_PATTERN
 from content.posts import queries
 from content.presenters.modules import LiveModuleAnswer
 from content.variations.assignment import Arm
-from content.variations.queries import find_published, in_place_of
+from content.variations.queries import as_original, find_published
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import query
+from proofroom.core.api.schema import query_parameter
 from proofroom.core.errors import invalid
 
 
@@ -78,7 +78,7 @@ FIELDS_MAX: Final = 500
 
 def _fields(names: frozenset[str]) -> OpenApiParameter:
     one = "|".join(sorted(names))
-    return query(
+    return query_parameter(
         "fields",
         f"Only these, with commas between them; all without it: {', '.join(sorted(names))}.",
         {"type": "string", "maxLength": FIELDS_MAX, "pattern": f"^({one})(,({one}))*$"},
@@ -86,7 +86,7 @@ def _fields(names: frozenset[str]) -> OpenApiParameter:
 
 
 FIELDS: Final = _fields(WHOLE)
-VARIATION: Final = query(
+VARIATION: Final = query_parameter(
     "variation",
     "The running variation of that name in the place of the post; the post itself where none runs.",
     {"type": "string", "pattern": VARIATION_PATTERN},
@@ -169,7 +169,7 @@ def delivered_post(
     fields = WHOLE if fields is None else frozenset(fields)
     arm = next((arm for arm in arms if arm.name == variation), None)
     post = _in_place(arm, original) if arm is not None else original
-    wire = post_reads.only(presenters.post_fields(post), fields)
+    wire = post_reads.select_fields(presenters.post_fields(post), fields)
     if arms:
         tested: presenters.Wire = {
             "variations": [
@@ -178,7 +178,7 @@ def delivered_post(
         }
         if post.variation_of_id is not None:
             tested |= {"variationOf": post.variation_of_id, "variation": post.variation}
-        wire |= post_reads.only(tested, fields)
+        wire |= post_reads.select_fields(tested, fields)
     if fields & {"modules", "media"}:
         modules = queries.module_rows([post.pk])
         if "modules" in fields:
@@ -204,7 +204,7 @@ def variation_of(request: Request) -> str:
 def _in_place(arm: Arm, original: Post) -> Post:
     """The variation where its original stands; the original where it was just stopped."""
     found = queries.find_post(arm.post_id)
-    return in_place_of(found, original) if found is not None else original
+    return as_original(found, original) if found is not None else original
 
 
 def fields_of(request: Request, known: Collection[str]) -> Collection[str] | None:

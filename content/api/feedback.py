@@ -33,16 +33,16 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import (
     PAGES,
     UUID_TEXT,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
 FEEDBACK_PARAMETERS: Final = [
-    query("postId", "On this post.", UUID_TEXT),
-    query("status", "Status.", choice(*FeedbackStatus.values)),
-    query("category", "Category.", choice(*FeedbackCategory.values)),
+    query_parameter("postId", "On this post.", UUID_TEXT),
+    query_parameter("status", "Status.", choice_schema(*FeedbackStatus.values)),
+    query_parameter("category", "Category.", choice_schema(*FeedbackCategory.values)),
     *PAGES,
 ]
 StatusText = Annotated[Words, one_of(FeedbackStatus.values)]

@@ -36,14 +36,14 @@ from proofroom.core.api.body import (
 )
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import invalid
 
 WORD_MAX: Final = 200
 GLOBAL_PARAMETERS: Final = [
-    query("q", "Part of a label or slug."),
-    query("type", "Module type."),
+    query_parameter("q", "Part of a label or slug."),
+    query_parameter("type", "Module type."),
     *PAGES,
 ]
 _REASONS: Final = ["before", "created", "edited", "reverted", "find-replace"]

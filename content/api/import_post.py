@@ -16,7 +16,7 @@ from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, Post
 from content.post_fields import POST_FIELDS
 from content.posts.import_post import import_post
 from content.rules.modules import MODULES_MAX
-from content.rules.terms import MOST_TERMS
+from content.rules.terms import MAX_TERMS
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import (
     Body,
@@ -71,7 +71,7 @@ class ImportedDocument(Body):
 
     schema_version: Annotated[int, Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)]
     post: ImportedFields
-    taxonomy_term_ids: Annotated[list[Words], Field(max_length=MOST_TERMS)] = []
+    taxonomy_term_ids: Annotated[list[Words], Field(max_length=MAX_TERMS)] = []
     modules: Annotated[list[ImportedModule], Field(max_length=MODULES_MAX)] = []
     translations: list[Any] = []
 

@@ -29,7 +29,13 @@ from content.menus.services import (
 )
 from content.models import Menu
 from content.posts import queries
-from content.rules.menus import DEEPEST, ITEM_TYPES, ITEM_URL_MAX, LABEL_MAX, MOST_ITEMS
+from content.rules.menus import (
+    ITEM_TYPES,
+    ITEM_URL_MAX,
+    LABEL_MAX,
+    MAX_MENU_DEPTH,
+    MAX_MENU_ITEMS,
+)
 from proofroom.core.api.answer import (
     Answer,
     described,
@@ -42,26 +48,30 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, invalid
 
 READS: Final = ("GET", "HEAD")
 SHOWN_PARAMETERS: Final = [
-    query(
+    query_parameter(
         "locale",
         "Language code; the default locale without it, and where there is no menu in it.",
-        choice(*settings.CMS_ENV.locales),
+        choice_schema(*settings.CMS_ENV.locales),
     )
 ]
 MENU_PARAMETERS: Final = [
-    query("slug", "Exact slug."),
-    query("locale", "Language code; every locale without it.", choice(*settings.CMS_ENV.locales)),
+    query_parameter("slug", "Exact slug."),
+    query_parameter(
+        "locale",
+        "Language code; every locale without it.",
+        choice_schema(*settings.CMS_ENV.locales),
+    ),
     *PAGES,
 ]
-_ITEMS: Final = f"A tree, at most {DEEPEST} levels deep."
+_ITEMS: Final = f"A tree, at most {MAX_MENU_DEPTH} levels deep."
 UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 ItemType = Annotated[str, one_of(ITEM_TYPES)]
 
@@ -123,7 +133,7 @@ class MenuEntry(Body):
     type: Literal["custom", "post"] = "custom"
     url: Words = Field("", max_length=ITEM_URL_MAX, description="Of a post, it is ignored.")
     post_id: Words | None = Field(None, max_length=80)
-    children: list[MenuEntry] = Field([], max_length=MOST_ITEMS)
+    children: list[MenuEntry] = Field([], max_length=MAX_MENU_ITEMS)
 
 
 class NewMenu(Body, answered_by=MenuAnswer):
@@ -132,7 +142,7 @@ class NewMenu(Body, answered_by=MenuAnswer):
     name: Words = Field(min_length=1, max_length=NAME_MAX)
     slug: Words = Field(min_length=1, max_length=SLUG_MAX)
     locale: Words | None = Field(None, max_length=12, description="The default locale without it.")
-    items: list[MenuEntry] = Field([], max_length=MOST_ITEMS, description=_ITEMS)
+    items: list[MenuEntry] = Field([], max_length=MAX_MENU_ITEMS, description=_ITEMS)
     version: int | None = Field(None, ge=0, description="Ignored here.")
 
 
@@ -142,7 +152,7 @@ class MenuChanges(Body, answered_by=MenuAnswer):
     name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
     slug: Words | None = Field(None, min_length=1, max_length=SLUG_MAX)
     locale: Words | None = Field(None, max_length=12)
-    items: list[MenuEntry] | None = Field(None, max_length=MOST_ITEMS, description=_ITEMS)
+    items: list[MenuEntry] | None = Field(None, max_length=MAX_MENU_ITEMS, description=_ITEMS)
     version: int | None = Field(None, ge=0, description="Of the last read.")
 
 

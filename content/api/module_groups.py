@@ -29,13 +29,13 @@ from proofroom.core.api.body import (
 )
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 
 GROUP_PARAMETERS: Final = [
-    query("postType", "Groups of a post type."),
-    query("q", "Part of a name or description."),
+    query_parameter("postType", "Groups of a post type."),
+    query_parameter("q", "Part of a name or description."),
     *PAGES,
 ]
 

@@ -19,7 +19,7 @@ from content.models import Post, PostModule
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.presenters.modules import ModuleAnswer
-from content.rules.modules import of_one_module
+from content.rules.modules import rekey_for_module
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import (
     Body,
@@ -181,7 +181,7 @@ def _edited(
     try:
         return edit_post(post_id=post_id, actor=view.actor, edit=edit, expected_version=version)
     except RuleViolation as error:
-        raise (of_one_module(module_ids[0], error) if module_ids else error) from None
+        raise (rekey_for_module(module_ids[0], error) if module_ids else error) from None
 
 
 def _require_row(module_id: str) -> PostModule:

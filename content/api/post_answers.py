@@ -27,28 +27,30 @@ from proofroom.core.api.answer import (
 from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 
-_BOOLEAN: Final = choice("true", "false")
+_BOOLEAN: Final = choice_schema("true", "false")
 _WORDS: Final = {"type": "string", "maxLength": 200}
-_ORDERINGS: Final = choice(*(sign + name for name in ORDERINGS for sign in ("", "-")))
+_ORDERINGS: Final = choice_schema(*(sign + name for name in ORDERINGS for sign in ("", "-")))
 LIVE_PARAMETERS: Final = [
-    query("type", "Post type."),
-    query("locale", "Language code; the default locale without it."),
-    query("allLocales", "true: every locale.", _BOOLEAN),
-    query("slug", "Exact slug.", _WORDS),
-    query("taxonomy", "A term's slug, or taxonomySlug:termSlug.", _WORDS),
-    query("search", "Words in title, excerpt or content.", _WORDS),
-    query("ordering", "By what, - before it reversed.", {**_ORDERINGS, "default": "-updatedAt"}),
+    query_parameter("type", "Post type."),
+    query_parameter("locale", "Language code; the default locale without it."),
+    query_parameter("allLocales", "true: every locale.", _BOOLEAN),
+    query_parameter("slug", "Exact slug.", _WORDS),
+    query_parameter("taxonomy", "A term's slug, or taxonomySlug:termSlug.", _WORDS),
+    query_parameter("search", "Words in title, excerpt or content.", _WORDS),
+    query_parameter(
+        "ordering", "By what, - before it reversed.", {**_ORDERINGS, "default": "-updatedAt"}
+    ),
     *PAGES,
 ]
 LIST_PARAMETERS: Final = [
     *LIVE_PARAMETERS,
-    query("status", "Status.", choice(*Status.values)),
-    query("hasReview", "Whether something waits in Review.", _BOOLEAN),
-    query("hasAiReview", "Whether something waits in AI Review.", _BOOLEAN),
+    query_parameter("status", "Status.", choice_schema(*Status.values)),
+    query_parameter("hasReview", "Whether something waits in Review.", _BOOLEAN),
+    query_parameter("hasAiReview", "Whether something waits in AI Review.", _BOOLEAN),
 ]
 MADE: Final = [LOCATION]
 NEW_POST: Final = OpenApiExample(

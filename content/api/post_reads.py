@@ -55,7 +55,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
         return queries.filter_by_term(posts, value)
 
     def by_words(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
-        return search.matching(posts, value, locale_of(self.data))
+        return search.search_posts(posts, value, locale_of(self.data))
 
     def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return posts
@@ -83,7 +83,7 @@ def is_filtered(request: Request, *, staged: bool) -> bool:
     return any(name in request.query_params for name in _shape(staged).base_filters)
 
 
-def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
+def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
     """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
     Without `staged`, nothing that waits in a layer can be asked about. Words without an order of their own come
@@ -101,7 +101,7 @@ def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QueryS
     if locale is not None and not params.get("locale"):
         posts = posts.filter(locale=locale)
     if found.form.cleaned_data["search"] and "ordering" not in params:
-        return search.by_rank(posts)
+        return search.order_by_rank(posts)
     return queries.order_posts(posts, ordering)
 
 
@@ -148,7 +148,7 @@ def post_list(
     page = page_of(request)
     if is_filtered(request, staged=staged):
         posts = queries.visible_posts() if staged else queries.published_posts()
-        posts = filtered(request, posts, staged=staged)
+        posts = filter_posts(request, posts, staged=staged)
         total = posts.count()
         rows: list[dict[str, Any]] = list(posts.values(*queries.LIST_COLUMNS)[page.slice])
     else:
@@ -170,11 +170,11 @@ def post_list(
         media = media_of({row["id"]: row["locale"] for row in rows}, modules)
         posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
     if fields is not None:
-        posts_on_wire = [only(wire, fields) for wire in posts_on_wire]
+        posts_on_wire = [select_fields(wire, fields) for wire in posts_on_wire]
     return page.envelope(posts_on_wire, total)
 
 
-def only(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:
+def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:
     """A post without what was not asked for."""
     return {name: value for name, value in wire.items() if name in fields}
 

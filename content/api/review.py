@@ -36,8 +36,8 @@ from proofroom.core.api.body import (
     read_body,
 )
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import choice, query
-from proofroom.core.api.views import ApiViewSet, whole_version
+from proofroom.core.api.schema import choice_schema, query_parameter
+from proofroom.core.api.views import ApiViewSet, version_of_body
 from proofroom.core.errors import invalid
 
 Note = Annotated[Words, Field(max_length=NOTE_MAX)]
@@ -46,7 +46,7 @@ Paths = Annotated[list[Annotated[Words, Field(max_length=320)]], Field(max_lengt
 
 
 LAYER_PARAMETER: Final = [
-    query("layer", "The layer.", {**choice(*STAGED_LAYERS), "default": "review"})
+    query_parameter("layer", "The layer.", {**choice_schema(*STAGED_LAYERS), "default": "review"})
 ]
 STAGED_EXAMPLE: Final = OpenApiExample(
     "A title and the text of one module",
@@ -149,7 +149,7 @@ class ReviewViewSet(ApiViewSet):
     def save_review(self, request: Request, post_id: str) -> Response:
         """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
         body = body_object(request)
-        version = whole_version(body.pop("version", None))
+        version = version_of_body(body.pop("version", None))
         modules = body.pop("modules", [])
         if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
             raise invalid("modules", "modules must be a list of objects.")

@@ -30,15 +30,18 @@ from proofroom.core.api.answer import (
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import PAGES, UUID_TEXT, query
+from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
 COMPARE_PARAMETERS: Final = [
-    query("from", "Id of a revision.", UUID_TEXT, required=True),
-    query("to", "Id of a revision.", UUID_TEXT, required=True),
+    query_parameter("from", "Id of a revision.", UUID_TEXT, required=True),
+    query_parameter("to", "Id of a revision.", UUID_TEXT, required=True),
 ]
-PROVENANCE_PARAMETERS: Final = [query("path", "Only this path.", {"type": "string"}), *PAGES]
+PROVENANCE_PARAMETERS: Final = [
+    query_parameter("path", "Only this path.", {"type": "string"}),
+    *PAGES,
+]
 
 
 class RevisionAnswer(Answer):

@@ -13,7 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.models import Term
-from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP
+from content.rules.taxonomy import (
+    NAME_MAX,
+    ORDER_MAX,
+    SLUG_MAX,
+    TOP_LEVEL,
+)
 from content.terms.services import (
     change_term,
     create_term,
@@ -24,21 +29,25 @@ from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.definitions import Taxonomy, post_types, taxonomies
 
 TERM_PARAMETERS: Final = [
-    query(
+    query_parameter(
         "locale",
         "Terms of this language and those of every language; all without it.",
-        choice(*settings.CMS_ENV.locales),
+        choice_schema(*settings.CMS_ENV.locales),
     ),
     *PAGES,
 ]
 FORCE_PARAMETER: Final = [
-    query("force", "true: also where posts carry it or drafts propose it.", choice("true", "false"))
+    query_parameter(
+        "force",
+        "true: also where posts carry it or drafts propose it.",
+        choice_schema("true", "false"),
+    )
 ]
 
 
@@ -193,7 +202,7 @@ class TaxonomyViewSet(ApiViewSet):
             actor=self.actor,
             name=body.name,
             slug=body.slug,
-            parent_id=body.parent_id if "parent_id" in body.model_fields_set else TOP,
+            parent_id=body.parent_id if "parent_id" in body.model_fields_set else TOP_LEVEL,
             order_index=body.order_index,
         )
         return Response(TermAnswer.of(term))

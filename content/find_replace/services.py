@@ -33,7 +33,7 @@ from proofroom.core.find_replace.sources import (
     TextPlace,
     batches,
     known_tables,
-    sources,
+    select_sources,
 )
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -233,7 +233,7 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
     """Let every app change its rows. All rows are locked before the first is written, in the order of the apps:
     live writers lock a row first too, and the content version last."""
     wanted = frozenset(tables)
-    found = [(source, source.find(edit, wanted)) for source in sources(wanted)]
+    found = [(source, source.find(edit, wanted)) for source in select_sources(wanted)]
     places: list[TextPlace] = []
     with outbox.version_last():
         for source, keys in found:

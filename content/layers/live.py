@@ -72,7 +72,7 @@ def write_live(
     _save(post)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
-    posts.index(post, after)
+    posts.index_post(post, after)
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from content.changes import Change, Changes, Value, same
 from content.layers.state import LayerView
 from content.review.differences import SEPARATOR, base_path
-from content.review.passages import passages_at, with_passages
+from content.review.passages import passages_at, take_passages
 from proofroom.core.errors import RuleViolation
 from proofroom.definitions.richtext.schema import validate
 
@@ -99,7 +99,7 @@ def kept_without(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
 
 def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Value:
     """The value with these passages. Raises `RuleViolation` where it would be no valid text."""
-    value = with_passages(change, view.below, view.document, passages)
+    value = take_passages(change, view.below, view.document, passages)
     if isinstance(value, dict) and value.get("type") == "doc" and (problems := validate(value)):
         message = _("These passages belong together and are decided on together: %(problem)s") % {
             "problem": problems[0]

@@ -20,7 +20,7 @@ from content.media_usage.usage_rows import follow_draft, staged_places
 from content.models import Draft, Layer, Post
 from content.posts import post_repository
 from proofroom.accounts.models import User
-from proofroom.core.database.statements import Statement, columns_of, instance
+from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.errors import Conflict, NotFound
 
 
@@ -136,11 +136,11 @@ def drafts_of_many(posts: Sequence[Post]) -> dict[UUID, list[Draft]]:
 def _drafts_of(post: Post) -> list[Draft]:
     drafts = []
     for row in _DRAFTS.rows(post.pk):
-        draft = instance(Draft, row)
+        draft = instance_from_row(Draft, row)
         draft.post = post
         if draft.updated_by_id is not None:
             author = {"id": draft.updated_by_id, "username": row["updated_by__username"]}
-            draft.updated_by = instance(User, author)
+            draft.updated_by = instance_from_row(User, author)
         drafts.append(draft)
     return drafts
 

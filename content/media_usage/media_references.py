@@ -8,7 +8,7 @@ from uuid import UUID
 from content.changes import Changes
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.post_fields import MEDIA_FIELDS
-from media.file_addresses import name_of
+from media.file_addresses import storage_name
 from media.services.references import Token
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, post_types
@@ -106,6 +106,6 @@ def _id(value: object) -> Iterator[Token]:
 
 
 def _file(value: object) -> Iterator[Token]:
-    name = name_of(value) if isinstance(value, str) else None
+    name = storage_name(value) if isinstance(value, str) else None
     if name is not None:
         yield name

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.translation import get_language_info
 
 from content.posts.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
-from content.rules.menus import DEEPEST
+from content.rules.menus import MAX_MENU_DEPTH
 from proofroom.core.json import Json
 from proofroom.core.site_urls import home_of
 from proofroom.definitions.richtext.links import safe_href
@@ -113,7 +113,7 @@ def menu_post_ids(items: MenuItems) -> set[UUID]:
 
 
 def _walk(items: MenuItems, depth: int = 0) -> Iterator[Mapping[str, object]]:
-    for item in items if depth < DEEPEST else ():
+    for item in items if depth < MAX_MENU_DEPTH else ():
         yield item
         yield from _walk(_children(item), depth + 1)
 
@@ -139,7 +139,7 @@ def _links(
     depth: int,
 ) -> list[MenuLink]:
     links: list[MenuLink] = []
-    for item in items if depth < DEEPEST else ():
+    for item in items if depth < MAX_MENU_DEPTH else ():
         children = _links(_children(item), place, posts, found, depth + 1)
         # Checked when it was written; what was stored otherwise is no less dangerous.
         label, url = str(item.get("label") or ""), safe_href(item.get("url")) or ""

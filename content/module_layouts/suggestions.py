@@ -10,7 +10,7 @@ from typing import Final
 
 from content.module_layouts.queries import find_group
 from proofroom.core.errors import RuleViolation
-from proofroom.core.search.tokens import places
+from proofroom.core.search.tokens import word_positions
 from proofroom.definitions import (
     Module,
     allowed_modules,
@@ -186,7 +186,7 @@ def _weights(names: tuple[str, ...]) -> Mapping[str, float]:
 
 def stems_of(text: str) -> frozenset[str]:
     """The words of a text without case, accents and ending; very short ones are none."""
-    words = (word for _, _, word in places(text))
+    words = (word for _, _, word in word_positions(text))
     return frozenset(
         _stem(word) for word in words if len(word) >= _SHORTEST and word not in _SMALL_WORDS
     )

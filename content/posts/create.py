@@ -27,7 +27,7 @@ from content.posts.duplicate import pair_modules
 from content.rules import check_changes
 from content.rules.fields import taken_by_another, translation_taken
 from content.search import posts
-from content.translations.translation_status import remember
+from content.translations.translation_status import record_source
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
@@ -98,7 +98,7 @@ def create_post(
     insert(post, document, status)
     if translation_of is not None:
         source = post_repository.load(translation_of)
-        remember(post, source, pair_modules(source, document))
+        record_source(post, source, pair_modules(source, document))
     record_created(post, empty, document, actor, source=translation_of)
     return post
 
@@ -181,7 +181,7 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
             post.save(force_insert=True)
     except IntegrityError:
         raise taken_by_another(post) from None
-    posts.index(post, empty)
+    posts.index_post(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
     outbox.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
 
@@ -237,5 +237,5 @@ def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> No
     except IntegrityError:
         raise taken_by_another(post) from None
     post_repository.save(post, document, changes)
-    posts.index(post, document)
+    posts.index_post(post, document)
     follow_live([(post, None, document)])

@@ -11,7 +11,7 @@ from content.document import FIELD_NAMES, ModuleDocument, PostDocument
 from content.models import Post
 from content.posts.create import create_post
 from content.posts.queries import shared_module
-from content.rules.modules import by_other_names
+from content.rules.modules import rekey_by_names
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
@@ -55,7 +55,7 @@ def import_post(
         )
     except RuleViolation as error:
         names = {module.id: str(number) for number, module in enumerate(modules)}
-        raise by_other_names(error, names) from None
+        raise rekey_by_names(error, names) from None
 
 
 def _own(module: ModuleDocument, actor: Actor) -> ModuleDocument:

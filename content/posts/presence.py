@@ -16,26 +16,26 @@ from content.models import EditingMark, Layer, Post
 from content.models.editing_mark import SOURCE
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
-from proofroom.core.realtime import Here
+from proofroom.core.realtime import OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
 """A page that said nothing for so long is closed, or its computer sleeps."""
 MAX_EDITORS_SHOWN: Final = 50
 
 
-def list_open_editors(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
+def list_open_editors(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
     """Open pages by post, those who came first first. One query."""
     rows = EditingMark.objects.filter(
         post_id__in=post_ids,
         seen_at__gte=timezone.now() - PRESENCE_TIMEOUT,
         post__deleted_at__isnull=True,
     ).order_by("since", "pk")
-    found: dict[UUID, list[Here]] = {}
+    found: dict[UUID, list[OpenEditor]] = {}
     for post_id, key, user_id, name, layer, since in rows.values_list(
         "post_id", "key", "user_id", "user__username", "layer", "since"
     )[: MAX_EDITORS_SHOWN * len(post_ids)]:
         at = since.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        found.setdefault(post_id, []).append(Here(key, user_id, name, layer, at))
+        found.setdefault(post_id, []).append(OpenEditor(key, user_id, name, layer, at))
     return found
 
 

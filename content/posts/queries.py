@@ -30,7 +30,7 @@ from proofroom.core.database.statements import (
     Row,
     Statement,
     columns_of,
-    instance,
+    instance_from_row,
 )
 from proofroom.core.errors import invalid
 
@@ -216,10 +216,10 @@ def find_post(post_id: UUID) -> Post | None:
 
 def whole_post(row: Row) -> Post:
     """The post of a row with all its columns and the name of its author."""
-    post = instance(Post, row)
+    post = instance_from_row(Post, row)
     if post.author_id is not None:
         author = {"id": post.author_id, "username": row["author__username"]}
-        post.author = instance(User, author)
+        post.author = instance_from_row(User, author)
     return post
 
 

@@ -9,9 +9,14 @@ from content.changes import Change
 from content.document import PostDocument
 from content.models import ModuleInstance, Post, Term
 from content.review.labels import type_label
-from content.review.references import MediaView, References, Wanted, wanted_by
+from content.review.references import (
+    MediaView,
+    References,
+    Wanted,
+    collect_references,
+)
 from media.models import Asset
-from media.queries import assets
+from media.queries import load_assets
 from proofroom.core.json import Json
 
 
@@ -26,7 +31,7 @@ def references_of(changes: Iterable[Change], *documents: PostDocument) -> Refere
             if instance_id in types:
                 wanted.add_props(types[instance_id], props)
     for document in documents:
-        for kind, ids in wanted_by(listed, document).ids.items():
+        for kind, ids in collect_references(listed, document).ids.items():
             wanted.ids[kind] |= ids
     return replace(load_titles(wanted), shared=shared)
 
@@ -53,7 +58,7 @@ def shared_props(
 def load_titles(wanted: Wanted) -> References:
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
     return References(
-        media={id_: media_view(asset) for id_, asset in assets(wanted.ids["media"]).items()},
+        media={id_: media_view(asset) for id_, asset in load_assets(wanted.ids["media"]).items()},
         posts={
             str(
                 row["pk"]

@@ -46,7 +46,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
     return _joined(runs)
 
 
-def cost(old: Sequence[str], new: Sequence[str]) -> int:
+def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
     """How many equal pairs the matcher would look at."""
     ours, theirs = Counter(old), Counter(new)
     return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _OFTEN)
@@ -62,7 +62,7 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
         anchors = _anchors(old, new)
         if anchors:
             return _between(old, new, anchors)
-    if cost(old, new) > MAX_PAIRS or len(old) * len(new) > MAX_STEPS:
+    if alignment_cost(old, new) > MAX_PAIRS or len(old) * len(new) > MAX_STEPS:
         return [(False, 0, len(old), 0, len(new))]
     often = {key for key, count in Counter(new).items() if count > _OFTEN}
     matcher = SequenceMatcher(often.__contains__, old, new, autojunk=False)

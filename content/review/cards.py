@@ -31,7 +31,7 @@ from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.passages import names_of
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
-from content.review.summary import length_note, summary
+from content.review.summary import length_note, summarize
 
 _FOLDED: Final = 5
 """Unchanged blocks in a row that are folded, but for the one beside each change."""
@@ -116,7 +116,7 @@ class ChangeCard:
 
     @property
     def stretches(self) -> list[DiffStretch]:
-        return stretches(self.lines)
+        return fold_lines(self.lines)
 
     @property
     def passages(self) -> list[Passage]:
@@ -195,7 +195,7 @@ def cards_between(
     )
 
 
-def stretches(lines: Iterable[ShownLine]) -> list[DiffStretch]:
+def fold_lines(lines: Iterable[ShownLine]) -> list[DiffStretch]:
     """The lines with long unchanged runs folded, but for the one beside each change."""
     found: list[DiffStretch] = []
     for is_same, run in groupby(lines, lambda line: line.status == "same"):
@@ -335,7 +335,7 @@ def _card(change: Change, shared: _Between) -> ChangeCard:
         comparison,
         lines_of(comparison, shared.references, path=change.path, passages=passages),
         assess(comparison, is_live=shared.is_live, mark=mark, is_drifted=is_drifted),
-        summary=summary(comparison),
+        summary=summarize(comparison),
         length=length_note(change.path, change.before, change.after),
         flags=tuple(_flags(mark, is_drifted, shared.layer)),
         mark=mark,

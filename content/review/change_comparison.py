@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from content.changes import ABSENT, Change, Value, value_at
 from content.document import ModuleDocument, PostDocument
-from content.review.comparison import Compared, compare_modules, compared
+from content.review.comparison import Compared, compare_labelled, compare_modules
 from content.review.differences import Comparison, Difference, DiffLine
 from content.review.labels import raw_module_names
 from content.review.merge_tree import Part
@@ -35,7 +35,7 @@ def compare_change(
         return _without_parts(change, _moved(change, before, after)), "position"
     if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
         sides = (
-            with_shared(side, shared) if isinstance(side, ModuleDocument) else None
+            merge_shared(side, shared) if isinstance(side, ModuleDocument) else None
             for side in (change.before, change.after)
         )
         of_module = compare_modules(*sides, language=after.locale)
@@ -47,9 +47,9 @@ def compare_change(
         return _without_parts(change, of_module), "module"
     is_there = change.module_id is None or after.module(change.module_id) is not None
     shape = shape_at(change.path, after if is_there else before)
-    old = effective(change, change.before, before, shared)
-    new = effective(change, change.after, after, shared)
-    found = compared(old, new, shape, language=after.locale)
+    old = effective_value(change, change.before, before, shared)
+    new = effective_value(change, change.after, after, shared)
+    found = compare_labelled(old, new, shape, language=after.locale)
     if replaces_shared(change):
         found = replace(found, comparison=_shared(found.comparison, change))
     return found, shape.kind
@@ -60,7 +60,9 @@ def replaces_shared(change: Change) -> bool:
     return _OVERRIDES in change.path and (change.before is ABSENT or change.after is ABSENT)
 
 
-def effective(change: Change, value: Value, document: PostDocument, shared: SharedProps) -> Value:
+def effective_value(
+    change: Change, value: Value, document: PostDocument, shared: SharedProps
+) -> Value:
     """What stands where a module has no value of its own for a post: that of the module itself."""
     if value is not ABSENT or _OVERRIDES not in change.path or change.module_id is None:
         return value
@@ -71,7 +73,7 @@ def effective(change: Change, value: Value, document: PostDocument, shared: Shar
     return shared.get(module.instance_id, {}).get(change.path.rpartition(".")[2], ABSENT)
 
 
-def with_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:
+def merge_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:
     """The module with the props that it shares with other posts."""
     return replace(module, props={**shared.get(module.instance_id, {}), **module.props})
 

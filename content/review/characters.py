@@ -79,7 +79,7 @@ def is_unseen(char: str) -> bool:
     return char not in _PLAIN and (ord(char) in _BLANKS or unicodedata.category(char) in _UNSEEN)
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """The text with every character that nobody sees written as its name in brackets.
 
     What holds a bracket of that kind by itself has it doubled, so that no text reads like another.
@@ -119,12 +119,12 @@ def _visible(char: str) -> str:
     return f"⟦{name_of(char)}⟧" if is_unseen(char) else char
 
 
-def visible_space(space: str) -> str:
+def draw_space(space: str) -> str:
     """White space that differs, drawn: ␣ for a space, ↵ for a line break."""
     return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _visible(char) for char in space)
 
 
-def suspicious(text: str, language: str = "en") -> list[str]:
+def find_suspicious(text: str, language: str = "en") -> list[str]:
     """The names of the characters of a text that hide or pass for others, each once, in their order.
 
     A letter is foreign where it is of another script than the language is written in.
@@ -142,7 +142,7 @@ def suspicious(text: str, language: str = "en") -> list[str]:
     return list(dict.fromkeys([*found, *_decomposed(text)]))
 
 
-def look_alike(before: str, after: str) -> list[str]:
+def find_look_alikes(before: str, after: str) -> list[str]:
     """The names of what tells words apart that read the same; nothing where all words read differently.
 
     Upper and lower case read differently.

@@ -14,7 +14,7 @@ from typing import Final, cast
 from content.changes import ABSENT, Value, same
 from content.document import ModuleDocument
 from content.review.alignment import align
-from content.review.characters import look_alike, suspicious
+from content.review.characters import find_look_alikes, find_suspicious
 from content.review.differences import (
     Comparison,
     Difference,
@@ -90,10 +90,12 @@ class Compared:
 
 def compare(before: Value, after: Value, shape: ValueShape, *, language: str = "en") -> Comparison:
     """All that differs between two values of a field. `language` is that of their text."""
-    return compared(before, after, shape, language=language).comparison
+    return compare_labelled(before, after, shape, language=language).comparison
 
 
-def compared(before: Value, after: Value, shape: ValueShape, *, language: str = "en") -> Compared:
+def compare_labelled(
+    before: Value, after: Value, shape: ValueShape, *, language: str = "en"
+) -> Compared:
     sink = Sink(language)
     part = _value(before, after, shape, sink, (), 0)
     found = _with_characters(sink.done(), language)
@@ -410,13 +412,13 @@ def _characters(one: Difference, language: str) -> list[tuple[str | None, str | 
     before, after = (side if isinstance(side, str) else "" for side in (one.before, one.after))
     if not before and not after:
         return []
-    old, new = suspicious(before, language), suspicious(after, language)
+    old, new = find_suspicious(before, language), find_suspicious(after, language)
     gone = [name for name in old if name not in new]
     come = [name for name in new if name not in old]
     found: list[tuple[str | None, str | None]] = []
     if gone or come:
         found.append((", ".join(gone) or None, ", ".join(come) or None))
-    elif names := look_alike(before, after):
+    elif names := find_look_alikes(before, after):
         found.append((None, ", ".join(names)))
     return found
 

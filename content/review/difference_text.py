@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from content.review.characters import address_notes, visible
+from content.review.characters import address_notes, make_visible
 from content.review.differences import (
     KINDS,
     Difference,
@@ -206,7 +206,7 @@ def note_of(difference: Difference, references: References, *, here: tuple[str, 
         text = str(added if difference.before is None else removed) % {"what": after or before}
     place = "" if difference.place == here else place_text(difference)
     about = difference.about
-    words = visible(about) if about.strip() else spelled_space(about)
+    words = make_visible(about) if about.strip() else spelled_space(about)
     return Note(difference.kind, difference.action, text, words, place)
 
 
@@ -217,7 +217,7 @@ def place_text(difference: Difference) -> str:
 def role_text(role: str) -> str:
     """The words of a place or a role in the language of the reader."""
     parts = (" · ".join(map(_local, part.split(" · "))) for part in role.split(" › ") if part)
-    return visible(" › ".join(parts))
+    return make_visible(" › ".join(parts))
 
 
 def _local(text: str) -> str:
@@ -235,12 +235,12 @@ def side_text(difference: Difference, side: Side | None, references: References)
     if side is None:
         return None
     if isinstance(side, ShownReference):
-        return visible(references.title(side))
+        return make_visible(references.title(side))
     kind = difference.kind
     if kind == "mark" and side in _MARKS:
         return str(_MARKS[side])
     if kind == "boolean":
-        return {"true": _("Yes"), "false": _("No")}.get(side) or visible(side)
+        return {"true": _("Yes"), "false": _("No")}.get(side) or make_visible(side)
     if not side.strip():
         return spelled_space(side)
     if kind == "position":
@@ -248,10 +248,10 @@ def side_text(difference: Difference, side: Side | None, references: References)
     if kind in ("structure", "module"):
         return role_text(side)
     if kind == "choice":
-        return in_words(option_label(visible(side)))
+        return in_words(option_label(make_visible(side)))
     if kind == "space":
         return spelled_space(side)
-    text = visible(side)
+    text = make_visible(side)
     if kind in _ADDRESSES and (notes := address_notes(side)) and not side.endswith(notes[-1]):
         return f"{text} ({', '.join(notes)})" if " · " not in side else text
     return text
@@ -267,7 +267,7 @@ def _position(side: str) -> str:
         words = _("first")
     else:
         name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # it fits all
-        words = _("after %(module)s") % {"module": visible(in_words(name)) + (count or "")}
+        words = _("after %(module)s") % {"module": make_visible(in_words(name)) + (count or "")}
     return f"{number} ({words})" if number else words
 
 
@@ -276,7 +276,7 @@ def spelled_space(space: str) -> str:
     parts = []
     for char, run in groupby(space):
         count = len(list(run))
-        name = {" ": _("space"), "\n": _("line break")}.get(char) or visible(char)
+        name = {" ": _("space"), "\n": _("line break")}.get(char) or make_visible(char)
         parts.append(f"{count} × {name}" if count > 1 else name)
     return ", ".join(parts)
 
@@ -308,6 +308,6 @@ def piece_of(difference: Difference, references: References, passage: str) -> Pi
         "place": place_text(difference),
         "before": side_text(difference, difference.before, references),
         "after": side_text(difference, difference.after, references),
-        "about": visible(difference.about) or None,
+        "about": make_visible(difference.about) or None,
         "passage": passage or None,
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from content.review.proper_names import names
+from content.review.proper_names import find_names
 
 ADDRESS: Final = re.compile(r"https?://[^\s<>()\"']+")
 Spotted = Mapping["SpottedKind", tuple[str, ...]]
@@ -56,7 +56,7 @@ _GERMAN_NO: Final = re.compile(
 
 
 @lru_cache(maxsize=4)
-def spot(text: str, language: str) -> Spotted:
+def find_facts(text: str, language: str) -> Spotted:
     """What is found, each as often as it stands there. `language` is a tag like `de` or `en-GB`."""
     rest = ADDRESS.sub(" ", text)
     dates, rest = _taken(_DATE, rest)
@@ -162,7 +162,7 @@ class FactFinder:
             found = zip(_between(gone, come), (before.text, after.text), strict=True)
             yield from _paired("link", *(_touching(addresses, text) for addresses, text in found))
         yield from self._figures(before, after)
-        denied = (spot(side.text, self._language)["negation"] for side in (before, after))
+        denied = (find_facts(side.text, self._language)["negation"] for side in (before, after))
         yield from _paired("negation", *_between(*denied))
         if any(map(str.isupper, before.text + after.text)):
             yield from self._proper_names(before.text, after.text)
@@ -171,10 +171,10 @@ class FactFinder:
         old, new = before.text, after.text
         if not (_FIGURE.search(before.near) or _FIGURE.search(after.near)):
             # Days and months have no digits.
-            days = (spot(text, self._language)["date"] for text in (old, new))
+            days = (find_facts(text, self._language)["date"] for text in (old, new))
             yield from _paired("date", *_between(*days))
             return
-        gone_near, come_near = (spot(side.near, self._language) for side in (before, after))
+        gone_near, come_near = (find_facts(side.near, self._language) for side in (before, after))
         found: list[Fact] = []
         for kind in _FIGURES:
             gone, come = _in_order(gone_near[kind], come_near[kind])
@@ -188,8 +188,8 @@ class FactFinder:
     def _proper_names(self, before: str, after: str) -> Iterator[Fact]:
         if self._names is None:
             self._names = (
-                names(self._before, self._language),
-                names(self._after, self._language),
+                find_names(self._before, self._language),
+                find_names(self._after, self._language),
             )
         gone, come = (
             _named(found, text) for found, text in zip(self._names, (before, after), strict=True)

@@ -50,7 +50,7 @@ def passages_at(change: Change, before: PostDocument, after: PostDocument) -> tu
     return tuple(names_of(change, found.comparison, kind).values())
 
 
-def with_passages(
+def take_passages(
     change: Change, before: PostDocument, after: PostDocument, chosen: Collection[str]
 ) -> Value:
     """The value of a change with these passages taken and the others left."""

@@ -40,7 +40,7 @@ _LEADS: Final = _words(
 )
 
 
-def names(text: str, language: str) -> tuple[str, ...]:
+def find_names(text: str, language: str) -> tuple[str, ...]:
     """The names in a text, each once, in their order."""
     tag = language[:2].lower()
     if tag not in ("en", "de"):
@@ -50,7 +50,7 @@ def names(text: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found(tokens)))
 
 
-def vanished(one: tuple[str, ...], other_text: str) -> list[str]:
+def find_vanished(one: tuple[str, ...], other_text: str) -> list[str]:
     """Those of the names that have a word which the other text has nowhere, in whatever case."""
     if not one:
         return []

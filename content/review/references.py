@@ -99,7 +99,7 @@ class Wanted:
                     self.add(side.kind, side.id)
 
 
-def wanted_by(changes: Iterable[Change], document: PostDocument) -> Wanted:
+def collect_references(changes: Iterable[Change], document: PostDocument) -> Wanted:
     """Every id that the changed values name, before and after."""
     wanted = Wanted()
     for change in changes:

@@ -97,10 +97,10 @@ def assess(
     hands = set(found)
     if hands:
         level = 2 if hands == {"edited"} and level < 3 else 3
-    return Risk(level, ordered(flags | hands))
+    return Risk(level, order_flags(flags | hands))
 
 
-def ordered(flags: Iterable[str]) -> tuple[str, ...]:
+def order_flags(flags: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(flags, key=lambda flag: FLAGS.index(flag) if flag in FLAGS else -1))
 
 

@@ -19,7 +19,7 @@ _NOTICED: Final = 0.1
 _NUMBERS: Final = frozenset({"number", "price", "date"})
 
 
-def summary(comparison: Comparison) -> str:
+def summarize(comparison: Comparison) -> str:
     """One sentence: "Shortened by 30 %, 1 link added, 1 number changed." Empty for nothing to say."""
     length = _length_words(comparison.words_before, comparison.words_after, comparison)
     parts = [*([length] if length else []), *_counts(comparison)]

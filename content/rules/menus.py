@@ -15,8 +15,8 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions.richtext.links import safe_href
 
-DEEPEST: Final = 5
-MOST_ITEMS: Final = 500
+MAX_MENU_DEPTH: Final = 5
+MAX_MENU_ITEMS: Final = 500
 LABEL_MAX: Final = 200
 ITEM_URL_MAX: Final = 2000
 ITEM_TYPES: Final = ("custom", "post")
@@ -39,9 +39,10 @@ def clean_items(value: object, kept: frozenset[str] = frozenset()) -> list[Json]
 def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[Json]:
     if not isinstance(value, list):
         raise invalid(path, gettext("%(path)s must be a list of items.") % {"path": path})
-    if value and depth > DEEPEST:
+    if value and depth > MAX_MENU_DEPTH:
         raise invalid(
-            path, gettext("A menu is at most %(deepest)s levels deep.") % {"deepest": DEEPEST}
+            path,
+            gettext("A menu is at most %(deepest)s levels deep.") % {"deepest": MAX_MENU_DEPTH},
         )
     return [_clean_item(item, f"{path}.{place}", depth, seen) for place, item in enumerate(value)]
 
@@ -92,10 +93,10 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
             f"{path}.id", gettext("Another item of the menu has the id %(id)r.") % {"id": id_}
         )
     seen.add(id_)
-    if len(seen) > MOST_ITEMS:
+    if len(seen) > MAX_MENU_ITEMS:
         raise invalid(
             "items",
-            gettext("A menu has at most %(most_items)s items.") % {"most_items": MOST_ITEMS},
+            gettext("A menu has at most %(most_items)s items.") % {"most_items": MAX_MENU_ITEMS},
         )
     return id_
 

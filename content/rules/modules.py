@@ -155,14 +155,14 @@ def _below(module_id: str, error: RuleViolation) -> RuleViolation:
     return RuleViolation(error.message, code=error.code, details=details)
 
 
-def of_one_module(module_id: str, error: RuleViolation) -> RuleViolation:
+def rekey_for_module(module_id: str, error: RuleViolation) -> RuleViolation:
     """The refusal of a post, as one of the single module that a caller sent: keyed by `props.title`."""
     prefix = f"modules.{module_id}."
     details = {path.removeprefix(prefix): value for path, value in error.details.items()}
     return RuleViolation(error.message, code=error.code, details=details)
 
 
-def by_other_names(error: RuleViolation, names: Mapping[str, str]) -> RuleViolation:
+def rekey_by_names(error: RuleViolation, names: Mapping[str, str]) -> RuleViolation:
     """The refusal of new modules, which it knows by ids, keyed by names that the caller knows."""
     details = {}
     for path, sentences in error.details.items():

@@ -19,8 +19,8 @@ from content.changes import ABSENT, Changes, Value
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import Post, Term
 from content.post_fields import MEDIA_FIELDS
-from media.file_addresses import name_of
-from media.queries import assets_for
+from media.file_addresses import storage_name
+from media.queries import load_assets_by_name
 from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words
@@ -179,15 +179,17 @@ def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
 
 
 def _files(ids: Collection[str], addresses: Collection[str]) -> tuple[set[str], set[str]]:
-    by_name = {name_of(address) or "": address for address in addresses}
+    by_name = {storage_name(address) or "": address for address in addresses}
     known_ids, known_names = set[str](), set[str]()
     for part in _parts([*ids, *by_name]):
-        found = assets_for(
+        found = load_assets_by_name(
             [name for name in part if name not in by_name], [n for n in part if n in by_name]
         )
         known_ids |= set(found.by_id)
         known_names |= set(found.by_name)
-    return known_ids, {address for address in addresses if (name_of(address) or "") in known_names}
+    return known_ids, {
+        address for address in addresses if (storage_name(address) or "") in known_names
+    }
 
 
 def _posts(ids: Collection[str]) -> Collection[str]:
@@ -340,7 +342,7 @@ def _of_rich_text(path: str, document: object) -> Iterator[NamedReference]:
 
 
 def _address(path: str, value: object) -> Iterator[NamedReference]:
-    name = name_of(value) if isinstance(value, str) else None
+    name = storage_name(value) if isinstance(value, str) else None
     if name is not None and _OWN_NAME.search(name):
         yield NamedReference(path, "file", str(value))
 

@@ -12,9 +12,9 @@ from content.models import Term
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import taxonomies
 
-TOP: Final = object()
+TOP_LEVEL: Final = object()
 """Stands for "leave the parent as it is"."""
-DEEPEST: Final = 8
+MAX_TERM_DEPTH: Final = 8
 NAME_MAX: Final = 200
 SLUG_MAX: Final = 100
 ORDER_MAX: Final = 1_000_000
@@ -74,14 +74,16 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
     above = _ancestors(parent)
     if term.pk in {parent.pk, *(row.pk for row in above)}:
         raise _refused(_("A term cannot stand below itself."), code="parent_cycle")
-    if len(above) + 1 + _levels_of(term) > DEEPEST:
-        raise _refused(_("A taxonomy is at most %(deepest)s levels deep.") % {"deepest": DEEPEST})
+    if len(above) + 1 + _levels_of(term) > MAX_TERM_DEPTH:
+        raise _refused(
+            _("A taxonomy is at most %(deepest)s levels deep.") % {"deepest": MAX_TERM_DEPTH}
+        )
     return parent
 
 
 def _ancestors(term: Term) -> list[Term]:
     found: list[Term] = []
-    while term.parent is not None and len(found) <= DEEPEST:
+    while term.parent is not None and len(found) <= MAX_TERM_DEPTH:
         term = term.parent
         found.append(term)
     return found
@@ -90,7 +92,7 @@ def _ancestors(term: Term) -> list[Term]:
 def _levels_of(term: Term) -> int:
     """How many levels a term has with those below it."""
     level, depth = [term.pk], 0
-    while level and depth <= DEEPEST:
+    while level and depth <= MAX_TERM_DEPTH:
         level = list(Term.objects.filter(parent_id__in=level).values_list("pk", flat=True))
         depth += 1
     return depth

@@ -14,7 +14,7 @@ from content.models import Post, Term
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import find_post_type
 
-MOST_TERMS: Final = 200
+MAX_TERMS: Final = 200
 
 
 def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
@@ -22,8 +22,8 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
     if TERMS_PATH not in changes.paths:
         return
     ids = after.taxonomy_term_ids
-    if len(ids) > MOST_TERMS:
-        raise _refused(_("A post has at most %(most_terms)s terms.") % {"most_terms": MOST_TERMS})
+    if len(ids) > MAX_TERMS:
+        raise _refused(_("A post has at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS})
     for id_ in ids:
         if not _is_uuid(id_):
             raise _refused(_("%(id)r is not the id of a term.") % {"id": id_})

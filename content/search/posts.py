@@ -24,18 +24,18 @@ WEIGHTS: Final[tuple[SearchWeight, ...]] = ("A", "B", "C", "D")
 _BATCH: Final = 100
 
 
-def matching(posts: QuerySet[Post], words: str, locale: str | None = None) -> QuerySet[Post]:
+def search_posts(posts: QuerySet[Post], words: str, locale: str | None = None) -> QuerySet[Post]:
     """Posts whose live words hold every word; `locale` where all of them have the same."""
     locales = [locale] if locale else list(settings.CMS_ENV.locales)
     return search.matching(posts, TABLE, words, locales=locales)
 
 
-def by_rank(posts: QuerySet[Post]) -> QuerySet[Post]:
+def order_by_rank(posts: QuerySet[Post]) -> QuerySet[Post]:
     """What `matching` found, the best first; of equals the newest change."""
     return posts.order_by(f"-{search.RANK}", "-updated_at", "id")
 
 
-def index(post: Post, document: PostDocument) -> None:
+def index_post(post: Post, document: PostDocument) -> None:
     """Keep the words of a post whose live content was written just now. One query more where a module is shared."""
     shared_ids = [module.instance_id for module in document.modules if module.scope != "local"]
     shared: dict[str, JsonObject] = {}

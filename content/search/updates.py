@@ -14,15 +14,17 @@ from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 
 STALE: Final = "search.stale"
-AT_ONCE: Final = 100
+POSTS_PER_TASK: Final = 100
 """Posts whose words are kept anew while somebody waits, and posts that one event names."""
 
 
 def keep_words(post_ids: Sequence[UUID], actor: Actor) -> None:
     """Keep the words of posts anew, inside the transaction of their change."""
-    posts.reindex(post_ids[:AT_ONCE])
-    later = post_ids[AT_ONCE:]
-    parts = (later[begin : begin + AT_ONCE] for begin in range(0, len(later), AT_ONCE))
+    posts.reindex(post_ids[:POSTS_PER_TASK])
+    later = post_ids[POSTS_PER_TASK:]
+    parts = (
+        later[begin : begin + POSTS_PER_TASK] for begin in range(0, len(later), POSTS_PER_TASK)
+    )
     things: list[tuple[None, JsonObject]] = [
         (None, {"postIds": [str(id_) for id_ in part]}) for part in parts
     ]

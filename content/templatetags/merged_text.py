@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
-from content.review.characters import visible, visible_context, visible_space
+from content.review.characters import draw_space, make_visible, visible_context
 from content.review.diff import Segment
 
 register = template.Library()
@@ -43,7 +43,7 @@ def _one(segment: Segment, begins: Mapping[str, str]) -> str:
         return escape(visible_context(segment.text))
     end = "ins" if segment.kind == "inserted" else "del"
     text = segment.text
-    shown = visible(text) if text.strip() else visible_space(text)
+    shown = make_visible(text) if text.strip() else draw_space(text)
     return f"{begins[segment.kind]}{escape(shown)}{_HIDDEN}] </span></{end}>"
 
 

@@ -21,7 +21,13 @@ from content.layers.state import lock_post, open_layers, settle
 from content.models import Draft, Post, Term
 from content.posts import post_repository
 from content.posts.create import slug_of
-from content.rules.taxonomy import TOP, clean_name, clean_order, clean_slug, parent_of
+from content.rules.taxonomy import (
+    TOP_LEVEL,
+    clean_name,
+    clean_order,
+    clean_slug,
+    parent_of,
+)
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import (
@@ -33,13 +39,13 @@ from proofroom.core.errors import (
 from proofroom.definitions import find_taxonomy
 
 
-def posts_with(term_id: UUID) -> list[UUID]:
+def find_posts_with_term(term_id: UUID) -> list[UUID]:
     """The posts, not in the trash and with their variations, that carry a term live."""
     rows = Post.objects.kept().filter(post_terms__term=term_id)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
-def waiting_with(term_id: UUID) -> list[Draft]:
+def find_drafts_with_term(term_id: UUID) -> list[Draft]:
     """The drafts that name a term in what they were written on or propose."""
     rows = Draft.objects.filter(is_empty=False).annotate(
         base_text=Cast("base", TextField()), document_text=Cast("document", TextField())
@@ -50,10 +56,10 @@ def waiting_with(term_id: UUID) -> list[Draft]:
 
 def drop_from_drafts(term_id: UUID, posts: Iterable[UUID]) -> None:
     """Take the term out of every draft, so that the rest of it can still be approved. Locks these posts too."""
-    found = waiting_with(term_id)
+    found = find_drafts_with_term(term_id)
     for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
         Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
-    drafts = waiting_with(term_id)  # read again: the posts are locked now
+    drafts = find_drafts_with_term(term_id)  # read again: the posts are locked now
     for draft in drafts:
         _drop(draft, str(term_id))
     for post in Post.objects.filter(pk__in={draft.post_id for draft in drafts}):
@@ -92,7 +98,7 @@ def _without(document: PostDocument, term_id: str) -> PostDocument:
     return document.with_terms([id_ for id_ in document.taxonomy_term_ids if id_ != term_id])
 
 
-MOST_AT_ONCE: Final = 200
+MAX_TERMS_AT_ONCE: Final = 200
 """Live posts that one deletion changes, each with a revision of its own."""
 
 
@@ -131,7 +137,7 @@ def change_term(
     actor: Actor,
     name: str | None = None,
     slug: str | None = None,
-    parent_id: object = TOP,
+    parent_id: object = TOP_LEVEL,
     order_index: int | None = None,
 ) -> Term:
     """Change what is given. `parent_id` None makes it a root; `TOP` leaves it where it is."""
@@ -142,7 +148,7 @@ def change_term(
     term.name = term.name if name is None else clean_name(name)
     term.slug = term.slug if slug is None else clean_slug(slug)
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
-    if parent_id is not TOP:
+    if parent_id is not TOP_LEVEL:
         term.parent = parent_of(term, parent_id)
     _save(term)
     return term
@@ -194,22 +200,22 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     _allow(actor)
     term = _locked(term_id)
     id_ = term.pk
-    posts, waiting = posts_with(id_), waiting_with(id_)
+    posts, waiting = find_posts_with_term(id_), find_drafts_with_term(id_)
     number = len(set(posts) | {draft.post_id for draft in waiting})
     if number and not force:
         raise _in_use(term, number, _("Take it off them first, or delete it with force=true."))
-    if len(posts) > MOST_AT_ONCE:
+    if len(posts) > MAX_TERMS_AT_ONCE:
         raise _in_use(
             term,
             number,
             _("More than %(most_at_once)s are too many to change at once.")
-            % {"most_at_once": MOST_AT_ONCE},
+            % {"most_at_once": MAX_TERMS_AT_ONCE},
         )
     drop_from_drafts(id_, posts)
     drop_from_posts(id_, posts, actor)
     _record(term, actor, "deleted")
     # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
-    if late := posts_with(id_):
+    if late := find_posts_with_term(id_):
         raise _in_use(term, len(late), _("One got it just now; try again."))
     Term.objects.filter(parent=term).update(parent=term.parent_id)
     term.delete()

@@ -16,7 +16,7 @@ from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
 
 
-def author(actor: Actor, agent_id: str | None) -> Actor:
+def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
     """The actor that a staging tool writes as: the named agent's account, the system's AI user where the agent
     named has none, and where none is named the caller.
 
@@ -46,7 +46,7 @@ def author(actor: Actor, agent_id: str | None) -> Actor:
     return _as(actor, _system_user(agent_id))
 
 
-def author_told(writer: Actor, agent_id: str | None) -> JsonObject:
+def present_author(writer: Actor, agent_id: str | None) -> JsonObject:
     """Who the author is, where it is another than the one that the call named."""
     if not agent_id or writer.agent_id == agent_id:
         return {}

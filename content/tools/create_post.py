@@ -14,9 +14,9 @@ from content.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
 from content.posts import document_edits
 from content.posts.create import propose_post
 from content.rules import check_changes
-from content.rules.modules import of_one_module
+from content.rules.modules import rekey_for_module
 from content.tools.arguments import Ids, Markdown, Props, with_finder
-from content.tools.authorship import author
+from content.tools.authorship import resolve_author
 from content.tools.name_suggestions import hint
 from content.tools.results import CreatedPost
 from content.tools.rich_text import stored_props
@@ -72,7 +72,7 @@ class CreatePost(Arguments):
 def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     """Propose a new draft post in AI Review. contentMarkdown fills its first prose module; failed moduleEdits are
     reported."""
-    writer = author(actor, arguments.agent_id)
+    writer = resolve_author(actor, arguments.agent_id)
     results: list[JsonObject] = []
     probe = Post(type=arguments.type, locale=arguments.locale or "")
 
@@ -170,7 +170,7 @@ def _apply(
         }
     except CmsError as error:
         if isinstance(error, RuleViolation) and id_ is not None:
-            error = with_finder(of_one_module(id_, error))
+            error = with_finder(rekey_for_module(id_, error))
         result: JsonObject = {"ok": False, "error": error.message}
         if id_ is not None:
             result["postModuleId"] = id_

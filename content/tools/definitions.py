@@ -19,7 +19,7 @@ from content.tools.definition_results import (
     TypePage,
 )
 from content.tools.name_suggestions import require_module_type
-from content.tools.rich_text import readable, written_schema
+from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, tool
@@ -196,7 +196,7 @@ def _schema(found: type[Module]) -> JsonObject:
     return {
         "type": found.name,
         "propsSchema": written_schema(found.props_schema()),
-        "defaultProps": readable(found.default_props(), full=False),
+        "defaultProps": present_value(found.default_props(), full=False),
         "aiGuidance": found.ai.as_json(),
         "allowedScopes": list(found.allowed_scopes),
         "allowedPostTypes": list(found.allowed_post_types),

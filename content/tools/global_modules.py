@@ -9,7 +9,7 @@ from content.models import ModuleInstance
 from content.posts.post_repository import format_time
 from content.tools.definition_results import GlobalPage, OneGlobal
 from content.tools.name_suggestions import hint, require_module_type
-from content.tools.rich_text import readable, written_schema
+from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
@@ -73,7 +73,7 @@ def get_global_module(actor: Actor, arguments: OneOfGlobals) -> JsonObject:
         wire["schema"] = {
             "type": row.type,
             "propsSchema": written_schema(definition.props_schema()),
-            "defaultProps": readable(definition.default_props(), full=False),
+            "defaultProps": present_value(definition.default_props(), full=False),
         }
     return wire
 
@@ -87,6 +87,6 @@ def _global(row: ModuleInstance, affected: int, full: bool) -> JsonObject:
         "updatedAt": format_time(row.updated_at),
     }
     if full:
-        props = readable(dict(row.props), full=False)
+        props = present_value(dict(row.props), full=False)
         wire |= {"id": str(row.pk), "version": row.version, "props": props}
     return wire

@@ -59,7 +59,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     rows = posts.values(*queries.LIST_COLUMNS, "is_placeholder")
     if arguments.q:
-        return page_of_ranked(arguments, "list_posts", search.by_rank(rows), listed)
+        return page_of_ranked(arguments, "list_posts", search.order_by_rank(rows), listed)
     return page_after(arguments, "list_posts", rows, ("-updated_at", "id"), listed)
 
 
@@ -79,7 +79,7 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
                         f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}.",
                     )
     if arguments.q:
-        posts = search.matching(posts, arguments.q, arguments.locale)
+        posts = search.search_posts(posts, arguments.q, arguments.locale)
     if arguments.taxonomy_term:
         posts = queries.filter_by_term(posts, arguments.taxonomy_term)
     for layer, wanted in (

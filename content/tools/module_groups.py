@@ -10,7 +10,7 @@ from pydantic import Field
 from content.module_layouts.queries import ModuleGroupInfo, all_groups, find_group
 from content.tools.definition_results import GroupPage, ListedGroup
 from content.tools.definitions import MaybeOfPostType
-from content.tools.rich_text import readable
+from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
@@ -95,7 +95,10 @@ def _group(row: ModuleGroupInfo, full: bool) -> JsonObject:
 def _place(place: GroupModule, index: int, full: bool) -> JsonObject:
     wire: JsonObject = {"type": place.type, "orderIndex": index, "locked": place.locked}
     if full:
-        wire |= {"scope": place.scope, "defaultProps": readable(_start_props(place), full=False)}
+        wire |= {
+            "scope": place.scope,
+            "defaultProps": present_value(_start_props(place), full=False),
+        }
         if place.global_slug is not None:
             wire["globalSlug"] = place.global_slug
     return wire

@@ -22,7 +22,7 @@ from content.posts.export import export_post
 from content.posts.post_repository import format_time
 from content.tools.arguments import Format, OnPost
 from content.tools.reading_results import CanonicalPost, Manifest, PostContextResult
-from content.tools.rich_text import readable
+from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import tool
@@ -130,7 +130,7 @@ def _module(
         wire |= {"scope": module.scope, "globalSlug": module.global_slug}
     wire["props"] = _props(live, shared, full)
     if live is not None and live.overrides:
-        wire["overrides"] = readable(live.overrides, full)
+        wire["overrides"] = present_value(live.overrides, full)
     for name, view in (("reviewProps", layers.review), ("aiReviewProps", layers.ai_review)):
         below, here = view.below.module(module.id), view.document.module(module.id)
         if here is not None and (below is None or (full and here.props != below.props)):
@@ -144,7 +144,7 @@ def _props(
     if module is None:
         return None
     props = module.props if module.scope == "local" else shared.get(module.instance_id, {})
-    return cast("JsonObject", readable(dict(props), full))
+    return cast("JsonObject", present_value(dict(props), full))
 
 
 def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool) -> JsonObject:
@@ -153,7 +153,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
         mark = mark_of(view.marks, change.path)
         item: JsonObject = {"path": change.path, "kind": change.kind}
         if not isinstance(change.after, ModuleDocument):  # a whole module stands among the modules
-            item["after"] = readable(presenters.value_as_json(change.after), full)
+            item["after"] = present_value(presenters.value_as_json(change.after), full)
         if mark is not None:
             item["by"] = mark.agent_id or mark.user
         if change.path in view.drifted or (mark is not None and mark.conflict):

@@ -17,7 +17,7 @@ from content.posts.revision_queries import (
 from content.tools.arguments import Format, OnPost, PostId
 from content.tools.read_post import require_post
 from content.tools.reading_results import RevisionPage, WholeRevision
-from content.tools.rich_text import readable
+from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
@@ -72,7 +72,7 @@ def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
     except NotFound as error:
         error.message += " Call list_post_revisions for the ids."
         raise
-    document = cast("JsonObject", readable(row.document, full))
+    document = cast("JsonObject", present_value(row.document, full))
     answer = {**_revision(row, full), "postId": str(post.pk), "document": document}
     if other is not None:
         older, newer = sorted((row, other), key=lambda revision: revision.version)
@@ -102,7 +102,7 @@ def _revision(row: Revision, full: bool) -> JsonObject:
 def _difference(item: RevisionDifference, full: bool) -> JsonObject:
     wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
     for name, value in (("before", item.before), ("after", item.after)):
-        shown = readable(presenters.value_as_json(value), full)
+        shown = present_value(presenters.value_as_json(value), full)
         if shown is not None:
             wire[name] = shown
     return wire

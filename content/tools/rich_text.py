@@ -13,7 +13,7 @@ from proofroom.definitions.richtext.schema import is_document
 _RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}."
 
 
-def readable(value: Json, full: bool) -> Json:
+def present_value(value: Json, full: bool) -> Json:
     """A value for a model to read: rich text as `{"markdown": …}` unless the full form is asked for."""
     if full:
         return value
@@ -21,10 +21,12 @@ def readable(value: Json, full: bool) -> Json:
         return {"markdown": to_markdown(value)}
     if isinstance(value, dict):
         return {
-            name: readable(item, full) for name, item in value.items() if item not in (None, "")
+            name: present_value(item, full)
+            for name, item in value.items()
+            if item not in (None, "")
         }
     if isinstance(value, list | tuple):
-        return [readable(item, full) for item in value]
+        return [present_value(item, full) for item in value]
     return value
 
 

@@ -14,9 +14,9 @@ from content.layers.stage import Edit, Staged
 from content.models import Draft, Layer, PostModule
 from content.posts import document_edits
 from content.posts.queries import shared_module
-from content.rules.modules import of_one_module
+from content.rules.modules import rekey_for_module
 from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging, with_finder
-from content.tools.authorship import author, author_told
+from content.tools.authorship import present_author, resolve_author
 from content.tools.name_suggestions import require_module_type, require_stageable
 from content.tools.read_post import require_post
 from content.tools.results import StagedModuleResult, StagedResult
@@ -67,14 +67,14 @@ def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonOb
         "layer": staged.layer.value,
         "version": staged.version,
         "staged": list(staged.paths),
-        **author_told(writer, agent_id),
+        **present_author(writer, agent_id),
     }
 
 
 def _stage(
     actor: Actor, agent_id: str | None, post_id: UUID | str, edit: Edit, version: int | None = None
 ) -> JsonObject:
-    writer = author(actor, agent_id)
+    writer = resolve_author(actor, agent_id)
     require_post(post_id)
     staged = stage(
         post_id=post_id, layer=Layer.AI_REVIEW, actor=writer, edit=edit, expected_version=version
@@ -138,7 +138,7 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
     try:
         answer = _stage(actor, arguments.agent_id, arguments.post_id, edit)
     except RuleViolation as error:
-        raise with_finder(of_one_module(made[0], error) if made else error) from None
+        raise with_finder(rekey_for_module(made[0], error) if made else error) from None
     return {**answer, "postModuleId": made[0]}
 
 
@@ -172,7 +172,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
     try:
         answer = _stage(actor, arguments.agent_id, post_of_module(id_), edit)
     except RuleViolation as error:
-        raise with_finder(of_one_module(id_, error)) from None
+        raise with_finder(rekey_for_module(id_, error)) from None
     return {**answer, "postModuleId": id_}
 
 

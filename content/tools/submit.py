@@ -8,7 +8,7 @@ from pydantic import Field
 
 from content import layers, presenters
 from content.tools.arguments import Staging
-from content.tools.authorship import author, author_told
+from content.tools.authorship import present_author, resolve_author
 from content.tools.read_post import require_post
 from content.tools.results import SubmittedResult
 from proofroom.core.actor import Actor
@@ -31,7 +31,7 @@ class Submit(Staging):
 def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
     """Hand what is staged in AI Review to people, who approve.
     What a person staged differently stays behind as a conflict."""
-    writer = author(actor, arguments.agent_id)
+    writer = resolve_author(actor, arguments.agent_id)
     require_post(arguments.post_id)
     done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)
     wire = presenters.present_submitted(done)
@@ -40,5 +40,5 @@ def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
         "layer": "review",
         "submitted": wire["submitted"],
         "conflicts": cast("list[Json]", wire["conflicts"]),
-        **author_told(writer, arguments.agent_id),
+        **present_author(writer, arguments.agent_id),
     }

@@ -12,7 +12,7 @@ from content.layers import open_layers
 from content.models import Layer, Post
 from content.posts import queries
 from content.tools.arguments import PostId, Props, Staging, with_finder
-from content.tools.authorship import author, author_told
+from content.tools.authorship import present_author, resolve_author
 from content.tools.name_suggestions import require_stageable
 from content.tools.read_post import require_post
 from content.tools.rich_text import stored_props
@@ -123,7 +123,7 @@ def _listed(
 def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> JsonObject:
     """Propose a translation as a new draft post in AI Review; what fields and modules leave out stays
     untranslated."""
-    writer = author(actor, arguments.agent_id)
+    writer = resolve_author(actor, arguments.agent_id)
     source = require_post(arguments.post_id)
     layer = _layer(arguments)
     fields = dict(arguments.fields)
@@ -200,7 +200,7 @@ def _taught(error: RuleViolation) -> RuleViolation:
 )
 def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslations) -> JsonObject:
     """Propose a translation into each locale, untranslated, in AI Review. Call it again where it broke off."""
-    writer = author(actor, arguments.agent_id)
+    writer = resolve_author(actor, arguments.agent_id)
     source = require_post(arguments.post_id)
     try:
         outcomes = propose_translations(
@@ -214,7 +214,7 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
     return {
         "items": [_outcome(outcome) for outcome in outcomes],
         "total": len(outcomes),
-        **author_told(writer, arguments.agent_id),
+        **present_author(writer, arguments.agent_id),
     }
 
 

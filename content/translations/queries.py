@@ -25,7 +25,9 @@ class MatrixFilter:
     state: str = ""
 
 
-def originals(asked: MatrixFilter, types: Iterable[str], locales: Sequence[str]) -> QuerySet[Post]:
+def list_originals(
+    asked: MatrixFilter, types: Iterable[str], locales: Sequence[str]
+) -> QuerySet[Post]:
     """One post for each group of translations, the one that was there first; what changed last comes first."""
     posts = Post.objects.alive().filter(type__in=list(types))
     earlier = Q(created_at__lt=OuterRef("created_at")) | Q(

@@ -25,11 +25,11 @@ from content.posts.create import (
 )
 from content.posts.duplicate import copied_fields, copy_modules, translate_terms
 from content.rules.check import check_changes, clean_changes
-from content.rules.modules import by_other_names
+from content.rules.modules import rekey_by_names
 from content.rules.translations import translated_modules
 from content.translations.translation_status import (
     TranslationState,
-    remember,
+    record_source,
     source_hashes,
     states_of,
 )
@@ -82,7 +82,7 @@ def create_translation(
     except RuleViolation as error:
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
-        raise by_other_names(error, names) from None
+        raise rekey_by_names(error, names) from None
     own: JsonObject = {"title": title} if title is not None else {}
     own["slug"] = slug if slug is not None else str(document.fields["slug"])
     copy = check_changes(
@@ -90,7 +90,7 @@ def create_translation(
     )
     require_names(copy)
     insert(post, copy)
-    remember(post, document, ids)
+    record_source(post, document, ids)
     record_created(post, empty, copy, actor, source=source)
     return post
 
@@ -131,8 +131,8 @@ def propose_translation(
             post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=document
         )
     except RuleViolation as error:
-        raise by_other_names(error, {copied: of for of, copied in made.items()}) from None
-    remember(post, document, made)
+        raise rekey_by_names(error, {copied: of for of, copied in made.items()}) from None
+    record_source(post, document, made)
     record_translation(post, source, actor)
     found: dict[str, tuple[str, ...]] = {}
     for module in staged.document.modules:

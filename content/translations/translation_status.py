@@ -32,7 +32,7 @@ class TranslationState:
     removed_modules: tuple[tuple[str, str], ...] = ()
 
 
-def remember(post: Post, source: PostDocument, modules: Mapping[str, str]) -> None:
+def record_source(post: Post, source: PostDocument, modules: Mapping[str, str]) -> None:
     """Keep what a new copy was made from."""
     hashes = source_hashes(source, modules) if post.translated_from_id else {}
     CopyOrigin.objects.create(post=post, modules=dict(modules), hashes=hashes)

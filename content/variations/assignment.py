@@ -24,14 +24,14 @@ class Arm:
     weight: int
 
 
-def place_of(original: UUID, address: str, user_agent: str) -> int:
+def visitor_bucket(original: UUID, address: str, user_agent: str) -> int:
     """From 0 to 99: where a visitor stands in the test of a post; the same at every visit, another in every test."""
     seen = "\n".join((str(original), address, user_agent))
     digest = salted_hmac(_SALT, seen.encode("utf-8", "replace"), algorithm="sha256").digest()
     return int.from_bytes(digest, "big") % _PLACES
 
 
-def arm_at(place: int, arms: Sequence[Arm]) -> Arm | None:
+def arm_of_bucket(place: int, arms: Sequence[Arm]) -> Arm | None:
     """The arm that has a place; None where the original does.
 
     By their names, arms are laid on the places from the two ends in turn: as long as there are two, another weight

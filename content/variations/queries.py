@@ -63,7 +63,7 @@ _OF_THE_PLACE: Final = (
 )
 
 
-def in_place_of(variation: Post, original: Post) -> Post:
+def as_original(variation: Post, original: Post) -> Post:
     """The variation where its original stands: what it says is its own, where and whether it is found is not."""
     shown = copy(variation)
     for name in _OF_THE_PLACE:

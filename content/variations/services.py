@@ -24,15 +24,15 @@ from content.posts.create import (
 )
 from content.posts.duplicate import COPIED_FIELDS, copied_fields, copy_modules
 from content.rules import check_changes
-from content.rules.modules import by_other_names
-from content.translations.translation_status import remember
+from content.rules.modules import rekey_by_names
+from content.translations.translation_status import record_source
 from content.variations.assignment import ORIGINAL
 from content.variations.traffic import check_weight, lock_variation, stop_variations
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, RuleViolation, invalid
 
 USUAL_WEIGHT: Final = 50
-MOST_VARIATIONS: Final = 20
+MAX_VARIATIONS: Final = 20
 _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
 _KEEPS: Final = frozenset({"robotsJson"})
 """What the original keeps of what its variations copy: whether it is found is no matter of the test."""
@@ -59,9 +59,9 @@ def create_variation(
     except RuleViolation as error:
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
-        raise by_other_names(error, names) from None
+        raise rekey_by_names(error, names) from None
     insert(post, copy)
-    remember(post, document, ids)
+    record_source(post, document, ids)
     record_created(post, empty, copy, actor)
     return post
 
@@ -92,11 +92,11 @@ def _check(original: Post, variation: str, weight: int) -> None:
     if variation in names:
         message = _("The post already has a variation %(variation)s.") % {"variation": variation}
         raise invalid("variation", message, code="variation_exists")
-    if len(names) >= MOST_VARIATIONS:
+    if len(names) >= MAX_VARIATIONS:
         raise invalid(
             "variation",
             _("A post has at most %(most_variations)s variations.")
-            % {"most_variations": MOST_VARIATIONS},
+            % {"most_variations": MAX_VARIATIONS},
         )
 
 
@@ -126,7 +126,7 @@ def promote_variation(
         details = {"variationVersion": [error.message]}
         raise Conflict(error.message, code=error.code, details=details) from None
     before = post_repository.load(original)
-    after = won_by(winner, before)
+    after = winning_document(winner, before)
     after = check_changes(post=original, before=before, after=after, actor=actor, taken_over=after)
     note = f"variation {winner.variation}"
     if write_live(
@@ -147,7 +147,7 @@ def _variation_of(original: Post, variation_id: UUID | str) -> Post:
     return winner
 
 
-def won_by(winner: Post, before: PostDocument) -> PostDocument:
+def winning_document(winner: Post, before: PostDocument) -> PostDocument:
     """The original as the winner has it. A module that was copied from one of the original is that one again."""
     won = post_repository.load(winner)
     fields = {

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from forms.fields import LONGEST, MOST_FIELDS
+from forms.fields import MAX_FIELDS, MAX_LENGTHS
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.json import Json, JsonObject
@@ -69,7 +69,7 @@ class FieldCard:
 
     @property
     def has_lengths(self) -> bool:
-        return self.type in LONGEST
+        return self.type in MAX_LENGTHS
 
     @property
     def has_pattern(self) -> bool:
@@ -81,18 +81,18 @@ class FieldCard:
         return "\n".join(map(str, options)) if isinstance(options, list) else ""
 
 
-def questions_sent(data: QueryDict) -> Json:
+def read_fields(data: QueryDict) -> Json:
     """The fields that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
     if "questions" in data:
         return read_json(str(data["questions"]))
-    return [_field(data, key) for key in data.getlist("row")[: MOST_FIELDS + 1]]
+    return [_field(data, key) for key in data.getlist("row")[: MAX_FIELDS + 1]]
 
 
-def named(questions: Json) -> Json:
+def name_fields(questions: Json) -> Json:
     """The fields, those without a name with one that comes from the label."""
     taken = {str(row.get("name")) for row in objects_in(questions)}
     # One more than there may be is refused anyway.
-    for row in objects_in(questions)[: MOST_FIELDS + 1]:
+    for row in objects_in(questions)[: MAX_FIELDS + 1]:
         if row.get("name") == "":
             row["name"] = name_for(str(row.get("label", "")), taken)
             taken.add(str(row["name"]))
@@ -135,7 +135,7 @@ def _field(data: Mapping[str, str], key: str) -> JsonObject:
 
 def _has(field: JsonObject, name: str) -> bool:
     """Whether a field of this type may have lengths, or a pattern."""
-    return field["type"] in LONGEST and (name != "pattern" or field["type"] != "textarea")
+    return field["type"] in MAX_LENGTHS and (name != "pattern" or field["type"] != "textarea")
 
 
 def name_for(label: str, taken: set[str]) -> str:
@@ -151,13 +151,13 @@ def _numbered(name: str, number: int) -> str:
     return name if number == 1 else f"{name}_{number}"
 
 
-def acted(data: QueryDict) -> tuple[list[JsonObject], str]:
+def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
     """The fields after the button that was pressed, and what to say about it."""
-    rows = objects_in(questions_sent(data))
+    rows = objects_in(read_fields(data))
     do, _colon, key = data.get("do", "").partition(":")
     if do == "json":
         return objects_in(read_json(data.get("json", ""))), _("The cards show the JSON now.")
-    if do == "add" and len(rows) < MOST_FIELDS and key in (*KINDS, "consent"):
+    if do == "add" and len(rows) < MAX_FIELDS and key in (*KINDS, "consent"):
         kind = _("A box for consent") if key == "consent" else str(KINDS[key])
         return [*rows, _new(key)], _("Added at the end: %(name)s") % {"name": kind}
     place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
@@ -181,7 +181,7 @@ def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject
     named = {"name": str(row.get("label", ""))}
     if do == "remove":
         return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % named
-    if do == "copy" and len(rows) < MOST_FIELDS:
+    if do == "copy" and len(rows) < MAX_FIELDS:
         again = {**row, "name": ""}
         return [*rows[: place + 1], again, *rows[place + 1 :]], _("Copied: %(name)s") % named
     other = {"up": place - 1, "down": place + 1}.get(do, -1)

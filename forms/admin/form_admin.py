@@ -14,8 +14,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from forms import presenters
-from forms.admin.field_cards import KINDS, acted, cards, named, questions_sent
-from forms.fields import MOST_FIELDS
+from forms.admin.field_cards import (
+    KINDS,
+    apply_button,
+    cards,
+    name_fields,
+    read_fields,
+)
+from forms.fields import MAX_FIELDS
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form, delete_form, update_form
 from proofroom.core.admin.labels import LanguageFilter, language
@@ -33,7 +39,7 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
     rows: list[JsonObject] = list(row.fields)
     if request.method == "POST":
         try:
-            rows, said = acted(request.POST)
+            rows, said = apply_button(request.POST)
         except ValueError as error:
             problem = str(error)[:200]
     is_new = request.POST.get("do", "").partition(":")[0] == "add"
@@ -44,7 +50,7 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
         "said": said,
         "is_changed": request.method == "POST",
         "kinds": list(KINDS.items()),
-        "most": MOST_FIELDS,
+        "most": MAX_FIELDS,
         "shown": {
             name: str(form[name].value() or "") for name in ("title", "description", "submitLabel")
         },
@@ -104,7 +110,7 @@ class ChangeDefinitionForm(RowsForm):
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
 
     def rows_sent(self, data: QueryDict) -> object:
-        return named(questions_sent(data))
+        return name_fields(read_fields(data))
 
 
 class NewDefinitionForm(forms.Form):
@@ -143,7 +149,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         values = form.cleaned_data
-        copied = presenters.definition(values["copied"]) if values["copied"] else None
+        copied = presenters.present_form(values["copied"]) if values["copied"] else None
         rest = {name: copied[name] for name in _COPIED} if copied else {"fields": _example()}
         made = create_form(
             slug=values["slug"],
@@ -155,7 +161,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
         return HttpResponseRedirect(reverse("admin:forms_formdefinition_change", args=[made.pk]))
 
     def initial(self, row: FormDefinition) -> Mapping[str, object]:
-        wire = presenters.definition(row)
+        wire = presenters.present_form(row)
         return {**{name: wire[name] or "" for name in _NAMES}, "version": row.version}
 
     def shown(

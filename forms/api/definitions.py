@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from forms import presenters
 from forms.api import schema
-from forms.form_input import checked_locale
+from forms.form_input import clean_locale
 from forms.models import FormDefinition
 from forms.queries import find_form
 from forms.services.definitions import create_form, delete_form, update_form
@@ -71,8 +71,8 @@ class FormDefinitionViewSet(ApiViewSet):
         page = page_of(request)
         rows = FormDefinition.objects.order_by("slug", "locale")
         if locale := request.query_params.get("locale"):
-            rows = rows.filter(locale=checked_locale(locale))
-        data = [presenters.definition(form) for form in rows[page.slice]]
+            rows = rows.filter(locale=clean_locale(locale))
+        data = [presenters.present_form(form) for form in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 
     @extend_schema(
@@ -91,12 +91,12 @@ class FormDefinitionViewSet(ApiViewSet):
             raise invalid("locale", "locale must be text.")
         form = create_form(slug=slug, locale=locale, values=body, actor=self.actor)
         address = f"/api/forms-definitions/{form.slug}?locale={form.locale}"
-        return Response(presenters.definition(form), status=201, headers={"Location": address})
+        return Response(presenters.present_form(form), status=201, headers={"Location": address})
 
     @extend_schema(parameters=schema.LOCALE, responses=described(schema.FormAnswer))
     def retrieve(self, request: Request, slug: str) -> Response:
         """A form; where there is none in the locale, that of the default one."""
-        return Response(presenters.definition(find_form(slug, _locale(request))))
+        return Response(presenters.present_form(find_form(slug, _locale(request))))
 
     @extend_schema(
         parameters=schema.LOCALE,
@@ -114,7 +114,7 @@ class FormDefinitionViewSet(ApiViewSet):
             actor=self.actor,
             expected_version=version,
         )
-        return Response(presenters.definition(form))
+        return Response(presenters.present_form(form))
 
     @extend_schema(parameters=schema.LOCALE, responses=schema.FormDeletedAnswer)
     def destroy(self, request: Request, slug: str) -> Response:
@@ -129,4 +129,4 @@ def _body(request: Request) -> dict[str, Json]:
 
 
 def _locale(request: Request) -> str:
-    return checked_locale(request.query_params.get("locale"))
+    return clean_locale(request.query_params.get("locale"))

@@ -10,7 +10,13 @@ from drf_spectacular.utils import OpenApiResponse
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from forms.fields import FIELD_TYPES, HONEYPOT, LONGEST, MOST_FIELDS, MOST_OPTIONS
+from forms.fields import (
+    FIELD_TYPES,
+    HONEYPOT,
+    MAX_FIELDS,
+    MAX_LENGTHS,
+    MAX_OPTIONS,
+)
 from proofroom.core.api.answer import (
     Answer,
     TextOrNull,
@@ -22,7 +28,7 @@ from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
     UUID_TEXT,
-    query,
+    query_parameter,
 )
 from proofroom.core.validation import patterns
 
@@ -32,24 +38,24 @@ PATHS: Final = {
     "slug": SLUG_SHAPE,
     "submission_id": {"type": "string", "format": "uuid"},
 }
-LOCALE: Final = [query("locale", "Language; without it the default one.")]
+LOCALE: Final = [query_parameter("locale", "Language; without it the default one.")]
 SUBMIT: Final = [
     *LOCALE,
-    query(
+    query_parameter(
         "postId",
         "The post whose page the visitor sent it from: it then counts as a conversion of that post.",
         UUID_TEXT,
     ),
 ]
-LIST: Final = [query("locale", "Forms in this language."), *PAGES]
+LIST: Final = [query_parameter("locale", "Forms in this language."), *PAGES]
 MADE: Final = [LOCATION]
 CHOSEN: Final = [
-    query("from", "Date or time (ISO 8601) of the oldest."),
-    query("to", "Date or time of the latest; a date counts whole."),
-    query("locale", "Sent to the form in this language."),
+    query_parameter("from", "Date or time (ISO 8601) of the oldest."),
+    query_parameter("to", "Date or time of the latest; a date counts whole."),
+    query_parameter("locale", "Sent to the form in this language."),
 ]
 SUBMISSIONS: Final = [*CHOSEN, *PAGES]
-_LONGEST: Final = max(LONGEST.values())
+_LONGEST: Final = max(MAX_LENGTHS.values())
 
 
 Slug = Annotated[str, Field(pattern=SLUG, max_length=100)]
@@ -73,7 +79,7 @@ class FormFieldAnswer(TypedDict):
     options: NotRequired[
         Annotated[
             list[Title],
-            Field(min_length=1, max_length=MOST_OPTIONS, description="Of a select only."),
+            Field(min_length=1, max_length=MAX_OPTIONS, description="Of a select only."),
         ]
     ]
     minLength: NotRequired[Length]
@@ -82,7 +88,7 @@ class FormFieldAnswer(TypedDict):
         Annotated[
             str,
             Field(
-                max_length=patterns.LONGEST_PATTERN,
+                max_length=patterns.MAX_PATTERN_LENGTH,
                 description="What the whole value must fit, without look-around and back-references.",
             ),
         ]
@@ -91,7 +97,7 @@ class FormFieldAnswer(TypedDict):
     help: NotRequired[Annotated[str, Field(max_length=500)]]
 
 
-FormFields = Annotated[list[FormFieldAnswer], Field(min_length=1, max_length=MOST_FIELDS)]
+FormFields = Annotated[list[FormFieldAnswer], Field(min_length=1, max_length=MAX_FIELDS)]
 
 
 class FormAnswer(TypedDict):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from forms.api import schema
 from forms.export import csv_lines
-from forms.form_input import checked_locale
+from forms.form_input import clean_locale
 from forms.models import FormSubmission
 from forms.queries import submissions_of
 from forms.services.submissions import delete_submission, find_submission, record_export
@@ -77,7 +77,7 @@ def _chosen(request: Request, slug: str) -> QuerySet[FormSubmission]:
     given = request.query_params.get("locale")
     return submissions_of(
         slug,
-        locale=checked_locale(given) if given is not None else None,
+        locale=clean_locale(given) if given is not None else None,
         since=_moment(request, "from"),
         until=_moment(request, "to", is_end=True),
     )

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from forms import presenters
 from forms.form_input import (
     FormInput,
-    checked_locale,
-    checked_slug,
+    clean_locale,
+    clean_slug,
     form_not_found,
     is_slug,
     read_definition,
@@ -30,7 +30,7 @@ def create_form(
 ) -> FormDefinition:
     """Make a form from values by the names of the wire. A taken slug is a `RuleViolation` on `slug`."""
     _require(actor)
-    form = FormDefinition(slug=checked_slug(slug), locale=checked_locale(locale))
+    form = FormDefinition(slug=clean_slug(slug), locale=clean_locale(locale))
     _fill(form, read_definition(values))
     try:
         with transaction.atomic():
@@ -52,7 +52,7 @@ def update_form(
 ) -> FormDefinition:
     """Change what is given; the rest stays. Raises `NotFound`, `Conflict` or `RuleViolation`."""
     _require(actor)
-    form = _locked(slug, checked_locale(locale))
+    form = _locked(slug, clean_locale(locale))
     if expected_version is not None and expected_version != form.version:
         raise Conflict(
             _("The form is at version %(version)s, not %(expected_version)s; read it again.")
@@ -60,7 +60,7 @@ def update_form(
             code="stale_version",
             current=form.version,
         )
-    now = presenters.definition(form)
+    now = presenters.present_form(form)
     for name in ("slug", "locale"):
         if values.get(name, now[name]) != now[name]:
             raise invalid(
@@ -69,7 +69,7 @@ def update_form(
     given = {name: value for name, value in values.items() if name not in ("slug", "locale")}
     before = {name: now[name] for name in _NAMES}
     _fill(form, read_definition({**before, **given}))
-    after = presenters.definition(form)
+    after = presenters.present_form(form)
     if {name: after[name] for name in _NAMES} != before:
         form.version += 1
         form.save()
@@ -81,7 +81,7 @@ def update_form(
 def delete_form(*, slug: str, locale: str | None, actor: Actor) -> FormDefinition:
     """Delete the form in one locale. What was submitted stays."""
     _require(actor)
-    form = _locked(slug, checked_locale(locale))
+    form = _locked(slug, clean_locale(locale))
     FormDefinition.objects.filter(pk=form.pk).delete()
     _record("deleted", form, actor)
     return form

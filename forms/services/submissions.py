@@ -13,7 +13,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from forms.fields import HONEYPOT
-from forms.form_input import checked_locale
+from forms.form_input import clean_locale
 from forms.models import FormDefinition, FormSubmission
 from forms.queries import fields_of, find_form
 from forms.submitted_answers import read_answers
@@ -47,7 +47,7 @@ def submit_form(
 
     Raises `NotFound`, or `RuleViolation` by the names of fields, in the language that was asked for.
     """
-    language = checked_locale(locale)
+    language = clean_locale(locale)
     form = find_form(slug, language)
     id_ = uuid4()
     told = SubmissionReceipt(id_, form.success_message, form.redirect_url)

@@ -38,8 +38,8 @@ from mcp_bridge.transport.server_address import is_loopback
 from proofroom.core.api.throttles import (
     HitCount,
     caller_address,
-    counted_as,
     is_allowed_freely,
+    rate_limit_key,
 )
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 
@@ -55,7 +55,7 @@ class FailedAttempts:
 
     def seconds_to_wait(self, address: str, credential: bytes) -> int:
         """The seconds that the credential has to wait before it is looked at; 0 for none."""
-        left = self._until.get(counted_as(address), 0.0) - time.time()
+        left = self._until.get(rate_limit_key(address), 0.0) - time.time()
         if left <= 0 or _entry_key(address, credential) in self._right:
             return 0
         return max(1, round(left))
@@ -69,17 +69,17 @@ class FailedAttempts:
         """Count the try. The seconds to wait where that were too many, else 0. Asks the cache."""
         if is_allowed_freely(address):
             return 0
-        count = HitCount("login", f"mcp:{counted_as(address)}")
+        count = HitCount("login", f"mcp:{rate_limit_key(address)}")
         if not count.is_over:
             return 0
         if len(self._until) >= _MAX_ENTRIES:
             self._until.clear()
-        self._until[counted_as(address)] = time.time() + count.wait
+        self._until[rate_limit_key(address)] = time.time() + count.wait
         return count.wait
 
 
 def _entry_key(address: str, credential: bytes) -> tuple[str, bytes]:
-    return counted_as(address), hashlib.sha256(credential).digest()
+    return rate_limit_key(address), hashlib.sha256(credential).digest()
 
 
 logger = logging.getLogger("mcp_bridge")

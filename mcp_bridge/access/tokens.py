@@ -46,7 +46,7 @@ def create_token(
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
-    owner = account_tokens.locked_owner(user_id, may_be_agent=True)
+    owner = account_tokens.lock_owner(user_id, may_be_agent=True)
     token, secret = account_tokens.make(
         McpToken,
         PREFIX,
@@ -80,7 +80,7 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> McpToken:
 
 def record_use(*, token_id: UUID, last_used_at: datetime | None) -> None:
     """Write down that the token is used, at most once a minute, and rather not than failing the call."""
-    account_tokens.note_use(McpToken, token_id, last_used_at)
+    account_tokens.record_use(McpToken, token_id, last_used_at)
 
 
 def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list[str]:

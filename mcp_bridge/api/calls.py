@@ -17,18 +17,20 @@ from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import YesOrNo, is_yes, read_query
-from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 
 MOMENT: Final = {"type": "string", "format": "date-time"}
 CALL_PARAMETERS: Final = [
-    query("tool", "Calls of a tool."),
-    query("principal", "Calls with a credential: token, header, local or client:<id of a token>."),
-    query("ok", "Calls that went well, or that did not.", choice("true", "false")),
-    query("code", "Calls that were refused for this reason."),
-    query("agentId", "Calls in the name of an agent."),
-    query("since", "Calls from this time on.", MOMENT),
-    query("until", "Calls before this time.", MOMENT),
+    query_parameter("tool", "Calls of a tool."),
+    query_parameter(
+        "principal", "Calls with a credential: token, header, local or client:<id of a token>."
+    ),
+    query_parameter("ok", "Calls that went well, or that did not.", choice_schema("true", "false")),
+    query_parameter("code", "Calls that were refused for this reason."),
+    query_parameter("agentId", "Calls in the name of an agent."),
+    query_parameter("since", "Calls from this time on.", MOMENT),
+    query_parameter("until", "Calls before this time.", MOMENT),
     *PAGES,
 ]
 

@@ -17,8 +17,8 @@ from proofroom.accounts.api.tokens import (
     TokenQuery,
     named_on_the_wire,
 )
-from proofroom.accounts.queries import token_id as read_id
-from proofroom.accounts.queries import tokens
+from proofroom.accounts.queries import list_tokens
+from proofroom.accounts.queries import parse_token_id as read_id
 from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import (
     Body,
@@ -73,7 +73,7 @@ class McpTokenViewSet(ApiViewSet):
         """Tokens of AI clients with when they were last used, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
-        found = tokens(McpToken, user_id=user_id, is_active=is_yes(asked.active))
+        found = list_tokens(McpToken, user_id=user_id, is_active=is_yes(asked.active))
         rows = [McpTokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
@@ -95,7 +95,7 @@ class McpTokenViewSet(ApiViewSet):
     @extend_schema(responses=McpTokenAnswer)
     def retrieve(self, request: Request, token_id: str) -> Response:
         """A token of an AI client."""
-        token = tokens(McpToken).filter(pk=read_id(token_id)).first()
+        token = list_tokens(McpToken).filter(pk=read_id(token_id)).first()
         if token is None:
             raise NotFound(f"No token has the id {token_id}.", code="unknown_token")
         return Response(McpTokenAnswer.model_validate(token))

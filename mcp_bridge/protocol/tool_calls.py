@@ -21,8 +21,8 @@ from mcp_bridge.models import McpCall
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.diagnostics.availability import (
-    MESSAGE,
     UNAVAILABLE,
+    UNAVAILABLE_MESSAGE,
     is_database_away,
     log_database_away,
 )
@@ -35,7 +35,7 @@ from proofroom.core.tools.progress import (
     CallCancelled,
     Follower,
     check_cancelled,
-    followed_by,
+    follow_progress,
 )
 
 logger = logging.getLogger("mcp_bridge")
@@ -66,7 +66,7 @@ def call_tool(
     started = time.perf_counter()
     call = _LoggedCall(tool=name, principal=principal.id)
     try:
-        with followed_by(follower) if follower else nullcontext():
+        with follow_progress(follower) if follower else nullcontext():
             check_cancelled()
             count_call(principal, get_tool(name))
             call.actor = actor_for(principal)
@@ -90,7 +90,7 @@ def call_tool(
         if is_database_away(error):
             # Its log is in the same database.
             log_database_away(error, f"Tool {name}")
-            return _error_result(MESSAGE, UNAVAILABLE)
+            return _error_result(UNAVAILABLE_MESSAGE, UNAVAILABLE)
         call.error_code = "internal"
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)
@@ -146,10 +146,10 @@ def _log_call(
     try:
         with transaction.atomic():
             row = McpCall.objects.create(
-                tool=calling.storable(call.tool[:128]),
+                tool=calling.strip_unstorable(call.tool[:128]),
                 principal=call.principal[:100],
                 user_id=call.actor.user.pk if call.actor else None,
-                agent_id=calling.storable(call.agent_id[:100]),
+                agent_id=calling.strip_unstorable(call.agent_id[:100]),
                 ms=round((time.perf_counter() - started) * 1000),
                 ok=not result.is_error,
                 error_code=call.error_code[:60],

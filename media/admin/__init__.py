@@ -32,7 +32,7 @@ from media.admin.picker import pick_page
 from media.admin.upload_forms import UploadForm
 from media.admin.uploads import describe, states, upload
 from media.models import Asset
-from media.queries import with_use_counts, with_words
+from media.queries import annotate_use_counts, filter_by_words
 from media.services.store import store_image
 from proofroom.core.admin.form_pages import FormAdmin
 from proofroom.core.admin.permissions import actor_of, may
@@ -78,13 +78,13 @@ class AssetAdmin(FormAdmin[Asset]):
         return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Asset]:
-        return with_use_counts(super().get_queryset(request))
+        return annotate_use_counts(super().get_queryset(request))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Asset], search_term: str
     ) -> tuple[QuerySet[Asset], bool]:
         """By the words of alternative text, description, name and categories."""
-        return (with_words(queryset, search_term) if search_term.strip() else queryset), False
+        return (filter_by_words(queryset, search_term) if search_term.strip() else queryset), False
 
     def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:
         return may(request, "media.edit")

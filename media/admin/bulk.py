@@ -18,14 +18,14 @@ from media.admin.file_choice import choice_of
 from media.admin.library import FileTile
 from media.admin.upload_forms import CategoriesField
 from media.models import Asset
-from media.queries import with_use_counts
+from media.queries import annotate_use_counts
 from media.services.categorize import categorize
 from media.services.delete import delete_asset
-from proofroom.core.admin.form_pages import form_page, saved
+from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 
-MOST: Final = 100
+MAX_FILES: Final = 100
 
 
 class DeleteManyForm(forms.Form):
@@ -71,10 +71,10 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             messages.warning(request, _("Choose files first, then what is to happen to them."))
         return HttpResponseRedirect(back)
-    if len(ids) > MOST:
-        messages.error(request, _("At most %(number)s files at once.") % {"number": MOST})
+    if len(ids) > MAX_FILES:
+        messages.error(request, _("At most %(number)s files at once.") % {"number": MAX_FILES})
         return HttpResponseRedirect(back)
-    rows = with_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
+    rows = annotate_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
     tiles = [FileTile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
     page = _delete if doing == "delete" else _categories
     return page(request, tiles, back)
@@ -115,7 +115,7 @@ def _categories(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> H
         ids = [tile.asset.pk for tile in tiles]
         return categorize(asset_ids=ids, actor=actor_of(request), **form.cleaned_data)
 
-    if form.is_bound and saved(form, save):
+    if form.is_bound and save_form(form, save):
         said = ngettext("%(n)s file is saved.", "%(n)s files are saved.", len(tiles))
         messages.success(request, said % {"n": len(tiles)})
         return HttpResponseRedirect(back)

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from media.integrity import request_check
 from media.models import Asset, FileCheck
-from media.queries import assets, with_problems
+from media.queries import filter_failed, load_assets
 from media.services.variants import request_variants
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import actor_of, require
@@ -57,7 +57,7 @@ def check_page(request: HttpRequest) -> HttpResponse:
         "check": finished,
         "lacks": lacks,
         "repairable": sum(not lack.is_original for lack in lacks[:_MOST]),
-        "failed": list(with_problems(Asset.objects.all())[:_MOST]),
+        "failed": list(filter_failed(Asset.objects.all())[:_MOST]),
         "is_whole": finished is not None
         and not (finished.missing_count or finished.orphaned_count),
     }
@@ -72,7 +72,7 @@ def _lacks(check: FileCheck | None) -> list[Lack]:
     missing: dict[str, list[str]] = {}
     for asset_id, name in check.missing:
         missing.setdefault(str(asset_id), []).append(name)
-    there: Mapping[str, Asset] = assets(missing)
+    there: Mapping[str, Asset] = load_assets(missing)
     return [Lack(there[id_], names) for id_, names in missing.items() if id_ in there]
 
 

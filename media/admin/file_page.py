@@ -40,9 +40,9 @@ from media.services.update import update_asset
 from media.services.variants import dark_status, request_variants
 from media.usage_labels import places_of
 from proofroom.core.activity.presenters import present
-from proofroom.core.activity.queries import Chosen, about, entries
+from proofroom.core.activity.queries import ActivityFilter, filter_activity, filter_by_entity
 from proofroom.core.actor import Actor
-from proofroom.core.admin.form_pages import form_page, refusals_at_fields, saved
+from proofroom.core.admin.form_pages import form_page, refusals_at_fields, save_form
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -112,7 +112,9 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
     image = site_image(asset)
     dark = dark_status(asset) if image else "none"
     # The newest entries of the log about the file, in sentences; sizes are a matter of machines.
-    rows = about(entries(Chosen(event="media")), str(asset.pk)).exclude(name="media.variants")
+    rows = filter_by_entity(filter_activity(ActivityFilter(event="media")), str(asset.pk)).exclude(
+        name="media.variants"
+    )
     return {
         "asset": asset,
         "choice": choice_of(asset),
@@ -156,7 +158,7 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     def save() -> object:
         return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)
 
-    if form.is_bound and saved(form, save):
+    if form.is_bound and save_form(form, save):
         messages.success(request, _("The file %(name)s is saved.") % {"name": asset})
         return HttpResponseRedirect(address(asset))
     return _page(request, asset, edit=form)
@@ -175,7 +177,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         actor = actor_of(request)
         return replace_file(asset_id=asset.pk, file=file, filename=file.name, actor=actor)
 
-    if saved(form, save):
+    if save_form(form, save):
         messages.success(request, _("The file %(name)s is replaced.") % {"name": asset})
         return HttpResponseRedirect(address(asset))
     asset.refresh_from_db()
@@ -199,7 +201,7 @@ def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
             crop_image(asset_id=asset.pk, box=form.box(), is_in_place=is_in_place, actor=actor)
         )
 
-    if saved(form, save):
+    if save_form(form, save):
         said = _("The part is kept as %(name)s.") % {"name": made[0].filename}
         messages.success(request, said)
         return HttpResponseRedirect(address(made[0]))

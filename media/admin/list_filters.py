@@ -14,7 +14,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from media.models import Asset, AssetStatus
-from media.queries import category_counts, in_category, of_type, used, with_problems, without_words
+from media.queries import (
+    category_counts,
+    filter_by_category,
+    filter_by_type,
+    filter_by_use,
+    filter_failed,
+    filter_undescribed,
+)
 from proofroom.core.admin.bounded_lists import ValueFilter
 from proofroom.core.i18n.languages import language_name, other_languages
 
@@ -33,7 +40,7 @@ class CategoryFilter(ValueFilter):
         return [(name, f"{name} ({number})") for name, number in found]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
-        return in_category(rows, value)
+        return filter_by_category(rows, value)
 
 
 class FileTypeFilter(ValueFilter):
@@ -45,7 +52,7 @@ class FileTypeFilter(ValueFilter):
         return [("image", _("Images")), ("application/pdf", "PDF"), *each]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
-        return of_type(rows, value)
+        return filter_by_type(rows, value)
 
 
 class UseFilter(ValueFilter):
@@ -56,7 +63,7 @@ class UseFilter(ValueFilter):
         return [("true", _("In use")), ("false", _("Unused"))]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
-        return used(rows, value == "true") if value in ("true", "false") else rows
+        return filter_by_use(rows, value == "true") if value in ("true", "false") else rows
 
 
 class WordsFilter(ValueFilter):
@@ -75,7 +82,7 @@ class WordsFilter(ValueFilter):
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         if value == "decoration":
             return rows.filter(is_decorative=True)
-        return without_words(rows, value) if value in settings.CMS_ENV.locales else rows.none()
+        return filter_undescribed(rows, value) if value in settings.CMS_ENV.locales else rows.none()
 
 
 class FileStateFilter(ValueFilter):
@@ -87,7 +94,7 @@ class FileStateFilter(ValueFilter):
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         if value == "problem":
-            return with_problems(rows)
+            return filter_failed(rows)
         return rows.filter(status=AssetStatus.PROCESSING) if value == "processing" else rows.none()
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from media.admin.file_choice import choice_of
-from media.queries import assets
+from media.queries import load_assets
 from media.services.store import AlreadyThere, store_image
 from media.services.update import update_asset
 from proofroom.core.admin.permissions import actor_of, require
@@ -76,7 +76,7 @@ def states(request: HttpRequest) -> JsonResponse:
     """How far the sizes of the files `ids` are, by id; what is not there any more is left out."""
     require(request, "media.view")
     ids = request.GET.get("ids", "").split(",")[:_MOST_ASKED]
-    found = assets(ids)
+    found = load_assets(ids)
     return JsonResponse({id_: choice_of(asset).as_json() for id_, asset in found.items()})
 
 

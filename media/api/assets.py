@@ -141,7 +141,7 @@ class AssetViewSet(ApiViewSet):
         page = page_of(request)
         asset = find_asset(media_id)
         rows = queries.where_used(asset.pk, layers=usage_sources.visible_layers(self.actor))
-        places = usage_sources.places(rows[page.slice], self.actor)
+        places = usage_sources.present_places(rows[page.slice], self.actor)
         return Response(page.envelope(places, rows.count()))
 
     @extend_schema(request=MediaChanges, responses=described(Media))

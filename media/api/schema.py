@@ -11,8 +11,8 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.schema import (
     LOCATION,
     UUID_TEXT,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 from proofroom.core.api.schema import PAGES as PAGES
 
@@ -20,12 +20,16 @@ MIME: Final = r"^[a-z]+(/[a-z0-9.+-]+)?$"
 ORDERING: Final = f"^-?({'|'.join(ORDERINGS)})$"
 PATHS: Final = {"media_id": UUID_TEXT}
 LIST: Final = [
-    query("category", "Files in this category, by its exact name."),
-    query("search", "Words in alt text, description, filename or categories, all of them."),
-    query("mime", "`image/png`, or `image` for any image.", {"type": "string", "pattern": MIME}),
-    query("status", "How far the variants are.", choice(*AssetStatus.values)),
-    query("used", "Whether anything uses the file.", choice("true", "false")),
-    query(
+    query_parameter("category", "Files in this category, by its exact name."),
+    query_parameter(
+        "search", "Words in alt text, description, filename or categories, all of them."
+    ),
+    query_parameter(
+        "mime", "`image/png`, or `image` for any image.", {"type": "string", "pattern": MIME}
+    ),
+    query_parameter("status", "How far the variants are.", choice_schema(*AssetStatus.values)),
+    query_parameter("used", "Whether anything uses the file.", choice_schema("true", "false")),
+    query_parameter(
         "ordering",
         "`createdAt`, `updatedAt`, `filename` or `size`; with `-` descending.",
         {"type": "string", "pattern": ORDERING},
@@ -33,7 +37,7 @@ LIST: Final = [
     *PAGES,
 ]
 FORCE: Final = [
-    query("force", "Delete it although it is in use.", choice("true", "false")),
+    query_parameter("force", "Delete it although it is in use.", choice_schema("true", "false")),
 ]
 MADE: Final = [LOCATION]
 _FILE: Final = {

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from media.metadata import clean_categories
 from media.models import Asset
-from media.services.update import locked_asset, update_asset
+from media.services.update import lock_asset, update_asset
 from proofroom.core.actor import Actor
 
 
@@ -33,5 +33,5 @@ def categorize(
 
 
 def _changed(asset_id: UUID, added: list[str], removed: set[str], actor: Actor) -> Asset:
-    kept = [word for word in locked_asset(asset_id).categories if word not in removed]
+    kept = [word for word in lock_asset(asset_id).categories if word not in removed]
     return update_asset(asset_id=asset_id, categories=[*kept, *added], actor=actor)

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
-from media.crop_image import Box, cropped
+from media.crop_image import Box, crop
 from media.models import Asset
 from media.services.replace import replace_file
 from media.services.store import store_image
@@ -31,7 +31,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     asset, kept = find_asset(asset_id), box.checked()
     if not asset.mime.startswith("image/"):
         raise invalid("box", _("Only images can be cropped."), code="no_image")
-    content, suffix = cropped(_content(asset), kept)
+    content, suffix = crop(_content(asset), kept)
     stem = PurePosixPath(asset.filename).stem
     if is_in_place:
         if find_asset(asset.pk).file.name != asset.file.name:

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from media import file_store
 from media.models import StoredFile
-from media.services.update import locked_asset
+from media.services.update import lock_asset
 from media.usage_labels import places_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -26,7 +26,7 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     """
     actor.require_person("delete media")
     actor.require("media.delete")
-    asset = locked_asset(asset_id)
+    asset = lock_asset(asset_id)
     places = places_of(asset, actor)
     if places.total and not force:
         sentence = ngettext(
@@ -39,7 +39,7 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
         )
     files = StoredFile.objects.filter(asset=asset)
     files.filter(is_deleted=True).delete()
-    file_store.let_go([*files.values_list("name", flat=True)], timezone.now())
+    file_store.release_files([*files.values_list("name", flat=True)], timezone.now())
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
     asset.delete()
     outbox.record("media.deleted", actor=actor, payload=payload)

@@ -18,9 +18,9 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 
-MOST: Final = 50
+MAX_ORPHANS: Final = 50
 """Files looked at in one request."""
-AGE: Final = timedelta(days=1)
+ORPHAN_AGE: Final = timedelta(days=1)
 """A younger file may be one that is just being put there."""
 _LONGEST: Final = 300
 
@@ -49,7 +49,7 @@ def last_check() -> FileCheck | None:
 def orphans(check: FileCheck | None) -> list[Orphan]:
     """The first files that the check found and nothing knows still, as they are now."""
     names = [str(name) for name in check.orphaned] if check is not None else []
-    return [_look(name) for name in _unknown(names)[:MOST]]
+    return [_look(name) for name in _unknown(names)[:MAX_ORPHANS]]
 
 
 @transaction.atomic
@@ -62,8 +62,8 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
     actor.require_person("delete files")
     actor.require("media.delete")
     wanted = list(dict.fromkeys(names))
-    if not 1 <= len(wanted) <= MOST:
-        message = _("Choose 1 to %(most)s files at a time.") % {"most": MOST}
+    if not 1 <= len(wanted) <= MAX_ORPHANS:
+        message = _("Choose 1 to %(most)s files at a time.") % {"most": MAX_ORPHANS}
         raise invalid("names", message)
     check = FileCheck.objects.select_for_update().filter(finished_at__isnull=False).first()
     if check is None or not set(wanted) <= set(check.orphaned):
@@ -73,7 +73,7 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
         )
     due = [name for name in _unknown(wanted) if _look(name).is_old]
     if due:
-        file_store.let_go_unknown(due)
+        file_store.release_unknown_files(due)
         outbox.record("media.orphans.deleted", actor=actor, payload={"names": [*due]})
     check.orphaned = [name for name in check.orphaned if name not in due]
     check.orphaned_count = max(0, check.orphaned_count - len(due))
@@ -95,4 +95,4 @@ def _look(name: str) -> Orphan:
         changed = default_storage.get_modified_time(name)
     except Exception:  # each storage has errors of its own; what cannot be looked at is left alone
         return Orphan(name, None, is_old=False)
-    return Orphan(name, changed, is_old=changed < timezone.now() - AGE)
+    return Orphan(name, changed, is_old=changed < timezone.now() - ORPHAN_AGE)

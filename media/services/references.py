@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from media.file_addresses import names_of_same
+from media.file_addresses import related_names
 from media.models import Asset, MediaReference, StoredFile
 
 Token: TypeAlias = UUID | str
@@ -83,7 +83,7 @@ def _delete(changed: Sequence[Held]) -> None:
 
 def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
     """The asset that each token leads to, held until the transaction ends."""
-    names = {token: names_of_same(token) for token in tokens if isinstance(token, str)}
+    names = {token: related_names(token) for token in tokens if isinstance(token, str)}
     known = _ids_of({name for same in names.values() for name in same})
     named = {
         token: known[name]

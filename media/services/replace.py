@@ -13,12 +13,12 @@ from media import file_store, search
 from media.metadata import clean_filename
 from media.models import Asset, StoredFile, Theme
 from media.services.store import Readable, read_file, use_file
-from media.services.update import find_asset, locked_asset
+from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 
-KEPT: Final = timedelta(days=1)
+OLD_FILE_LIFETIME: Final = timedelta(days=1)
 """How long the old files stay, for pages that browsers keep; later their names lead to the new one."""
 
 
@@ -34,16 +34,18 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
     name = clean_filename(filename)
     cleaned = read_file(file)
     with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
-        asset = locked_asset(asset_id)
+        asset = lock_asset(asset_id)
         before, is_dark = asset.filename, bool(asset.dark_variants)
         is_dark = is_dark or asset.works.filter(theme=Theme.DARK).exists()
         in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
-        file_store.let_go([*in_use.values_list("name", flat=True)], timezone.now() + KEPT)
+        file_store.release_files(
+            [*in_use.values_list("name", flat=True)], timezone.now() + OLD_FILE_LIFETIME
+        )
         asset.works.all().delete()
         asset.filename = name
         use_file(asset, path, cleaned)
         asset.save()
-        search.index([asset])
+        search.index_assets([asset])
         file_store.take([path], asset)
         queue_variants(asset)
         if is_dark:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from media import file_store, search
-from media.images import Cleaned, clean, damaged
+from media.images import Cleaned, clean, damaged_image_error
 from media.metadata import (
     clean_alt_text,
     clean_categories,
@@ -80,7 +80,7 @@ def store_image(
     with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
-        search.index([asset])
+        search.index_assets([asset])
         file_store.take([name], asset)
         queue_variants(asset)
         outbox.record(
@@ -109,7 +109,7 @@ def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
         raise AlreadyThere(same)
     if content.startswith(_PDF):
         if _PDF_END not in content[-_PDF_TAIL:]:
-            raise damaged()
+            raise damaged_image_error()
         return Cleaned(content, "application/pdf", ".pdf", digest=digest)
     return replace(clean(content, max_pixels=env.media_max_pixels), digest=digest)
 
@@ -123,6 +123,6 @@ def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
     asset.digest = cleaned.digest
     asset.width = cleaned.width
     asset.height = cleaned.height
-    asset.variants = file_store.planned(name) if is_image else {}
+    asset.variants = file_store.planned_variants(name) if is_image else {}
     asset.dark_variants = {}
     asset.status = AssetStatus.PROCESSING if is_image else AssetStatus.READY

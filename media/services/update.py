@@ -49,7 +49,7 @@ def update_asset(
     """
     actor.require_person("edit media")
     actor.require("media.edit")
-    asset = locked_asset(asset_id)
+    asset = lock_asset(asset_id)
     before = {name: getattr(asset, name) for name in _NAMES}
     _say(asset, alt_text, alt_texts, is_decorative)
     if description is not None:
@@ -63,7 +63,7 @@ def update_asset(
     if not changed:
         return asset
     asset.save(update_fields=[*changed, "updated_at"])
-    search.index([asset])
+    search.index_assets([asset])
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
     outbox.record("media.updated", actor=actor, payload=payload)
     return asset
@@ -86,7 +86,7 @@ def _say(
         asset.is_decorative = False
 
 
-def locked_asset(asset_id: UUID | str) -> Asset:
+def lock_asset(asset_id: UUID | str) -> Asset:
     """The asset, held until the transaction ends. Raises `NotFound`."""
     found = Asset.objects.select_for_update().filter(pk=_uuid(asset_id)).first()
     if found is None:

@@ -9,11 +9,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from media.models import Asset, AssetStatus, Theme, VariantWork
-from media.services.update import locked_asset
+from media.services.update import lock_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 
 @transaction.atomic
@@ -29,7 +29,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
         raise invalid(
             "theme", _("The theme is one of %(values)s.") % {"values": ", ".join(Theme.values)}
         )
-    asset = locked_asset(asset_id)
+    asset = lock_asset(asset_id)
     if not asset.mime.startswith("image/"):
         raise invalid("theme", _("Only images have variants."), code="no_image")
     if VariantWork.objects.filter(asset=asset, theme=theme, is_given_up=False).exists():
@@ -60,16 +60,16 @@ def queue_variants(asset: Asset, theme: str = Theme.LIGHT) -> None:
         theme=theme,
         defaults={"due_at": timezone.now(), "attempts": 0, "is_given_up": False, "reason": ""},
     )
-    wake(asset.pk, theme)
+    wake_renderer(asset.pk, theme)
 
 
-def wake(asset_id: UUID, theme: str) -> None:
+def wake_renderer(asset_id: UUID, theme: str) -> None:
     def send() -> None:
         from media.tasks import make_variants
 
         make_variants.delay(str(asset_id), theme)
 
-    after_commit(send, f"{theme} variants of {asset_id}")
+    send_after_commit(send, f"{theme} variants of {asset_id}")
 
 
 def dark_status(asset: Asset) -> str:

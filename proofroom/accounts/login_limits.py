@@ -12,8 +12,8 @@ from proofroom.core.api.throttles import (
     HitCount,
     WindowThrottle,
     client_address,
-    counted_as,
     is_allowed_freely,
+    rate_limit_key,
 )
 
 
@@ -34,7 +34,7 @@ def count_for_account(email: str) -> HitCount:
 
 def count_from_address(address: str) -> HitCount:
     """Count a try that comes from an address."""
-    return HitCount("login", f"address:{counted_as(address)}")
+    return HitCount("login", f"address:{rate_limit_key(address)}")
 
 
 class LoginThrottle(WindowThrottle):

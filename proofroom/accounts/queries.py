@@ -21,7 +21,7 @@ _LONGEST_ID = 18
 
 def find_user(user_id: str) -> User:
     """The account with that id. Raises `NotFound`, also for what is no id."""
-    found = User.objects.filter(pk=whole_id(user_id)).first()
+    found = User.objects.filter(pk=parse_account_id(user_id)).first()
     if found is None:
         raise NotFound(
             _("No account has the id %(user_id)s.") % {"user_id": user_id}, code="unknown_user"
@@ -29,13 +29,13 @@ def find_user(user_id: str) -> User:
     return found
 
 
-def whole_id(text: str) -> int:
+def parse_account_id(text: str) -> int:
     """An account's id as a number; -1, which no account has, for what is none."""
     is_id = text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID
     return int(text) if is_id else -1
 
 
-def token_id(text: str) -> UUID:
+def parse_token_id(text: str) -> UUID:
     """A token's id. Raises `NotFound` for what is none."""
     try:
         return UUID(text)
@@ -45,7 +45,7 @@ def token_id(text: str) -> UUID:
         ) from None
 
 
-def users(
+def list_users(
     *, role: str | None = None, is_active: bool | None = None, search: str = ""
 ) -> QuerySet[User]:
     """Accounts by name."""
@@ -59,7 +59,7 @@ def users(
     return found
 
 
-def tokens(
+def list_tokens(
     kind: type[T], *, user_id: int | None = None, is_active: bool | None = None
 ) -> QuerySet[T]:
     """Tokens of a kind with their accounts, newest first. Active is what is neither revoked nor expired."""

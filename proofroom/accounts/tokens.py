@@ -9,14 +9,14 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from proofroom.accounts.models import ApiToken, User
-from proofroom.accounts.services.account_tokens import hash_of, note_use
+from proofroom.accounts.services.account_tokens import hash_of, record_use
 from proofroom.core.api.authentication import ApiCredential
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.database.statements import (
     Row,
     Statement,
     columns_of,
-    instance,
+    instance_from_row,
 )
 
 _LONGEST: Final = 200
@@ -40,7 +40,7 @@ class TokenAuthentication(BaseAuthentication):
         row = _found(secret) if secret and len(secret) <= _LONGEST else None
         if row is None:
             raise InvalidToken
-        owner = instance(
+        owner = instance_from_row(
             User,
             {
                 name.removeprefix(_OWNER): value
@@ -50,7 +50,7 @@ class TokenAuthentication(BaseAuthentication):
         )
         if not owner.can_log_in or owner.role != row["role"]:
             raise InvalidToken
-        note_use(ApiToken, row["id"], row["last_used_at"])
+        record_use(ApiToken, row["id"], row["last_used_at"])
         return owner, ApiCredential(str(row["id"]), frozenset(row["permissions"]))
 
     def authenticate_header(self, request: Request) -> str:

@@ -21,7 +21,7 @@ class _Echo:
 _writer = csv.writer(_Echo())
 
 
-def first_line(titles: Iterable[str]) -> str:
+def header_line(titles: Iterable[str]) -> str:
     """The header. Without the mark before it Excel takes UTF-8 for something else."""
     return "\ufeff" + line(titles)
 

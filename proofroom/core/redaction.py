@@ -15,8 +15,8 @@ from django.conf import settings
 
 from proofroom.core.hooks import Hook
 
-HIDDEN: Final = "[hidden]"
-SOMEBODY: Final = "[address]"
+REDACTED_SECRET: Final = "[hidden]"
+REDACTED_ADDRESS: Final = "[address]"
 # A shorter one would blank out ordinary words.
 _SHORTEST: Final = 6
 _SHORTEST_PASSWORD: Final = 8
@@ -68,23 +68,23 @@ secret_sources: Hook[[], Iterable[str]] = Hook()
 """Asked for the secrets that an app keeps beside the environment."""
 
 
-def without_credentials(text: str) -> str:
+def redact_credentials(text: str) -> str:
     """Without whatever follows the name of a credential, or looks like one."""
-    text = _PRIVATE_KEY.sub(HIDDEN, _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text))
+    text = _PRIVATE_KEY.sub(REDACTED_SECRET, _URL_PASSWORD.sub(rf"\1{REDACTED_SECRET}@", text))
     text = _SCHEME.sub(_after_name, _NAMED.sub(_after_name, text))
-    return _SHAPED.sub(HIDDEN, text)
+    return _SHAPED.sub(REDACTED_SECRET, text)
 
 
 def _after_name(found: re.Match[str]) -> str:
     """The name of a credential with what it opened, such as a quotation mark, which stays closed."""
     name = next(group for group in found.groups() if group is not None)
     named = found.groupdict()
-    return f"{name}{named.get('escaped') or named.get('quote') or ''}{HIDDEN}"
+    return f"{name}{named.get('escaped') or named.get('quote') or ''}{REDACTED_SECRET}"
 
 
-def without_people(text: str) -> str:
+def redact_people(text: str) -> str:
     """Without ids of sessions, addresses of e-mail and addresses of machines other than this one."""
-    text = _EMAIL.sub(SOMEBODY, _SESSION.sub(HIDDEN, text))
+    text = _EMAIL.sub(REDACTED_ADDRESS, _SESSION.sub(REDACTED_SECRET, text))
     return _IPV4.sub(_machine, _IPV6.sub(_machine, text))
 
 
@@ -111,11 +111,11 @@ class SecretRedactor:
 
     def known(self, text: str) -> str:
         """Without the secrets themselves: for what is meant for everybody."""
-        return self._known.sub(HIDDEN, text) if self._known else text
+        return self._known.sub(REDACTED_SECRET, text) if self._known else text
 
     def text(self, text: str) -> str:
         """Without anything that is a secret, looks like one or tells who somebody is."""
-        return without_people(without_credentials(self.known(text)))
+        return redact_people(redact_credentials(self.known(text)))
 
 
 def _passwords() -> Iterable[str]:
@@ -142,4 +142,4 @@ def _machine(found: re.Match[str]) -> str:
     is_own = address.is_loopback or address.is_unspecified
     # What begins with :: is nobody's, and part of a program rather.
     is_code = address.version == 6 and address.is_reserved and address.ipv4_mapped is None
-    return text if is_own or is_code else SOMEBODY + text[len(word) :]
+    return text if is_own or is_code else REDACTED_ADDRESS + text[len(word) :]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 from proofroom.webhooks.leader_lock import is_locked
 from proofroom.webhooks.models import Delivery, Webhook
 
@@ -77,7 +77,7 @@ def queue_all(deliveries: Sequence[Delivery]) -> None:
 
 def wake_sender() -> None:
     """Start the sender after the commit. One that is at work looks again after it released its lock."""
-    after_commit(start_sender, "deliveries", once=True)
+    send_after_commit(start_sender, "deliveries", once=True)
 
 
 def start_sender() -> None:

@@ -8,7 +8,7 @@ from copy import copy
 from content.document import PostDocument
 from content.models import ModuleInstance, Post, Term
 from content.posts import post_repository
-from content.variations.queries import in_place_of
+from content.variations.queries import as_original
 from media.queries import media_exists
 from proofroom.core.json import JsonObject
 from proofroom.website.pages import PageContent, page_of
@@ -42,7 +42,7 @@ def _with_values(post: Post, document: PostDocument) -> Post:
         shown.featured_media = None  # staged, and deleted since
     if post.variation_of is not None:
         # It has no address; what is shown is how the original would look at its own.
-        shown = in_place_of(shown, post.variation_of)
+        shown = as_original(shown, post.variation_of)
     return shown
 
 

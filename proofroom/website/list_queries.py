@@ -58,7 +58,7 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
 def search_posts(words: str, locale: str) -> QuerySet[Post]:
     """The posts of a locale that hold all words, the best first."""
     posts = published_posts().filter(locale=locale)
-    return search.by_rank(search.matching(posts, words, locale))
+    return search.order_by_rank(search.search_posts(posts, words, locale))
 
 
 def modules_of(posts: Iterable[Post]) -> dict[str, list[RenderableModule]]:

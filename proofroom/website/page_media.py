@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from content.media_usage.media_references import media_shown_in
-from media.file_addresses import name_of
+from media.file_addresses import storage_name
 from media.presenters import SiteImage, site_image
-from media.queries import assets_for
+from media.queries import load_assets_by_name
 from proofroom.definitions import ModuleProps
 from proofroom.definitions.richtext.html import TextImage
 
@@ -19,7 +19,7 @@ def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
     """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
     wanted = set(keys)
     names = {key for key in wanted if "/" in key}
-    found = assets_for(wanted - names, names)
+    found = load_assets_by_name(wanted - names, names)
     shown = {
         key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
     }
@@ -35,7 +35,7 @@ def replace_own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextIm
     """What running text shows for an address: an image of ours, one whose file is gone, or None for a foreign one."""
 
     def image_at(address: str) -> TextImage | None:
-        name = name_of(address)
+        name = storage_name(address)
         if name is None:
             return None
         image = media.get(name)

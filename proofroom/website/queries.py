@@ -14,14 +14,14 @@ from content.menus.links import MenuItems
 from content.models import Menu, Post, PostModule, Term
 from content.posts.queries import published_posts, reachable_posts
 from content.variations.assignment import Arm
-from content.variations.queries import arms_in, in_place_of, running_arms
+from content.variations.queries import arms_in, as_original, running_arms
 from media.models import Asset
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.statements import (
     Row,
     Statement,
     columns_of,
-    instance,
+    instance_from_row,
 )
 from proofroom.core.models import ContentVersion
 from proofroom.website.rendering import RenderableModule
@@ -101,15 +101,15 @@ def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
     rows = _ARM.rows(arm.post_id)
     if not rows:
         return None
-    post = in_place_of(_post(rows[0]), original.post)
+    post = as_original(_post(rows[0]), original.post)
     return FoundPost(post, _ordered_terms(rows[0]["terms"]), original.version, original.arms)
 
 
 def _post(row: Row) -> Post:
-    post = instance(Post, row)
+    post = instance_from_row(Post, row)
     if post.featured_media_id is not None:
         values = {name: row[f"featured_media__{name}"] for name in columns_of(Asset)}
-        post.featured_media = instance(Asset, values)
+        post.featured_media = instance_from_row(Asset, values)
     return post
 
 
@@ -124,7 +124,7 @@ def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
     for values in rows or ():
         row = dict(zip(_TERM_COLUMNS, values, strict=True))
         ids = {name: row[name] and UUID(row[name]) for name in ("id", "parent_id")}
-        terms.append(instance(Term, {**row, **ids}))
+        terms.append(instance_from_row(Term, {**row, **ids}))
     return sorted(terms, key=lambda term: (term.taxonomy, term.order_index, term.name))
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from content.menus.links import PageLocation, alternates
 from content.models import Post
 from content.search.posts import texts_of
-from proofroom.core.search.tokens import Word, asked_for, places
+from proofroom.core.search.tokens import Word, query_words, word_positions
 from proofroom.core.site_urls import search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.list_urls import list_title
@@ -41,13 +41,13 @@ Place = tuple[int, int]
 def highlight(text: str, asked: str) -> SafeString:
     """The whole text, its hits in `mark` elements."""
     text = _composed(text)
-    return _with_marks(text, _hits(text, asked_for(asked)))
+    return _with_marks(text, _hits(text, query_words(asked)))
 
 
 def make_snippet(text: str, asked: str) -> SafeString:
     """The part of a text that holds most hits, else its beginning."""
     text = _composed(text[:_READ])
-    hits = _hits(text, asked_for(asked))
+    hits = _hits(text, query_words(asked))
     begin = _best(hits)
     if begin:
         begin = max(0, text.rfind(" ", 0, max(0, begin - _BEFORE)) + 1, begin - 2 * _BEFORE)
@@ -66,7 +66,7 @@ def _composed(text: str) -> str:
 def _hits(text: str, asked: Sequence[Word]) -> list[Place]:
     if not asked:
         return []
-    return [(begin, end) for begin, end, word in places(text) if _is_meant(word, asked)]
+    return [(begin, end) for begin, end, word in word_positions(text) if _is_meant(word, asked)]
 
 
 def _is_meant(word: str, asked: Sequence[Word]) -> bool:

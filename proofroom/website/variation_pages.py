@@ -16,10 +16,10 @@ from content.models import PostModule
 from content.variations.assignment import (
     ORIGINAL,
     Arm,
-    arm_at,
-    place_of,
+    arm_of_bucket,
+    visitor_bucket,
 )
-from proofroom.core.api.throttles import client_address, counted_as
+from proofroom.core.api.throttles import client_address, rate_limit_key
 from proofroom.core.http.bots import is_program
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
@@ -73,8 +73,8 @@ def _choice(request: HttpRequest, found: FoundPost, sent: str) -> ArmChoice:
         return ArmChoice(None)
     if sent and (sent_from := _choice_with(sent, found)) is not None:
         return sent_from
-    address = counted_as(client_address(request))
-    return ArmChoice(arm_at(place_of(found.post.pk, address, user_agent), found.arms))
+    address = rate_limit_key(client_address(request))
+    return ArmChoice(arm_of_bucket(visitor_bucket(found.post.pk, address, user_agent), found.arms))
 
 
 def _choice_with(module_id: str, found: FoundPost) -> ArmChoice | None:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from proofroom.core.admin.edit_pages import EditAdmin
-from proofroom.core.admin.form_pages import answered, form_page
+from proofroom.core.admin.form_pages import answer_form, form_page
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.permissions import actor_of, require
 from seo.models import ADDRESS_MAX, Redirect
@@ -143,7 +143,7 @@ def import_view(request: HttpRequest) -> HttpResponse:
         checked = check_import(text=text, actor=actor)
         return import_page(request, RedirectImportForm(initial={"text": text}), checked)
 
-    answer = answered(form, check_or_import) if form.is_bound else None
+    answer = answer_form(form, check_or_import) if form.is_bound else None
     return answer or import_page(request, form, None)
 
 

@@ -21,8 +21,8 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -39,11 +39,15 @@ from seo.services.redirects import (
 
 _BOOLEANS: Final = {"true": True, "false": False}
 _FILTERS: Final = [
-    query("search", "Words in fromPath or toPath."),
-    query("type", "301 or 302.", choice("301", "302")),
-    query("automatic", "true: those that came with the move of a post.", choice("true", "false")),
-    query("locale", "Language of the address.", choice(*settings.CMS_ENV.locales)),
-    query("active", "Whether it leads on.", choice("true", "false")),
+    query_parameter("search", "Words in fromPath or toPath."),
+    query_parameter("type", "301 or 302.", choice_schema("301", "302")),
+    query_parameter(
+        "automatic",
+        "true: those that came with the move of a post.",
+        choice_schema("true", "false"),
+    ),
+    query_parameter("locale", "Language of the address.", choice_schema(*settings.CMS_ENV.locales)),
+    query_parameter("active", "Whether it leads on.", choice_schema("true", "false")),
     *PAGES,
 ]
 _CSV: Final = {

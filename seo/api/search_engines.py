@@ -23,7 +23,7 @@ from content.posts.canonical_urls import set_missing_canonicals
 from content.variations.queries import arms_in, running_arms
 from proofroom.core.api.answer import Answer, described, one_of
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import query
+from proofroom.core.api.schema import query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.site_urls import canonical_form
@@ -32,7 +32,7 @@ from seo.queries import target_of
 from seo.sitemap import SitemapBuild, kept_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Outcome, StepName, trace_address
 
-_PATH: Final = query(
+_PATH: Final = query_parameter(
     "path",
     "A path of the site, like /de/blog/x.",
     {"type": "string", "pattern": "^/", "maxLength": ADDRESS_MAX},

@@ -60,7 +60,7 @@ def test_a_link_is_made_of_the_one_before_and_of_all_that_stays() -> None:
 
 
 def test_sealing_goes_on_where_it_ended_and_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seal, "BATCH", 3)
+    monkeypatch.setattr(seal, "SEAL_BATCH_SIZE", 3)
     happened(7)
 
     assert seal_events() == 7
@@ -122,8 +122,8 @@ def _broken(*given: Any, **values: Any) -> Any:
 
 
 def test_the_walk_takes_batches_and_lists_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "BATCH", 4)
-    monkeypatch.setattr(verifying, "MOST_FINDINGS", 5)
+    monkeypatch.setattr(verifying, "VERIFY_BATCH_SIZE", 4)
+    monkeypatch.setattr(verifying, "MAX_FAULTS", 5)
     sealed(10)
     Event.objects.update(via="mcp")
 

@@ -58,7 +58,7 @@ print(Seal.objects.count(), seal_events(), verify().links, verify().is_whole)
 def test_two_sealers_at_once_make_one_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     from proofroom.core.activity import seal as sealing
 
-    monkeypatch.setattr(sealing, "BATCH", 10)
+    monkeypatch.setattr(sealing, "SEAL_BATCH_SIZE", 10)
     happened(200)
     both = threading.Barrier(3)
     broken: list[BaseException] = []
@@ -66,7 +66,7 @@ def test_two_sealers_at_once_make_one_chain(monkeypatch: pytest.MonkeyPatch) -> 
     def seal() -> None:
         try:
             both.wait(10)
-            while sealing.unsealed().exists():
+            while sealing.unsealed_events().exists():
                 seal_events()
         except BaseException as error:
             broken.append(error)

@@ -14,7 +14,7 @@ from content.review.comparison import ValueShape, compare
 from content.review.diff import Segment, diff_text
 from content.review.difference_text import note_of
 from content.review.references import References
-from content.review.summary import length_note, summary
+from content.review.summary import length_note, summarize
 from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 
@@ -107,7 +107,7 @@ def test_numbers_and_links_are_named_and_the_summary_says_it_in_words() -> None:
         "Number changed: 40 → 45",
         "Link added: https://b.example",
     ]
-    assert summary(found) == "Shortened by 36 %, 1 link added, 1 number changed."
+    assert summarize(found) == "Shortened by 36 %, 1 link added, 1 number changed."
 
 
 def test_a_long_meta_title_says_how_much_is_cut() -> None:

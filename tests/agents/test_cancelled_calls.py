@@ -11,7 +11,7 @@ import pytest
 from agents_app import tools
 from agents_app.models import AgentRun
 from proofroom.core.actor import Actor
-from proofroom.core.tools.progress import CallCancelled, followed_by
+from proofroom.core.tools.progress import CallCancelled, follow_progress
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ def test_a_cancelled_call_cancels_the_run_that_it_began(
     pauses.append(lambda: AgentRun.objects.update(status="running", doing="Waiting for the model"))
     follower = Following(patience=3)
 
-    with followed_by(follower), pytest.raises(CallCancelled):
+    with follow_progress(follower), pytest.raises(CallCancelled):
         began(make.mcp_actor())
 
     assert follower.told == [(0, None, "queued"), (1, None, "Waiting for the model")]
@@ -79,7 +79,7 @@ def test_a_cancelled_call_cancels_the_run_that_it_began(
 def test_a_call_that_waits_for_nothing_is_cancelled_whole_too() -> None:
     arguments = tools.RunAgent(agent_id="seo-specialist", post_id=str(make.post().pk), wait=0)
 
-    with followed_by(Following(patience=0)), pytest.raises(CallCancelled):
+    with follow_progress(Following(patience=0)), pytest.raises(CallCancelled):
         tools.run_agent(make.mcp_actor(), arguments)
 
     assert AgentRun.objects.get().status == "cancelled"
@@ -88,7 +88,7 @@ def test_a_call_that_waits_for_nothing_is_cancelled_whole_too() -> None:
 def test_what_a_run_had_done_by_then_stands(pauses: list[Callable[[], object]]) -> None:
     pauses.append(lambda: AgentRun.objects.update(status="succeeded"))
 
-    with followed_by(Following(patience=1)), pytest.raises(CallCancelled):
+    with follow_progress(Following(patience=1)), pytest.raises(CallCancelled):
         on_a_post(make.mcp_actor())
 
     assert AgentRun.objects.get().status == "succeeded"

@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 from agents_app.models import AgentRun
 from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step
-from proofroom.core.activity.queries import entries
+from proofroom.core.activity.queries import filter_activity
 from proofroom.core.models import Event
 from tests import make
 from tests.core.sockets import in_a_loop, opened
@@ -66,4 +66,4 @@ def test_the_log_does_not_fill_with_steps() -> None:
     add_step(run, StepRecord(kind="model", name="a", ok=True, milliseconds=1))
 
     assert Event.objects.filter(name="run.step").count() == 1
-    assert not entries().filter(name="run.step").exists()
+    assert not filter_activity().filter(name="run.step").exists()

@@ -18,7 +18,7 @@ from content.layers import submit
 from content.layers.reject import reject
 from content.models import Layer, Post
 from content.posts import document_edits
-from content.tools.authorship import author
+from content.tools.authorship import resolve_author
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import review
@@ -112,7 +112,9 @@ def test_the_agent_that_made_the_change_is_offered_first(
 
 def test_so_is_the_agent_that_an_ai_client_named(signed_in: SignedIn) -> None:
     post, client = make.post(), signed_in()
-    make.staged(post, {"metaTitle": "Earlier"}, by=author(make.mcp_actor("editor"), "proofreader"))
+    make.staged(
+        post, {"metaTitle": "Earlier"}, by=resolve_author(make.mcp_actor("editor"), "proofreader")
+    )
 
     address = link(client, post)
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from analytics.ingest.commit_order import last_settled
+from analytics.ingest.commit_order import last_settled_id
 from analytics.ingest.insert_events import write_events
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
 from analytics.rollups import write_rollups
@@ -19,7 +19,7 @@ from analytics.rollups.aggregate import (
     add_all,
     add_up,
     is_waiting,
-    locked_state,
+    lock_state,
 )
 from tests.analytics import naive
 
@@ -123,7 +123,7 @@ def test_a_report_does_not_wait_for_who_adds_up() -> None:
 
     def holding() -> None:
         with transaction.atomic():
-            locked_state(wait=True)
+            lock_state(wait=True)
             holds.set()
             assert may_end.wait(10)
 
@@ -169,7 +169,7 @@ def test_without_events_there_is_nothing_to_add_and_it_is_known_when(
     django_assert_num_queries: Any,
 ) -> None:
     assert add_all(60) == 0
-    assert last_settled() == 0
+    assert last_settled_id() == 0
     state = RollUp.objects.get()
     assert (state.counted_to, state.counted_at is not None) == (0, True)
     with django_assert_num_queries(1):

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from analytics.models import AnalyticsEvent, RollUp
-from proofroom.core.database.sqlite import short_waits
+from proofroom.core.database.sqlite import short_busy_timeout
 from tests import make
 from tests.analytics.happened import keep
 from tests.api_client import ApiClient
@@ -61,7 +61,7 @@ def test_short_waits_end() -> None:
             return int(cursor.execute("PRAGMA busy_timeout").fetchone()[0])
 
     usual = patience()
-    with suppress(RuntimeError), short_waits(0.25):
+    with suppress(RuntimeError), short_busy_timeout(0.25):
         assert patience() == 250
         raise RuntimeError
 

@@ -12,7 +12,7 @@ from analytics.experiments.confidence import (
     chance_of_split,
     chi_square_tail,
     difference,
-    stretch,
+    standard_errors,
     views_needed,
     wilson,
 )
@@ -61,9 +61,9 @@ def test_a_split_is_judged_by_its_weights() -> None:
 
 def test_a_range_for_every_look_is_wider_than_one_for_a_single_look() -> None:
     # By hand: r² t* = 5.9915 + 1.9449 = 7.9364; sqrt(2 * 8.9364 / 7.9364 * log(sqrt(8.9364) / 0.05)).
-    assert stretch(10_000, 0.05) == pytest.approx(3.0352, abs=0.0001)
-    assert stretch(10_000, 0.025) > stretch(10_000, 0.05) > 1.96
-    assert stretch(500, 0.05) > stretch(10_000, 0.05)
+    assert standard_errors(10_000, 0.05) == pytest.approx(3.0352, abs=0.0001)
+    assert standard_errors(10_000, 0.025) > standard_errors(10_000, 0.05) > 1.96
+    assert standard_errors(500, 0.05) > standard_errors(10_000, 0.05)
 
 
 def test_a_difference_lies_about_what_was_found() -> None:
@@ -71,7 +71,7 @@ def test_a_difference_lies_about_what_was_found() -> None:
 
     error = sqrt(501 / 5002 * 4501 / 5002 / 5000 + 601 / 5002 * 4401 / 5002 / 5000)
     assert (found.low + found.high) / 2 == pytest.approx(0.02)
-    assert (found.high - found.low) / 2 == pytest.approx(stretch(10_000, 0.05) * error)
+    assert (found.high - found.low) / 2 == pytest.approx(standard_errors(10_000, 0.05) * error)
     assert difference(Tally(1, 1), Tally(1, 0)).low == -1.0
 
 
@@ -102,7 +102,7 @@ def test_the_views_still_needed_are_a_plain_estimate() -> None:
     needed = views_needed(0.05, (0.5, 0.5), 0.01, 0.05)
     assert needed == 29_416
     error = sqrt(0.05 * 0.95 * 4 / needed)
-    assert (stretch(needed, 0.05) + 0.84) * error == pytest.approx(0.01, abs=0.00001)
+    assert (standard_errors(needed, 0.05) + 0.84) * error == pytest.approx(0.01, abs=0.00001)
     assert views_needed(0.05, (0.9, 0.1), 0.01, 0.05) > needed
     assert views_needed(0.0, (0.5, 0.5), 0.01, 0.05) is None
     assert views_needed(1.0, (0.5, 0.5), 0.01, 0.05) is None

@@ -33,7 +33,7 @@ def test_it_warns_only_where_events_wait_for_long(monkeypatch: pytest.MonkeyPatc
     counted = said()
     AnalyticsEvent.objects.create(event_type="view")
     soon = said()
-    RollUp.objects.update(counted_at=timezone.now() - health.LATE - timedelta(minutes=2))
+    RollUp.objects.update(counted_at=timezone.now() - health.LATE_AFTER - timedelta(minutes=2))
     late = said()
 
     assert empty == counted == [("ok", "every view and click is added up", "")]

@@ -13,10 +13,15 @@ from django.db import connection
 from django.utils import timezone
 
 from analytics.ingest import partitions
-from analytics.ingest.partitions import AHEAD, drop_before, keep_ahead, months
+from analytics.ingest.partitions import (
+    MONTHS_AHEAD,
+    drop_before,
+    keep_ahead,
+    months,
+)
 from analytics.models import GOAL_MAX, AnalyticsEvent, RollUp
 from analytics.services.retention import forget_old_events
-from analytics.services.track import Seen, track
+from analytics.services.track import Seen, record_events
 from analytics.tasks import prune_events
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
@@ -53,14 +58,14 @@ def other() -> Iterator[Any]:
 
 
 def test_the_months_ahead_are_there_once_the_database_is_migrated() -> None:
-    ahead = [later(this_month(), number) for number in range(AHEAD + 1)]
+    ahead = [later(this_month(), number) for number in range(MONTHS_AHEAD + 1)]
 
     assert [month for month in months() if month >= this_month()] == ahead
     assert keep_ahead() == []
 
 
 def test_what_is_reported_now_lies_in_its_month() -> None:
-    assert track(seen=[Seen("view"), Seen("click")]) == 2
+    assert record_events(seen=[Seen("view"), Seen("click")]) == 2
 
     assert set(lies().values()) == {f"analytics_event_{timezone.now():%Y_%m}"}
 
@@ -139,7 +144,7 @@ def test_a_long_report_is_not_waited_for(other: Any, monkeypatch: pytest.MonkeyP
 
     assert keep_ahead() == []
     assert lies() == {event: "analytics_event_rest"}
-    assert track(seen=[Seen("view")]) == 1
+    assert record_events(seen=[Seen("view")]) == 1
 
     other.rollback()
     assert keep_ahead() == [date(2001, 3, 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analytics import sample
-from analytics.experiments.evaluation import trial
+from analytics.experiments.evaluation import evaluate_trial
 from analytics.models import AnalyticsEvent
 from analytics.rollups import reports
 from analytics.rollups.periods import read_period
@@ -32,7 +32,7 @@ def test_a_demo_has_weeks_of_marked_visits_and_a_test_that_runs() -> None:
     found = reports.arms(post.pk, read_period({}), "form:contact")
     assert [figures.post_id for figures in found] == [post.pk, arm.pk]
     assert all(figures.views > figures.conversions > 0 for figures in found)
-    assert trial(post_id=post.pk, params={}).doubts == []
+    assert evaluate_trial(post_id=post.pk, params={}).doubts == []
 
 
 @pytest.mark.parametrize("case", ["no page", "somebody was here"])

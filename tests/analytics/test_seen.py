@@ -11,9 +11,9 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from analytics.ingest.commit_order import BEING_WRITTEN, last_settled
+from analytics.ingest.commit_order import BEING_WRITTEN, last_settled_id
 from analytics.models import AnalyticsEvent
-from analytics.services.track import Seen, track
+from analytics.services.track import Seen, record_events
 from content.models import Post
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
@@ -129,13 +129,13 @@ def test_it_is_two_statements_however_many_events_and_posts(
     seen = [Seen("click", id_, x=1.5, metadata={"n": 1}) for id_ in (posts + others)[:count]]
 
     with django_assert_num_queries(2):
-        assert track(seen=seen) == min(2, count)
+        assert record_events(seen=seen) == min(2, count)
     with django_assert_num_queries(1):
-        assert track(seen=[Seen("view")] * count) == count
+        assert record_events(seen=[Seen("view")] * count) == count
     with django_assert_num_queries(1):
-        assert track(seen=[Seen("view", uuid4()) for _ in range(count)]) == 0
+        assert record_events(seen=[Seen("view", uuid4()) for _ in range(count)]) == 0
     with django_assert_num_queries(0):
-        assert track(seen=[]) == 0
+        assert record_events(seen=[]) == 0
 
 
 def test_a_hundred_events_are_kept_in_their_order_with_all_that_they_say() -> None:
@@ -156,7 +156,7 @@ def test_a_hundred_events_are_kept_in_their_order_with_all_that_they_say() -> No
         for number in range(100)
     ]
 
-    assert track(seen=seen) == 100
+    assert record_events(seen=seen) == 100
 
     rows = list(AnalyticsEvent.objects.order_by("id"))
     assert [row.x for row in rows] == [one.x for one in seen]
@@ -178,7 +178,7 @@ def other() -> Iterator[Any]:
 
 @pytest.mark.services
 def test_ids_are_given_only_while_nobody_asks_which_are_settled(other: Any) -> None:
-    assert track(seen=[Seen("view")]) == 1  # in the transaction of this test
+    assert record_events(seen=[Seen("view")]) == 1  # in the transaction of this test
 
     with pytest.raises(psycopg.errors.LockNotAvailable):
         other.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
@@ -191,8 +191,8 @@ def test_ids_are_given_only_while_nobody_asks_which_are_settled(other: Any) -> N
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_what_others_wait_to_write_is_not_settled_and_takes_higher_ids(other: Any) -> None:
-    track(seen=[Seen("view")])
-    before = last_settled()
+    record_events(seen=[Seen("view")])
+    before = last_settled_id()
     with connection.cursor() as cursor:
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("on",)
@@ -202,7 +202,7 @@ def test_what_others_wait_to_write_is_not_settled_and_takes_higher_ids(other: An
         cursor.execute("SET lock_timeout = '50ms'")
     try:
         with pytest.raises(Exception, match="lock timeout"):
-            track(seen=[Seen("view")])
+            record_events(seen=[Seen("view")])
     finally:
         with connection.cursor() as cursor:
             cursor.execute("RESET lock_timeout")
@@ -212,8 +212,8 @@ def test_what_others_wait_to_write_is_not_settled_and_takes_higher_ids(other: An
         other.execute("SELECT last_value FROM analytics_analyticsevent_id_seq").fetchone() == used
     )
     other.execute("SELECT pg_advisory_unlock(%s)", [BEING_WRITTEN])
-    track(seen=[Seen("view")])
-    assert last_settled() == before + 1
+    record_events(seen=[Seen("view")])
+    assert last_settled_id() == before + 1
 
 
 def test_post_ids_may_come_in_any_form_that_is_an_id() -> None:

@@ -14,7 +14,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from analytics.admin.charts import chart, step_of, stretches, totals
+from analytics.admin.charts import (
+    chart_periods,
+    draw_chart,
+    step_of,
+    totals,
+)
 from analytics.models import Dimension
 from analytics.rollups.periods import Period
 from analytics.rollups.report_types import Moment, Summary, Totals
@@ -224,7 +229,7 @@ def test_a_long_period_is_drawn_by_weeks() -> None:
     found = summary_of(100, lambda _: 2)
 
     assert step_of(found) == "week"
-    drawn = chart("views", stretches(found, found.over_time))
+    drawn = draw_chart("views", chart_periods(found, found.over_time))
     assert [column.value for column in drawn.columns] == [14] * 14 + [4]
     assert (drawn.columns[14].stretch.first, drawn.columns[14].stretch.last) == (
         date(2026, 4, 9),
@@ -238,12 +243,12 @@ def test_a_long_period_is_drawn_by_weeks() -> None:
 def test_the_line_of_the_period_before_is_drawn_where_each_column_has_one() -> None:
     found = summary_of(4, lambda n: n)
 
-    assert chart("views", stretches(found, found.over_time)).line == (
+    assert draw_chart("views", chart_periods(found, found.over_time)).line == (
         "12.50,150.0 37.50,112.5 62.50,75.0 87.50,37.5"
     )
-    assert chart("views", stretches(found, found.over_time[:3])).line == ""
-    assert chart("views", stretches(found, [])).columns[0].before is None
-    empty = chart("clicks", stretches(found, found.over_time))
+    assert draw_chart("views", chart_periods(found, found.over_time[:3])).line == ""
+    assert draw_chart("views", chart_periods(found, [])).columns[0].before is None
+    empty = draw_chart("clicks", chart_periods(found, found.over_time))
     assert (empty.most, empty.line, empty.top) == (None, "", 2)
 
 

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from analytics.admin.variations import lines_of
-from analytics.experiments.evaluation import trial
-from analytics.experiments.sentences import roughly
+from analytics.experiments.evaluation import evaluate_trial
+from analytics.experiments.sentences import round_estimate
 from content.variations.traffic import change_variation
 from tests import make
 from tests.analytics.begun import begun
@@ -65,7 +65,7 @@ def test_rates_are_drawn_on_one_scale() -> None:
     arm(post.pk, post.pk, 1000, 100)
     arm(post.pk, b.pk, 1000, 100)
 
-    a, other = lines_of(trial(post_id=post.pk, params={}))
+    a, other = lines_of(evaluate_trial(post_id=post.pk, params={}))
 
     assert (a.left, a.width, a.dot) == (other.left, other.width, other.dot)
     assert (a.left, a.width) == ("0.00%", "100.00%")
@@ -120,7 +120,7 @@ def test_goals_of_forms_and_estimates_are_said_as_people_do(editor: Client) -> N
     assert "form sent: contact (136)" in text
     assert "Which one reaches “form sent: contact” more often" in text
     assert re.search(r"roughly \d\d?,?\d?00 more views", text)
-    assert [roughly(number) for number in (0, 7, 42, 125, 25227)] == [0, 7, 42, 120, 25000]
+    assert [round_estimate(number) for number in (0, 7, 42, 125, 25227)] == [0, 7, 42, 120, 25000]
 
 
 def test_a_test_that_nobody_saw_is_not_called_none(editor: Client) -> None:

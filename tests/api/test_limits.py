@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofroom.core.api.throttles import client_address, counted_as, is_allowed_freely
+from proofroom.core.api.throttles import client_address, is_allowed_freely, rate_limit_key
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error
@@ -216,7 +216,7 @@ def test_threat_57_made_up_hops_buy_no_calls(settings: Any) -> None:
 )
 def test_threat_57_one_household_is_one_caller(address: str, counted: str) -> None:
     """Whoever has an IPv6 address has all of its /64."""
-    assert counted_as(address) == counted
+    assert rate_limit_key(address) == counted
 
 
 def test_the_limiter_looks_at_nothing_that_the_caller_sends(settings: Any) -> None:

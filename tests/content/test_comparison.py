@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from content.changes import ABSENT, same
 from content.posts import document_edits
 from content.posts.reference_titles import references_of
-from content.review.cards import cards_of_layer, lines_of, stretches
+from content.review.cards import cards_of_layer, fold_lines, lines_of
 from content.review.comparison import (
     Compared,
     ValueShape,
     compare,
-    compared,
+    compare_labelled,
 )
 from content.review.difference_text import piece_of
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
@@ -38,14 +38,14 @@ _TAG = re.compile(r"<[^>]+>")
 
 def page_text(before: Any, after: Any, shape: ValueShape) -> str:
     """What a reader of the page reads of a change, without what stays the same."""
-    found = stretches(lines_of(compare(before, after, shape), References()))
+    found = fold_lines(lines_of(compare(before, after, shape), References()))
     html = render_to_string("admin/cms/difference.html", {"stretches": found})
     return " ".join(unescape(_TAG.sub(" ", html)).split())
 
 
 def drawn(before: Any, after: Any, shape: ValueShape) -> str:
     """The marked parts of it: what is removed, inserted or named."""
-    found = stretches(lines_of(compare(before, after, shape), References()))
+    found = fold_lines(lines_of(compare(before, after, shape), References()))
     html = render_to_string("admin/cms/difference.html", {"stretches": found})
     parts = re.findall(r"<(?:ins|del)>.*?</(?:ins|del)>|<li class=\"fact.*?</li>", html, re.DOTALL)
     return " ".join(unescape(_TAG.sub("", part)) for part in parts)
@@ -77,7 +77,7 @@ def test_different_values_differ_on_the_page_and_in_the_api_and_equal_ones_do_no
 @given(pairs())
 def test_passages_lead_from_one_value_to_the_other(pair: tuple[Prop, Any, Any]) -> None:
     prop, before, after = pair
-    found = compared(before, after, ValueShape(prop.kind, prop.nested))
+    found = compare_labelled(before, after, ValueShape(prop.kind, prop.nested))
     passages = found.comparison.passages
 
     assert same(found.part.value(()), before)
@@ -386,7 +386,7 @@ def test_two_corrections_in_one_paragraph_are_two_passages() -> None:
     before = from_markdown("The first sentense is here. And the second won is there.")
     after = from_markdown("The first sentence is here. And the second one is there.")
 
-    found = compared(before, after, RICH)
+    found = compare_labelled(before, after, RICH)
 
     one, two = found.comparison.passages
     assert _partly(found, one) == from_markdown(
@@ -399,7 +399,7 @@ def test_two_corrections_in_one_paragraph_are_two_passages() -> None:
 
 def test_a_container_that_a_mixture_empties_goes() -> None:
     before, after = from_markdown("Stay.\n\n- a\n- b"), from_markdown("Stay.\n\n- c\n- d\n- e")
-    found = compared(before, after, RICH)
+    found = compare_labelled(before, after, RICH)
 
     for chosen in found.comparison.passages:
         assert [] not in [node.get("content") for node in _partly(found, chosen)["content"]]
@@ -409,7 +409,7 @@ def test_cells_that_came_and_went_are_one_passage() -> None:
     before = table([cell("a"), cell("b")], [cell("c"), cell("d")])
     after = table([cell("a"), cell("x"), cell("b")], [cell("c"), cell("y"), cell("d")])
 
-    assert len(compared(before, after, RICH).comparison.passages) == 1
+    assert len(compare_labelled(before, after, RICH).comparison.passages) == 1
 
 
 MORE = [

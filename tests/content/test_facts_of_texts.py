@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import note_of
-from content.review.facts import spot
-from content.review.proper_names import names
+from content.review.facts import find_facts
+from content.review.proper_names import find_names
 from content.review.references import References
 
 _DATA = Path(__file__).parents[2].parent / "shared/data/markdown"
@@ -97,7 +97,7 @@ def test_a_text_compared_with_itself_has_no_facts(text: str, language: str) -> N
 
 
 def test_the_digits_of_a_date_are_no_numbers_as_well() -> None:
-    found = spot("On 2024-05-12 we sold 30 for 12,50 €.", "en")
+    found = find_facts("On 2024-05-12 we sold 30 for 12,50 €.", "en")
 
     assert (found["date"], found["price"], found["number"]) == (
         ("2024-05-12",),
@@ -114,8 +114,8 @@ def test_names_do_not_flood_real_pages() -> None:
     texts = [page.read_text(encoding="utf-8") for page in pages]
 
     words = sum(len(text.split()) for text in texts)
-    english = sum(len(names(text, "en")) for text in texts)
-    german = sum(len(names(text, "de")) for text in texts)
+    english = sum(len(find_names(text, "en")) for text in texts)
+    german = sum(len(find_names(text, "de")) for text in texts)
 
     assert words > 50_000
     assert english < words / 25

@@ -283,7 +283,7 @@ def test_tools_read_and_stage_every_field() -> None:
 def test_search_finds_the_words_of_fields_that_are_searched(field: PostField) -> None:
     post, _ = written(status="published")
 
-    found = posts.matching(Post.objects.all(), f"walked{field.name.lower()}1", "en")
+    found = posts.search_posts(Post.objects.all(), f"walked{field.name.lower()}1", "en")
 
     assert list(found) == ([post] if field.search_weight else [])
 

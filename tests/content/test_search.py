@@ -45,8 +45,8 @@ def page(title: str, body: str = "", excerpt: str = "", locale: str = "en") -> P
 
 
 def found(words: str, locale: str | None = "en") -> list[str]:
-    posts = search.matching(Post.objects.filter(deleted_at=None), words, locale)
-    return [post.title for post in search.by_rank(posts)]
+    posts = search.search_posts(Post.objects.filter(deleted_at=None), words, locale)
+    return [post.title for post in search.order_by_rank(posts)]
 
 
 def test_a_title_comes_before_an_excerpt_before_a_module() -> None:

@@ -67,7 +67,7 @@ def test_an_event_is_told_after_the_commit_and_once(run_on_commit: RunOnCommit) 
 
     assert listener.ids == [id_]
     assert state(id_) == (told(), 1, True, False)
-    assert outbox.waiting() == []
+    assert outbox.waiting_event_ids() == []
     dispatch_event(id_)
     dispatch_events([id_])
     assert (sweep_events(), listener.ids) == (0, [id_])
@@ -75,7 +75,7 @@ def test_an_event_is_told_after_the_commit_and_once(run_on_commit: RunOnCommit) 
 
 def test_an_event_that_nobody_waits_for_is_done_at_once() -> None:
     assert state(record()) == ([], 0, True, False)
-    assert outbox.waiting() == []
+    assert outbox.waiting_event_ids() == []
 
 
 def test_a_wake_up_that_got_lost_is_found_by_the_sweep(
@@ -154,7 +154,7 @@ def test_a_subscriber_that_fails_for_one_event_is_not_told_of_later_ones_of_that
     assert other.ids == [first, second, elsewhere, third]
     assert failing.ids == [elsewhere]
     assert state(second) == (told("other"), 0, False, True)
-    assert outbox.waiting() == []
+    assert outbox.waiting_event_ids() == []
     fourth = record()
     outbox.dispatch(fourth)
     assert (failing.ids, other.ids[-1]) == ([elsewhere], fourth)
@@ -188,7 +188,7 @@ def test_an_event_is_told_after_the_earlier_ones_of_its_post() -> None:
     outbox.dispatch(second)
 
     assert listener.ids == [first, second]
-    assert outbox.waiting() == [elsewhere]
+    assert outbox.waiting_event_ids() == [elsewhere]
 
 
 def test_more_events_of_a_post_than_one_transaction_takes_are_told_in_order() -> None:
@@ -199,7 +199,7 @@ def test_more_events_of_a_post_than_one_transaction_takes_are_told_in_order() ->
     outbox.dispatch(ids[-1])
 
     assert listener.ids == ids
-    assert outbox.waiting() == []
+    assert outbox.waiting_event_ids() == []
 
 
 def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
@@ -214,13 +214,13 @@ def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
         outbox.dispatch(first)
         time_comes()
     assert (given_up_lines(caplog), failing.ids) == (0, [])
-    assert outbox.waiting() == [first, second]
-    assert not outbox.given_up().exists()
+    assert outbox.waiting_event_ids() == [first, second]
+    assert not outbox.failed_events().exists()
 
     outbox.dispatch(first)
 
     assert (given_up_lines(caplog), failing.ids) == (1, [second])
-    assert [event.pk for event in outbox.given_up()] == [first]
+    assert [event.pk for event in outbox.failed_events()] == [first]
     assert state(first) == ([], outbox.MAX_ATTEMPTS, False, False)
     outbox.dispatch(first)
     assert (sweep_events(), given_up_lines(caplog)) == (0, 1)
@@ -238,13 +238,13 @@ def test_what_was_given_up_is_told_again_when_an_admin_says_so(run_on_commit: Ru
     failing.fails = lambda event: False
 
     with run_on_commit():
-        assert outbox.tell_again(event_ids=[id_, done], actor=make.actor("admin")) == 1
+        assert outbox.redeliver(event_ids=[id_, done], actor=make.actor("admin")) == 1
 
     assert (failing.ids, other.ids) == ([id_], [id_])
     assert state(id_) == (told("other", "failing"), 1, True, False)
     entry = Event.objects.get(name="events.told-again")
     assert (entry.payload, entry.actor_name) == ({"events": [id_]}, "admin")
-    assert outbox.tell_again(event_ids=[id_], actor=make.actor("admin")) == 0
+    assert outbox.redeliver(event_ids=[id_], actor=make.actor("admin")) == 0
 
 
 @pytest.mark.parametrize("role", ["editor", "translator", "ai_agent"])
@@ -254,7 +254,7 @@ def test_only_who_manages_settings_has_events_told_again(role: str) -> None:
     Event.objects.filter(pk=id_).update(attempts=outbox.MAX_ATTEMPTS)
 
     with pytest.raises(NotAllowed):
-        outbox.tell_again(event_ids=[id_], actor=make.actor(role))
+        outbox.redeliver(event_ids=[id_], actor=make.actor(role))
 
     assert state(id_)[1] == outbox.MAX_ATTEMPTS
 
@@ -295,7 +295,7 @@ def test_a_sweep_ends_with_its_time_and_takes_the_oldest_first() -> None:
 def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
     class Locks(Listener):
         def __call__(self, event: Event) -> None:
-            outbox.require_own_round()
+            outbox.require_own_transaction()
             super().__call__(event)
 
     other, locks = Listener("other"), Locks("locks")

@@ -67,7 +67,7 @@ def test_one_that_fails_is_told_again_before_the_later_ones_of_the_post() -> Non
     third = record()
     assert not outbox.dispatch(third)
 
-    assert (apart.ids, apart.refused, outbox.waiting()) == ([], 1, [])
+    assert (apart.ids, apart.refused, outbox.waiting_event_ids()) == ([], 1, [])
     apart.fails = lambda event: False
     Event.objects.update(next_at=timezone.now())
     assert sweep_events() == 3

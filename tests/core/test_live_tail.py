@@ -18,7 +18,7 @@ from cms_project.asgi import application
 from proofroom.core.models import Event
 from proofroom.core.realtime import consumer, event_tail
 from proofroom.core.realtime.consumer import Listener
-from proofroom.core.realtime.sessions import Ticket, holders
+from proofroom.core.realtime.sessions import Ticket, still_authorized
 from proofroom.core.realtime.visibility import may_hear_of
 from tests import make
 from tests.core.sockets import asked, in_a_loop, opened, session_of
@@ -87,7 +87,7 @@ def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
 def test_a_leap_of_numbers_costs_no_memory(
     django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_tail, "MOST_SKIPPED", 10)
+    monkeypatch.setattr(event_tail, "MAX_IDS_SKIPPED", 10)
     first = happened()[0].pk
     following = event_tail.Tail()
     following.read()
@@ -118,7 +118,7 @@ def test_a_look_costs_as_much_for_many_pages_as_for_one(
     with django_assert_num_queries(1):
         told = following.read()
     with django_assert_num_queries(2):
-        found = holders(tickets)
+        found = still_authorized(tickets)
     with django_assert_num_queries(1):
         may_hear = may_hear_of(told)
     with django_assert_num_queries(0):
@@ -166,7 +166,7 @@ async def test_a_page_is_told_what_happened_since_it_was_made() -> None:
 async def test_who_was_away_for_too_long_is_told_to_load_again(
     after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_tail, "KEPT", 2)
+    monkeypatch.setattr(event_tail, "MAX_EVENTS_KEPT", 2)
     last = (await happens(3))[-1]
 
     async with opened("editor", f"after={after}") as page:
@@ -176,7 +176,7 @@ async def test_who_was_away_for_too_long_is_told_to_load_again(
 @in_a_loop
 async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
     async with opened("editor") as page, opened("editor", f"post={uuid4()}") as other:
-        last = (await sync_to_async(happened)(consumer.MOST_AT_ONCE + 1))[-1]
+        last = (await sync_to_async(happened)(consumer.MAX_EVENTS_PER_POLL + 1))[-1]
 
         assert await page.hears() == {"reload": True, "last": str(last.uid)}
         assert await other.receive_nothing()

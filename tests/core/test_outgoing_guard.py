@@ -17,7 +17,7 @@ from proofroom.core.http_client import (
     check_url,
     fetch,
 )
-from proofroom.core.http_client.address_guard import kind_of
+from proofroom.core.http_client.address_guard import blocked_kind
 from proofroom.core.http_client.targets import target_of
 from tests.receiver import Receiver, Reply, reach, serving
 
@@ -320,7 +320,7 @@ def test_an_unknown_name_is_told_of(wire: Wire) -> None:
 
 @pytest.mark.parametrize("address", [PUBLIC, "1.1.1.1", "2606:4700::1111", "64.233.160.1"])
 def test_public_addresses_are_public(address: str) -> None:
-    assert kind_of(ip_address(address)) == ""
+    assert blocked_kind(ip_address(address)) == ""
 
 
 def test_a_public_address_behind_a_translator_is_public() -> None:

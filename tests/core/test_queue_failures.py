@@ -17,7 +17,7 @@ from cms_project.admin_home.overview import lights
 from proofroom.core.diagnostics.doctor import CheckResult, examine, messages
 from proofroom.core.models import QueueFailure
 from proofroom.core.task_queue.failures import QueueWatch
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WELL = CheckResult("ok", "messages to workers", "none is known to have failed")
@@ -52,7 +52,7 @@ def without_packaging(monkeypatch: pytest.MonkeyPatch) -> None:
 def enqueue(send: Callable[[], object], times: int = 1) -> None:
     for number in range(times):
         with transaction.atomic():
-            after_commit(send, f"event {number}")
+            send_after_commit(send, f"event {number}")
 
 
 def test_a_failure_is_logged_once_and_kept_until_a_message_is_queued(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from proofroom.core.search.tokens import (
-    LONGEST_WORD,
-    MOST_ASKED,
-    MOST_BYTES,
-    MOST_WORDS,
-    asked_for,
+    MAX_INDEXED_BYTES,
+    MAX_INDEXED_WORDS,
+    MAX_QUERY_WORDS,
+    MAX_WORD_LENGTH,
     cut,
+    query_words,
 )
 
 
@@ -33,7 +33,7 @@ from proofroom.core.search.tokens import (
 )
 def test_words_have_neither_case_nor_accents_nor_signs(text: str, words: list[str]) -> None:
     assert cut(text, "en").folded == words
-    assert [word.folded for word in asked_for(text)] == words
+    assert [word.folded for word in query_words(text)] == words
 
 
 def test_german_umlauts_are_also_two_letters_and_only_there() -> None:
@@ -49,8 +49,8 @@ def test_words_with_accents_are_kept_as_they_are_spelled_too() -> None:
 
 
 def test_a_text_is_cut_within_bounds() -> None:
-    assert len(cut("a " * 1_000_000, "en").folded) == MOST_WORDS
+    assert len(cut("a " * 1_000_000, "en").folded) == MAX_INDEXED_WORDS
     long = cut(" ".join(f"{number:060}" for number in range(20_000)), "en")
-    assert sum(len(word) for word in long.folded) <= MOST_BYTES
-    assert cut("x" * 1_000_000, "en").folded == ["x" * LONGEST_WORD]
-    assert len(asked_for("tea " * 100_000)) == MOST_ASKED
+    assert sum(len(word) for word in long.folded) <= MAX_INDEXED_BYTES
+    assert cut("x" * 1_000_000, "en").folded == ["x" * MAX_WORD_LENGTH]
+    assert len(query_words("tea " * 100_000)) == MAX_QUERY_WORDS

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from proofroom.accounts.services.users import change_user
-from proofroom.core.http.staff_cookie import MARKER
+from proofroom.core.http.staff_cookie import STAFF_COOKIE
 from tests import make
 from tests.api_client import ApiClient
 
@@ -26,13 +26,13 @@ def test_both_doors_set_it_and_both_ways_out_take_it_away() -> None:
     left = admin.post("/admin/logout/")
 
     for answer in (came, entered):
-        cookie = answer.cookies[MARKER]
+        cookie = answer.cookies[STAFF_COOKIE]
         assert cookie.value == "1"
         assert cookie["samesite"] == "Lax"
         assert cookie["max-age"] == 1_209_600
     for answer in (went, left):
-        assert answer.cookies[MARKER].value == ""
-        assert answer.cookies[MARKER]["max-age"] == 0
+        assert answer.cookies[STAFF_COOKIE].value == ""
+        assert answer.cookies[STAFF_COOKIE]["max-age"] == 0
 
 
 def test_a_wrong_password_sets_none() -> None:
@@ -41,7 +41,7 @@ def test_a_wrong_password_sets_none() -> None:
     answer = ApiClient().send("POST", "/api/auth/login", {**CREDENTIALS, "password": "wrong"})
 
     assert answer.status_code == 401
-    assert MARKER not in answer.cookies
+    assert STAFF_COOKIE not in answer.cookies
 
 
 def test_it_goes_with_a_session_that_was_ended_elsewhere() -> None:
@@ -51,15 +51,15 @@ def test_it_goes_with_a_session_that_was_ended_elsewhere() -> None:
     answer = client.get("/api/auth/me")
 
     assert answer.status_code == 401
-    assert answer.cookies[MARKER]["max-age"] == 0
+    assert answer.cookies[STAFF_COOKIE]["max-age"] == 0
 
 
 def test_it_is_told_once_and_opens_nothing() -> None:
     client = ApiClient("editor")
     stranger = Client()
-    stranger.cookies[MARKER] = "1"
+    stranger.cookies[STAFF_COOKIE] = "1"
 
-    assert MARKER not in client.get("/api/auth/me").cookies
+    assert STAFF_COOKIE not in client.get("/api/auth/me").cookies
     assert stranger.get("/api/auth/me").status_code == 401
     assert stranger.get("/admin/").status_code == 302
 

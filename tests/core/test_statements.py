@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post, PostModule
 from proofroom.accounts.models import User
-from proofroom.core.database.statements import Statement, columns_of, instance
+from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -78,10 +78,10 @@ def test_an_argument_that_is_no_parameter_is_refused() -> None:
 def test_an_instance_can_be_saved_and_loads_what_it_lacks() -> None:
     post = make.post("Before")
 
-    found = instance(Post, by_id.rows(post.pk)[0])
+    found = instance_from_row(Post, by_id.rows(post.pk)[0])
     found.title = "After"
     found.save()
-    partial = instance(User, {"id": post.author_id, "username": "x"})
+    partial = instance_from_row(User, {"id": post.author_id, "username": "x"})
 
     assert Post.objects.get(pk=post.pk).title == "After"
     assert found == post

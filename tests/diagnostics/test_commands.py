@@ -19,9 +19,9 @@ from cms_project.env_values import BASE_DIR
 from mcp_bridge.code_context import build_context, context_text
 from proofroom.core.diagnostics import command_runner
 from proofroom.core.diagnostics.command_runner import environment_for, run_command
-from proofroom.core.diagnostics.commands import COMMANDS, checked_arguments
+from proofroom.core.diagnostics.commands import COMMANDS, check_arguments
 from proofroom.core.errors import NotAllowed, RuleViolation
-from proofroom.core.tools.progress import CallCancelled, followed_by
+from proofroom.core.tools.progress import CallCancelled, follow_progress
 from tests import make
 from tests.diagnostics.asking import refusal, told
 
@@ -115,7 +115,7 @@ def test_other_commands_are_refused(plays: Play, command: str, said: str) -> Non
 )
 def test_arguments_that_are_not_listed_are_refused(command: str, args: list[str]) -> None:
     with pytest.raises(RuleViolation) as refused:
-        checked_arguments(COMMANDS[command], args)
+        check_arguments(COMMANDS[command], args)
 
     assert list(refused.value.details) == ["args"]
 
@@ -136,7 +136,7 @@ def test_arguments_that_are_not_listed_are_refused(command: str, args: list[str]
 def test_values_are_joined_to_their_options(
     command: str, args: list[str], taken: list[str]
 ) -> None:
-    assert checked_arguments(COMMANDS[command], args) == taken
+    assert check_arguments(COMMANDS[command], args) == taken
 
 
 @pytest.mark.parametrize("args", ["--deploy", ["x"] * 21, [1], ["nul\x00"], ["\ud800"], None, {}])
@@ -167,7 +167,7 @@ def test_a_long_output_has_an_end(plays: Play) -> None:
 def test_nothing_of_a_command_outlives_its_time(
     plays: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_runner, "SECONDS", 1.0)
+    monkeypatch.setattr(command_runner, "COMMAND_TIMEOUT_SECONDS", 1.0)
     plays(
         "import subprocess, sys, time; child = subprocess.Popen(['sleep', '60']); "
         "print(child.pid, flush=True); time.sleep(60)"
@@ -191,7 +191,7 @@ def test_a_cancelled_call_ends_its_command(plays: Play, tmp_path: Path) -> None:
             if mark.exists() and mark.read_text():
                 raise CallCancelled
 
-    with followed_by(Impatient()), pytest.raises(CallCancelled):
+    with follow_progress(Impatient()), pytest.raises(CallCancelled):
         run_command(name="check", arguments=[], actor=make.actor("admin"))
 
     assert _is_gone(int(mark.read_text()))

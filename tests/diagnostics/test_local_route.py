@@ -18,7 +18,7 @@ from proofroom.core.diagnostics import local_route
 from proofroom.core.diagnostics.local_route import local_answer
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
-from proofroom.core.tools.progress import CallCancelled, followed_by
+from proofroom.core.tools.progress import CallCancelled, follow_progress
 from seo.models import Redirect
 from tests import make
 from tests.diagnostics.asking import refusal, told
@@ -226,7 +226,7 @@ def test_secrets_are_hidden_in_what_went_wrong(
 
 
 def test_what_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_route, "SECONDS", 0.01)
+    monkeypatch.setattr(local_route, "ROUTE_TIMEOUT_SECONDS", 0.01)
 
     def view(request: Any) -> HttpResponse:
         time.sleep(0.02)
@@ -249,7 +249,7 @@ def test_a_cancelled_call_ends_at_the_next_query(monkeypatch: pytest.MonkeyPatch
 
     answer_with(monkeypatch, lambda request: HttpResponse(str(Redirect.objects.count())))
 
-    with followed_by(Gone()), pytest.raises(CallCancelled):
+    with follow_progress(Gone()), pytest.raises(CallCancelled):
         local_answer(path="/x", actor=make.actor("admin"))
     assert connection.execute_wrappers == []
 

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from cms_project.env import Environment
 from cms_project.logs import LogFileHandler, log_file, logging_settings, terminal_stream
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 from tests import make
 from tests.api_client import ApiClient
 from tests.diagnostics.asking import told
@@ -105,7 +105,7 @@ def test_a_message_asked_for_twice_is_sent_once() -> None:
     sent: list[str] = []
     with transaction.atomic():
         for what in ("run 1", "run 1", "run 2"):
-            after_commit(partial(sent.append, what), what, once=True)
+            send_after_commit(partial(sent.append, what), what, once=True)
 
     assert sent == ["run 1", "run 2"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from proofroom.core.redaction import (
-    HIDDEN,
+    REDACTED_SECRET,
     SecretRedactor,
-    without_credentials,
-    without_people,
+    redact_credentials,
+    redact_people,
 )
 from tests import make
 
@@ -59,7 +59,7 @@ TOKEN = "k3" * 21 + "Z"
     ],
 )
 def test_credentials_are_known_by_their_look(text: str, shown: str) -> None:
-    assert without_credentials(text) == shown
+    assert redact_credentials(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_credentials_are_known_by_their_look(text: str, shown: str) -> None:
     ],
 )
 def test_people_and_sessions_are_known_by_their_look(text: str, shown: str) -> None:
-    assert without_people(text) == shown
+    assert redact_people(text) == shown
 
 
 def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
@@ -128,4 +128,4 @@ def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
 def test_threat_26_a_long_secret_is_looked_through(unit: str) -> None:
     text = unit * (200_000 // len(unit)) + "\nx"
 
-    assert HIDDEN in SecretRedactor().text(text)
+    assert REDACTED_SECRET in SecretRedactor().text(text)

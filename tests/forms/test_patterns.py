@@ -23,7 +23,7 @@ from proofroom.core.validation import patterns
 def test_a_pattern_is_held_against_the_whole_text(
     pattern: str, fits: str, misses: list[str]
 ) -> None:
-    assert patterns.fault_of(pattern) == ""
+    assert patterns.find_pattern_fault(pattern) == ""
     assert patterns.matches(pattern, fits)
     for text in misses:
         assert not patterns.matches(pattern, text), text
@@ -50,7 +50,7 @@ def test_a_pattern_is_held_against_the_whole_text(
     ],
 )
 def test_what_is_no_pattern_here_is_refused(pattern: str, says: str) -> None:
-    assert says in patterns.fault_of(pattern)
+    assert says in patterns.find_pattern_fault(pattern)
 
 
 _HANGS_ELSEWHERE = [

@@ -10,7 +10,7 @@ import pytest
 from content.models import Post
 from content.translations.translate import create_translation
 from proofroom.core.tools import get_tool
-from proofroom.core.tools.progress import CallCancelled, followed_by
+from proofroom.core.tools.progress import CallCancelled, follow_progress
 from tests import make
 from tests.mcp.calling import done, refused
 
@@ -72,7 +72,7 @@ def test_a_call_that_broke_off_goes_on_where_it_stopped(languages: None) -> None
     arguments = tool.arguments.model_validate(
         {"postId": str(post.pk), "locales": ["de", "fr", "it"]}
     )
-    with pytest.raises(CallCancelled), followed_by(follower):
+    with pytest.raises(CallCancelled), follow_progress(follower):
         tool.handler(make.mcp_actor(), arguments)
     others = Post.objects.filter(translated_from=post)
     assert [*others.values_list("locale", flat=True)] == ["de"]

@@ -16,7 +16,7 @@ from django.utils import timezone
 from content.models import Post
 from content.previews.services import create_preview_link
 from media.models import Asset
-from proofroom.core.tools.cursors import open_cursor, sealed_cursor
+from proofroom.core.tools.cursors import open_cursor, seal_cursor
 from tests import make
 from tests.mcp.calling import by, done, refused
 
@@ -136,10 +136,10 @@ def test_a_cursor_goes_with_another_limit_and_format() -> None:
 def test_a_cursor_costs_few_tokens_and_holds_what_was_put_in() -> None:
     parts = [timezone.now(), UUID(int=7), -3, "words with ü"]
 
-    sealed = sealed_cursor(parts, of="list")
+    sealed = seal_cursor(parts, of="list")
 
     assert open_cursor(sealed, of="list") == parts
-    assert len(sealed_cursor(parts[:2], of="list")) == 43
+    assert len(seal_cursor(parts[:2], of="list")) == 43
 
 
 @pytest.mark.parametrize("limit", [0, 101, -1, True, 1.5, "many", None], ids=str)

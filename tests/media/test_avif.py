@@ -8,8 +8,8 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from media.containers import without_data
-from media.images import clean, upright
+from media.containers import blank_metadata
+from media.images import clean, normalize_orientation
 from proofroom.core.errors import RuleViolation
 from tests.media.pictures import encoded, moving
 from tests.media.test_cleaned import ORIENTATIONS, SECRET, camera, pixel, scene
@@ -37,7 +37,7 @@ def test_a_picture_stays_turned_and_is_not_encoded_again(orientation):
     assert (made.width, made.height) == (96, 64)
     plain = encoded(held, "AVIF", quality=95)
     assert picture_data(plain)[4:] in made.content
-    shown = upright(Image.open(BytesIO(made.content)))
+    shown = normalize_orientation(Image.open(BytesIO(made.content)))
     assert shown.size == (96, 64)
     colours = [
         tuple(round(part / 255) for part in pixel(shown, at)[:3])
@@ -102,7 +102,7 @@ def item_file(count: int, extents: int) -> bytes:
 )
 def test_a_file_that_leads_elsewhere_is_refused(content):
     with pytest.raises(ValueError, match=r"item|parts|box"):
-        without_data(content)
+        blank_metadata(content)
 
 
 def test_a_broken_file_is_damaged():

@@ -162,12 +162,12 @@ def test_grey_of_16_bits_keeps_its_shades():
     for place, value in enumerate((0, 0x4000, 0x8000, 0xFFFF)):
         image.putpixel((place, 0), value)
 
-    from media.images import upright
+    from media.images import normalize_orientation
 
     kept = cleaned(encoded(image, "PNG"))
 
     assert kept.mode == "I;16"  # as it was
-    shown = upright(kept)
+    shown = normalize_orientation(kept)
     assert [shown.getpixel((place, 0))[0] for place in range(4)] == [0, 63, 127, 255]
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from media import file_store, integrity, tasks
 from media.integrity import check
 from media.models import Asset, FileCheck, StoredFile
-from proofroom.core.tools.progress import CallCancelled, followed_by
+from proofroom.core.tools.progress import CallCancelled, follow_progress
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, picture, store
@@ -128,7 +128,7 @@ def test_a_process_killed_between_file_and_row_leaves_a_known_file(monkeypatch) 
 
 
 def test_only_the_first_findings_are_kept(monkeypatch) -> None:
-    monkeypatch.setattr(integrity, "MOST", 3)
+    monkeypatch.setattr(integrity, "MAX_FILES_LISTED", 3)
     for number in range(5):
         put(f"{number}.jpg")
 
@@ -182,9 +182,9 @@ def test_a_check_tells_how_far_it_has_come_and_stops_when_it_is_cancelled() -> N
         put(name)
     whole, hasty = _Following(patience=100), _Following(patience=2)
 
-    with followed_by(whole):
+    with follow_progress(whole):
         assert check().orphaned == ["aa/x.bin", "bb/y.bin"]
-    with followed_by(hasty), pytest.raises(CallCancelled):
+    with follow_progress(hasty), pytest.raises(CallCancelled):
         check()
 
     assert whole.told == [(number, 3, "0 files checked") for number in range(3)]

@@ -139,7 +139,7 @@ def test_a_worker_that_is_killed_each_time_does_not_try_for_ever(monkeypatch) ->
         pass
 
     def killed(of: Asset, theme: str) -> dict[str, str]:
-        file_store.reserve(file_store.planned(str(of.file.name)).values())
+        file_store.reserve(file_store.planned_variants(str(of.file.name)).values())
         raise Killed
 
     asset = store(picture("PNG", (50, 10)))
@@ -312,9 +312,9 @@ def test_who_asks_for_what_cannot_be_is_told() -> None:
 
 
 def dark(image: Image.Image) -> Image.Image:
-    from media.render_variants import darkened
+    from media.render_variants import darken
 
-    made = darkened(image)
+    made = darken(image)
     assert (made.mode, made.size) == (image.mode, image.size)
     return made
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.variations.assignment import Arm, arm_at, place_of
+from content.variations.assignment import Arm, arm_of_bucket, visitor_bucket
 from content.variations.services import create_variation
 from content.variations.traffic import change_variation
 from forms.models import FormSubmission
@@ -37,7 +37,7 @@ def browser(wanted: str, post: Post, *arms: Post) -> str:
     """What a browser at the address of the tests calls itself that is shown that arm."""
     laid = [Arm(arm.pk, arm.variation, arm.variation_weight or 0) for arm in arms]
     for number in range(500):
-        found = arm_at(place_of(post.pk, "127.0.0.1", f"Browser {number}"), laid)
+        found = arm_of_bucket(visitor_bucket(post.pk, "127.0.0.1", f"Browser {number}"), laid)
         if (found.name if found is not None else "A") == wanted:
             return f"Browser {number}"
     raise AssertionError(f"nobody is shown {wanted}")

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from content.variations.assignment import Arm, arm_at, place_of
+from content.variations.assignment import Arm, arm_of_bucket, visitor_bucket
 
 ORIGINAL = UUID("0c5f6f9e-4f0a-4a7e-9a55-3a1d6f1e2b3c")
 OTHER = UUID("1c5f6f9e-4f0a-4a7e-9a55-3a1d6f1e2b3c")
@@ -20,12 +20,14 @@ def arm(name: str, weight: int) -> Arm:
 
 
 def name_at(place: int, *arms: Arm) -> str:
-    found = arm_at(place, arms)
+    found = arm_of_bucket(place, arms)
     return found.name if found is not None else "A"
 
 
 def places(number: int, of: UUID = ORIGINAL) -> list[int]:
-    return [place_of(of, f"198.51.100.{n % 250}", f"Browser {n // 250}") for n in range(number)]
+    return [
+        visitor_bucket(of, f"198.51.100.{n % 250}", f"Browser {n // 250}") for n in range(number)
+    ]
 
 
 def test_ten_thousand_visitors_are_shared_as_the_weights_say() -> None:
@@ -48,7 +50,7 @@ def test_the_same_visitor_stands_at_the_same_place_and_elsewhere_in_another_test
 
 def test_the_address_the_browser_and_the_secret_all_count(settings: Any) -> None:
     def seen(address: str = "192.0.2.1", browser: str = "x") -> list[int]:
-        return [place_of(UUID(int=n), address, browser) for n in range(20)]
+        return [visitor_bucket(UUID(int=n), address, browser) for n in range(20)]
 
     before = seen()
 
@@ -60,7 +62,7 @@ def test_the_address_the_browser_and_the_secret_all_count(settings: Any) -> None
 
 @pytest.mark.parametrize("agent", ["", "\udc80", "x" * 100_000, "a\nb\x00", "Ünï"])
 def test_whatever_a_browser_calls_itself_it_has_a_place(agent: str) -> None:
-    assert place_of(ORIGINAL, "not an address", agent) in ALL
+    assert visitor_bucket(ORIGINAL, "not an address", agent) in ALL
 
 
 def test_another_weight_moves_visitors_between_its_arm_and_the_original_alone() -> None:
@@ -81,4 +83,4 @@ def test_every_arm_has_exactly_its_places(weights: tuple[int, ...]) -> None:
 
     wanted = {one.name: one.weight for one in arms} | {"A": 100 - sum(weights)}
     assert shares == Counter(wanted)
-    assert arm_at(0, []) is None
+    assert arm_of_bucket(0, []) is None

@@ -10,14 +10,14 @@ from content.document import PostDocument
 from content.posts.reference_titles import load_titles
 from content.review.cards import (
     DiffStretch,
+    fold_lines,
     lines_of,
     lines_of_value,
-    stretches,
 )
 from content.review.comparison import ValueShape, compare
 from content.review.labels import field_label, module_names, prop_label
 from content.review.references import References, Wanted, shape_at
-from content.review.summary import length_note, summary
+from content.review.summary import length_note, summarize
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown import from_markdown
 
@@ -43,15 +43,15 @@ class FieldView:
 
     def now(self, value: Json) -> list[DiffStretch]:
         """The value as it stands."""
-        return stretches(lines_of_value(value, self.shape, self.references))
+        return fold_lines(lines_of_value(value, self.shape, self.references))
 
     def change(self, before: Json, after: Json) -> ShownFieldValue:
         """What the value would become."""
         after = self._read(after)
         found = compare(before, after, self.shape, language=self.language)
         return ShownFieldValue(
-            stretches(lines_of(found, self.references)),
-            summary(found),
+            fold_lines(lines_of(found, self.references)),
+            summarize(found),
             length_note(self.path, before, after),
         )
 

@@ -8,7 +8,7 @@ from django.core.management import BaseCommand
 
 from analytics.rollups.aggregate import add_up
 from analytics.rollups.merge_rare import merge_rare_values
-from analytics.rollups.rebuild import recount
+from analytics.rollups.rebuild import rebuild_rollups
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = recount()
+        found = rebuild_rollups()
         if found.first is None:
             self.stdout.write(
                 "There are no views and clicks to count; the figures stay as they are."

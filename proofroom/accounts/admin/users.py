@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import GRANTS, Role
 from proofroom.accounts.services import change_user, create_user, set_password
-from proofroom.core.admin.form_pages import FormAdmin, form_page, saved
+from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, may, require
 from proofroom.core.i18n import in_words
 
@@ -161,7 +161,7 @@ class UserAdmin(FormAdmin[User]):
 
 def _change(request: HttpRequest, user: User, form: forms.Form) -> bool:
     actor = actor_of(request)
-    return saved(form, lambda: change_user(user_id=user.pk, actor=actor, **form.cleaned_data))
+    return save_form(form, lambda: change_user(user_id=user.pk, actor=actor, **form.cleaned_data))
 
 
 def _set_password(request: HttpRequest, user: User, form: forms.Form) -> bool:
@@ -171,4 +171,4 @@ def _set_password(request: HttpRequest, user: User, form: forms.Form) -> bool:
             # Whoever changes their own stays where they are; their other sessions end.
             update_session_auth_hash(request, changed)
 
-    return saved(form, save)
+    return save_form(form, save)

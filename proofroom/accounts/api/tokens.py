@@ -33,14 +33,18 @@ from proofroom.core.api.query import (
     is_yes,
     read_query,
 )
-from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation
 
 WIRE_NAMES: Final = {"expires_at": "expiresAt", "user_id": "userId"}
 TOKEN_PARAMETERS: Final = [
-    query("userId", "Tokens of this account.", {"type": "integer", "minimum": 0, "maximum": 2**53}),
-    query("active", "Tokens that open something, or no longer do.", choice("true", "false")),
+    query_parameter(
+        "userId", "Tokens of this account.", {"type": "integer", "minimum": 0, "maximum": 2**53}
+    ),
+    query_parameter(
+        "active", "Tokens that open something, or no longer do.", choice_schema("true", "false")
+    ),
     *PAGES,
 ]
 
@@ -136,7 +140,7 @@ class TokenViewSet(ApiViewSet):
         """Tokens with when they were last used, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
-        found = queries.tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
+        found = queries.list_tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
         rows = [TokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
@@ -158,5 +162,5 @@ class TokenViewSet(ApiViewSet):
     @extend_schema(responses=TokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:
         """Revoke a token; it opens nothing from now on. Needs a session."""
-        token = revoke_token(token_id=queries.token_id(token_id), actor=self.actor)
+        token = revoke_token(token_id=queries.parse_token_id(token_id), actor=self.actor)
         return Response(TokenAnswer.model_validate(token))

@@ -26,7 +26,7 @@ from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import YesOrNo, is_yes, read_query
-from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation
 
@@ -35,9 +35,9 @@ Username = Annotated[Words, Field(min_length=1, max_length=150)]
 Password = Annotated[Words, Field(max_length=LONGEST_PASSWORD)]
 USER_ID: Final = {"user_id": {"type": "integer", "minimum": 1}}
 USER_PARAMETERS: Final = [
-    query("role", "Accounts with this role.", choice(*Role)),
-    query("active", "Accounts that are on, or off.", choice("true", "false")),
-    query("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
+    query_parameter("role", "Accounts with this role.", choice_schema(*Role)),
+    query_parameter("active", "Accounts that are on, or off.", choice_schema("true", "false")),
+    query_parameter("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
     *PAGES,
 ]
 
@@ -110,7 +110,9 @@ class UserViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Accounts of people and of agents, by name."""
         page, asked = page_of(request), read_query(request, UserQuery)
-        found = queries.users(role=asked.role, is_active=is_yes(asked.active), search=asked.search)
+        found = queries.list_users(
+            role=asked.role, is_active=is_yes(asked.active), search=asked.search
+        )
         rows = [AccountAnswer.model_validate(user) for user in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 

@@ -37,7 +37,7 @@ def allow(actor: Actor) -> None:
     actor.require_session("manage tokens")
 
 
-def locked_owner(user_id: int, *, may_be_agent: bool = False) -> User:
+def lock_owner(user_id: int, *, may_be_agent: bool = False) -> User:
     """The account, locked, so that it cannot lose its role while it gets a token."""
     owner = User.objects.select_for_update().filter(pk=user_id).first()
     is_wrong_kind = owner is not None and owner.role == Role.AI_AGENT and not may_be_agent
@@ -107,7 +107,7 @@ def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
     return token, True
 
 
-def note_use(kind: type[AccountToken], token_id: UUID, last_used_at: datetime | None) -> None:
+def record_use(kind: type[AccountToken], token_id: UUID, last_used_at: datetime | None) -> None:
     """Write down that the token is used, at most once a minute, and rather not than failing the call."""
     now = timezone.now()
     if last_used_at is not None and now - last_used_at < _LAST_USE_EVERY:
@@ -120,7 +120,7 @@ def note_use(kind: type[AccountToken], token_id: UUID, last_used_at: datetime | 
         return
 
 
-def end_all_of(user: User) -> None:
+def revoke_all_tokens(user: User) -> None:
     """Revoke every token of the account, of every kind: one that comes back brings none with it."""
     now = timezone.now()
     for kind in AccountToken.__subclasses__():

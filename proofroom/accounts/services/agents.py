@@ -13,7 +13,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
-from proofroom.core.database.statements import Statement, columns_of, only
+from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.hooks import Hook
 from proofroom.core.json import JsonObject
@@ -113,7 +113,7 @@ def system_agent_user(user_id: int | None = None) -> User | None:
         user = find_user(user_id)
     else:
         # Asked at every call of an AI client.
-        user = only(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))
+        user = first_instance(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))
         user = user or User.objects.filter(role=Role.AI_AGENT).order_by("pk").first()
     return user if user is not None and user.is_active else None
 

@@ -18,7 +18,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
-PREFIX: Final = "cms_"
+TOKEN_PREFIX: Final = "cms_"
 
 
 @transaction.atomic
@@ -36,10 +36,10 @@ def create_token(
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
-    owner = account_tokens.locked_owner(actor.user.pk if user_id is None else user_id)
+    owner = account_tokens.lock_owner(actor.user.pk if user_id is None else user_id)
     token, secret = account_tokens.make(
         ApiToken,
-        PREFIX,
+        TOKEN_PREFIX,
         name=name,
         owner=owner,
         expires_at=expires_at,

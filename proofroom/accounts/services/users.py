@@ -74,7 +74,7 @@ def change_user(
         # A role or an account that comes back later brings no old session and no old token with it.
         if "role" in changes or "is_active" in changes:
             user.session_epoch += 1
-            account_tokens.end_all_of(user)
+            account_tokens.revoke_all_tokens(user)
         _save(user, [*changed, "session_epoch"])
         payload: JsonObject = {
             "id": user.pk,

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from proofroom.core.activity.presenters import present
 from proofroom.core.activity.queries import (
-    Chosen,
-    about,
-    entries,
+    ActivityFilter,
+    filter_activity,
+    filter_by_entity,
     names_of,
 )
 from proofroom.core.actor import Actor
@@ -22,7 +22,7 @@ from proofroom.core.outbox.event_kinds import all_kinds
 from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools import tool
 from proofroom.core.tools.arguments import nearest
-from proofroom.core.tools.cursors import open_cursor, sealed_cursor
+from proofroom.core.tools.cursors import open_cursor, seal_cursor
 from proofroom.core.tools.pagination import Paged, ToolPage
 
 _CONCISE: Final = ("id", "createdAt", "event", "sentence", "door", "agentId", "runId", "postId")
@@ -48,9 +48,9 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets
     and words of visitors; full adds what each entry says."""
     actor.require_diagnosis("settings.manage")
-    rows = entries(Chosen(event=_event(arguments.action)))
+    rows = filter_activity(ActivityFilter(event=_event(arguments.action)))
     if arguments.entity_id is not None:
-        rows = about(rows, arguments.entity_id)
+        rows = filter_by_entity(rows, arguments.entity_id)
     total = count(rows)
     of = f"tail_activity_logs {arguments.entity_id} {arguments.action}"
     if arguments.cursor is not None:
@@ -59,7 +59,7 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     shown = found[: arguments.limit]
     answer: JsonObject = {"items": _items(shown, actor, arguments.is_full), "total": total}
     if len(found) > len(shown):
-        answer["nextCursor"] = sealed_cursor([shown[-1].pk], of=of)
+        answer["nextCursor"] = seal_cursor([shown[-1].pk], of=of)
     return answer
 
 

@@ -18,7 +18,7 @@ from proofroom.core.tools.pagination import ToolPage
 
 class RunAceCommand(Arguments):
     command: str = Field(max_length=60, description="Such as check.")
-    args: list[str] = Field([], max_length=commands.MOST_ARGUMENTS)
+    args: list[str] = Field([], max_length=commands.MAX_ARGUMENTS)
 
 
 class LocalRoute(Arguments):
@@ -27,7 +27,7 @@ class LocalRoute(Arguments):
 
 
 class ReadServerLogs(Arguments):
-    lines: int = Field(100, ge=1, le=server_log.MOST_LINES)
+    lines: int = Field(100, ge=1, le=server_log.MAX_LOG_LINES)
     level: server_log.LogLevel = Field("debug", description="The least serious that is answered.")
 
 
@@ -58,7 +58,9 @@ def run_ace_command(actor: Actor, arguments: RunAceCommand) -> JsonObject:
     ran = command_runner.run_command(name=arguments.command, arguments=arguments.args, actor=actor)
     answer: JsonObject = {"command": ran.command, "args": [*ran.arguments], "output": ran.output}
     if ran.exit_code is None:
-        answer["stopped"] = f"It had not ended after {command_runner.SECONDS:.0f} seconds."
+        answer["stopped"] = (
+            f"It had not ended after {command_runner.COMMAND_TIMEOUT_SECONDS:.0f} seconds."
+        )
     else:
         answer["exitCode"] = ran.exit_code
     if ran.left_out:

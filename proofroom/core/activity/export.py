@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 
 from proofroom.core import outbox
 from proofroom.core.activity.presenters import EntryAnswer, present
-from proofroom.core.activity.queries import Chosen, entries
+from proofroom.core.activity.queries import ActivityFilter, filter_activity
 from proofroom.core.actor import Actor
 from proofroom.core.api.renderers import dumps
-from proofroom.core.csv_export import first_line, line
+from proofroom.core.csv_export import header_line, line
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 
@@ -37,18 +37,18 @@ _COLUMNS: Final = (
 )
 
 
-def export(*, chosen: Chosen, format: Format, actor: Actor) -> Iterator[str]:
+def export(*, chosen: ActivityFilter, format: Format, actor: Actor) -> Iterator[str]:
     """The chosen entries, newest first, as lines. That it was taken along is an entry itself."""
     actor.require("settings.manage")
     actor.require_person("export the activity log")
     payload: JsonObject = {"format": format, "chosen": chosen.told()}
     told = outbox.record("activity.exported", actor=actor, payload=payload)
-    rows = entries(chosen).filter(pk__lte=told.pk)
+    rows = filter_activity(chosen).filter(pk__lte=told.pk)
     return _csv(rows, actor) if format == "csv" else _json_lines(rows, actor)
 
 
 def _csv(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
-    yield first_line(title for title, _ in _COLUMNS)
+    yield header_line(title for title, _ in _COLUMNS)
     for entry in _presented(rows, actor):
         flat = _flat(entry)
         yield line(flat[name] for _, name in _COLUMNS)

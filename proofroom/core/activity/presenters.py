@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from pydantic import Field, JsonValue, WithJsonSchema
 from typing_extensions import TypedDict
 
-from proofroom.core.activity.sentences import door_of, quoted, sentence_of
+from proofroom.core.activity.sentences import channel_label, quote, sentence_of
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Person
 from proofroom.core.hooks import ExtensionPoint
@@ -90,12 +90,12 @@ def _entry(
 ) -> EntryAnswer:
     kind = find_kind(event.name)
     is_private = kind is None or kind.is_private
-    payload = payload_shown(event)
+    payload = present_payload(event)
     if not _may_read(event, posts, actor):
         payload = {name: value for name, value in payload.items() if name in _PLAIN}
     post_id = None if event.post_id is None else str(event.post_id)
     title = None if post_id is None else posts.get(post_id)
-    post = quoted(title) if title else ""
+    post = quote(title) if title else ""
     if post_id and not title:
         post = _("the post %(id)s") % {"id": post_id}
     who = event.actor_name or (event.actor.username if event.actor else _("somebody"))
@@ -108,7 +108,7 @@ def _entry(
         "createdAt": event.created_at,
         "actor": {"id": event.actor_id, "username": who},
         "via": event.via,
-        "door": door_of(event.via, event.credential, event.agent_id, tokens),
+        "door": channel_label(event.via, event.credential, event.agent_id, tokens),
         "credential": event.credential,
         "agentId": event.agent_id or None,
         "runId": event.run_id or None,
@@ -131,7 +131,7 @@ def _may_read(event: Event, posts: Mapping[str, str], actor: Actor) -> bool:
     return is_there or actor.can("posts.restore")
 
 
-def payload_shown(event: Event) -> JsonObject:
+def present_payload(event: Event) -> JsonObject:
     """What an entry says; of what visitors wrote only that they did, and in which form."""
     kind = find_kind(event.name)
     if kind is None or kind.is_private:

@@ -16,7 +16,7 @@ from proofroom.core.actor import Actor, Visitor
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event, Seal
 
-BATCH: Final = 5_000
+PRUNE_BATCH_SIZE: Final = 5_000
 
 
 def prune(*, days: int) -> int:
@@ -34,7 +34,9 @@ def prune(*, days: int) -> int:
 def _prune_batch(before: datetime) -> int:
     """The newest link always stays: the next one follows it."""
     newest = Seal.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
-    oldest = Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:BATCH]
+    oldest = (
+        Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:PRUNE_BATCH_SIZE]
+    )
     links = list(oldest)
     # The entries that are there; None for one that somebody else holds, who may wait for its link.
     ids = [seal.event_id for seal in links]

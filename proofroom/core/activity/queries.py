@@ -16,15 +16,15 @@ from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.event_kinds import all_kinds
 
-SEARCHED: Final = 20_000
+MAX_ROWS_SEARCHED: Final = 20_000
 """Of the newest entries, how many are looked through for what has no index."""
-DEEPEST: Final = 5
-WIDEST: Final = 50
+MAX_EFFECT_DEPTH: Final = 5
+MAX_EFFECTS_PER_LEVEL: Final = 50
 _NUMBER: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ActivityFilter:
     """What is asked for; None asks for all. `event` may be the first part of names, like `post`.
 
     `before` is an entry's id: only older ones.
@@ -48,9 +48,9 @@ class Chosen:
         }
 
 
-def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
+def filter_activity(chosen: ActivityFilter | None = None) -> QuerySet[Event]:
     """What somebody did, newest first: what only hands work on is left out."""
-    given = chosen or Chosen()
+    given = chosen or ActivityFilter()
     wanted = {
         "name__in": None if given.event is None else names_of(given.event),
         "actor_id": given.actor,
@@ -67,7 +67,7 @@ def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
     return rows.select_related("actor", "seal").order_by("-id")
 
 
-def about(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
+def filter_by_entity(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
     """Entries of one thing: of a post by its index; of anything else, by the id that entries say, the newest."""
     post_id = _uuid(entity_id)
     if post_id is not None and Event.objects.filter(post_id=post_id).exists():
@@ -78,7 +78,7 @@ def about(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
     names |= Q(payload__id=entity_id if post_id is None else str(post_id))
     if _NUMBER.fullmatch(entity_id):
         names |= Q(payload__id=int(entity_id))
-    return rows.filter(names, pk__gt=newest - SEARCHED)
+    return rows.filter(names, pk__gt=newest - MAX_ROWS_SEARCHED)
 
 
 def _uuid(text: str) -> UUID | None:
@@ -96,7 +96,7 @@ def names_of(chosen: str) -> list[str]:
 
 def find_entry(entry_id: int) -> Event:
     """Raises `NotFound`."""
-    found = entries().filter(pk=entry_id).first()
+    found = filter_activity().filter(pk=entry_id).first()
     if found is None:
         raise NotFound(_("The activity log has no entry %(entry_id)s.") % {"entry_id": entry_id})
     return found
@@ -106,7 +106,7 @@ def causes_of(event: Event) -> list[Event]:
     """What caused the entry, the first cause first."""
     found: list[Event] = []
     above = event.cause_id
-    while above is not None and len(found) < DEEPEST:
+    while above is not None and len(found) < MAX_EFFECT_DEPTH:
         cause = Event.objects.select_related("actor", "seal").filter(pk=above).first()
         if cause is None:
             break
@@ -118,8 +118,10 @@ def causes_of(event: Event) -> list[Event]:
 def effects_of(event: Event) -> list[tuple[int, Event]]:
     """What the entry caused, with how far below it stands. A query for each level."""
     level, found = [event.pk], list[tuple[int, Event]]()
-    for depth in range(1, DEEPEST + 1):
-        rows = list(entries().filter(cause_id__in=level).order_by("id")[:WIDEST])
+    for depth in range(1, MAX_EFFECT_DEPTH + 1):
+        rows = list(
+            filter_activity().filter(cause_id__in=level).order_by("id")[:MAX_EFFECTS_PER_LEVEL]
+        )
         if not rows:
             break
         found += [(depth, row) for row in rows]

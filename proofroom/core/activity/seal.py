@@ -19,29 +19,29 @@ from proofroom.core.activity.digests import (
 )
 from proofroom.core.models import Event, Seal
 
-BATCH: Final = 1_000
+SEAL_BATCH_SIZE: Final = 1_000
 
 
 def seal_events() -> int:
     """Seal what waits. Answers how many events; where another process seals at the same time, it goes on instead."""
     total = 0
-    while unsealed().exists():
+    while unsealed_events().exists():
         count = _seal_batch()
         total += count
-        if count < BATCH:
+        if count < SEAL_BATCH_SIZE:
             break
     return total
 
 
-def unsealed() -> QuerySet[Event]:
+def unsealed_events() -> QuerySet[Event]:
     """Events that the chain does not have yet."""
     linked = Exists(Seal.objects.filter(event_id=OuterRef("pk")))
     return Event.objects.filter(~linked, is_sealed=False)
 
 
-def waits_since() -> datetime | None:
+def oldest_unsealed_at() -> datetime | None:
     """When the event was recorded that waits longest to be sealed."""
-    return unsealed().order_by("id").values_list("created_at", flat=True).first()
+    return unsealed_events().order_by("id").values_list("created_at", flat=True).first()
 
 
 def drop_salts(event_ids: list[int]) -> None:
@@ -56,8 +56,10 @@ def _seal_batch() -> int:
             Seal.objects.select_for_update().order_by("-seq").first()
             last = Seal.objects.order_by("-seq").first()
             # An event that is being told or forgotten comes with the next batch.
-            waiting = unsealed().select_for_update(skip_locked=True, of=("self",), no_key=True)
-            batch = list(waiting.order_by("id")[:BATCH])
+            waiting = unsealed_events().select_for_update(
+                skip_locked=True, of=("self",), no_key=True
+            )
+            batch = list(waiting.order_by("id")[:SEAL_BATCH_SIZE])
             Seal.objects.bulk_create(_links(batch, last))
             Event.objects.filter(pk__in=[event.pk for event in batch]).update(is_sealed=True)
     except IntegrityError:

@@ -86,7 +86,7 @@ _THING: Final = (
     *("name", "slug", "fromPath", "id"),
 )
 _MOST: Final = 80
-DOORS: Final[Mapping[str, str]] = {
+CHANNEL_LABELS: Final[Mapping[str, str]] = {
     "admin": gettext_noop("Admin"),
     "api": gettext_noop("API"),
     "mcp": gettext_noop("AI client (MCP)"),
@@ -119,16 +119,16 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
     return f"{who} {told}".strip()
 
 
-def door_of(via: str, credential: str, agent_id: str, tokens: Mapping[str, str]) -> str:
+def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str, str]) -> str:
     """Through which door it came: with the name of the token, the client or the agent."""
     kind, _colon, id_ = credential.partition(":")
     if kind == "token":
         return _("API token %(name)s") % {"name": tokens.get(id_, id_)}
     if kind == "mcp":
-        return f"{in_words(DOORS['mcp'])} {id_}"
+        return f"{in_words(CHANNEL_LABELS['mcp'])} {id_}"
     if via == "agent" and agent_id:
         return _("Agent %(name)s") % {"name": agent_id}
-    return in_words(DOORS.get(via, via))
+    return in_words(CHANNEL_LABELS.get(via, via))
 
 
 def _changed(payload: JsonObject, who: str) -> str:
@@ -143,7 +143,7 @@ def _changes(number: int | None) -> str:
     return ngettext("one change", "%(n)s changes", number) % {"n": number}
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A title or a name within a sentence."""
     return _("‘%(text)s’") % {"text": text}
 
@@ -152,7 +152,7 @@ def _thing(payload: JsonObject) -> str:
     for name in _THING:
         text = _text(payload.get(name))
         if text:
-            return quoted(text)
+            return quote(text)
     return ""
 
 

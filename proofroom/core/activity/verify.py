@@ -16,12 +16,12 @@ from proofroom.core.activity.digests import (
     link_of,
     payload_of,
 )
-from proofroom.core.activity.seal import unsealed
+from proofroom.core.activity.seal import unsealed_events
 from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.event_kinds import find_kind
 
-BATCH: Final = 1_000
-MOST_FINDINGS: Final = 100
+VERIFY_BATCH_SIZE: Final = 1_000
+MAX_FAULTS: Final = 100
 UNSEALED_AT_MOST: Final = timedelta(minutes=10)
 PRUNED: Final = "activity.pruned"
 
@@ -53,7 +53,7 @@ class Verification:
         return not self.findings
 
     def add(self, finding: ChainFault) -> None:
-        if len(self.findings) < MOST_FINDINGS:
+        if len(self.findings) < MAX_FAULTS:
             self.findings.append(finding)
         else:
             self.left_out += 1
@@ -71,7 +71,7 @@ def read_head(text: str) -> tuple[int, str]:
 def verify(head: tuple[int, str] | None = None) -> Verification:
     """Walk the whole chain. `head` is a link that was written down elsewhere before."""
     walk = _Walk(head)
-    while batch := list(Seal.objects.filter(seq__gt=walk.seq).order_by("seq")[:BATCH]):
+    while batch := list(Seal.objects.filter(seq__gt=walk.seq).order_by("seq")[:VERIFY_BATCH_SIZE]):
         events = Event.objects.in_bulk([seal.event_id for seal in batch])
         for seal in batch:
             walk.step(seal, events.get(seal.event_id))
@@ -169,9 +169,11 @@ def _beside_the_chain() -> Iterator[ChainFault]:
         yield ChainFault(
             "unlinked", "The event is marked sealed, and no link has it.", event_id=id_
         )
-    for id_ in _first_ids(unsealed().filter(created_at__lt=timezone.now() - UNSEALED_AT_MOST)):
+    for id_ in _first_ids(
+        unsealed_events().filter(created_at__lt=timezone.now() - UNSEALED_AT_MOST)
+    ):
         yield ChainFault("unsealed", "The event waits too long to be sealed.", event_id=id_)
 
 
 def _first_ids(events: QuerySet[Event]) -> Iterable[int]:
-    return events.order_by("id").values_list("id", flat=True)[: MOST_FINDINGS + 1]
+    return events.order_by("id").values_list("id", flat=True)[: MAX_FAULTS + 1]

@@ -17,7 +17,7 @@ from proofroom.core.admin.form_pages import (
     FormAdmin,
     form_page,
     refusals_at_fields,
-    saved,
+    save_form,
 )
 from proofroom.core.admin.permissions import require
 
@@ -68,7 +68,7 @@ class EditAdmin(FormAdmin[M]):
         row = self._find(object_id)
         posted = request.POST if request.method == "POST" else None
         form = self.change_form(posted, initial=dict(self.initial(row)))
-        if posted is not None and saved(form, lambda: self.change(request, row, form)):
+        if posted is not None and save_form(form, lambda: self.change(request, row, form)):
             messages.success(request, _("Saved."))
             return HttpResponseRedirect(request.path)
         return self.change_page(request, row, form)

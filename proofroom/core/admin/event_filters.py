@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.activity.queries import names_of
-from proofroom.core.activity.sentences import DOORS
+from proofroom.core.activity.sentences import CHANNEL_LABELS
 from proofroom.core.admin.bounded_lists import ValueFilter
 from proofroom.core.i18n import in_words
 from proofroom.core.models import Event
 from proofroom.core.outbox import all_kinds
-from proofroom.core.outbox.dispatch import given_up
+from proofroom.core.outbox.dispatch import failed_events
 
 _MOST = 100
 Choices = list[tuple[str, str]]
@@ -64,7 +64,7 @@ class DoorFilter(ValueFilter):
     parameter_name = "via"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [(door, in_words(name)) for door, name in DOORS.items()]
+        return [(door, in_words(name)) for door, name in CHANNEL_LABELS.items()]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
         return rows.filter(via=value[:20])
@@ -78,7 +78,7 @@ class EventStateFilter(ValueFilter):
         return [("given-up", _("Given up"))]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
-        return rows.filter(pk__in=given_up().values("pk"))
+        return rows.filter(pk__in=failed_events().values("pk"))
 
 
 class ActorFilter(ValueFilter):

@@ -94,7 +94,7 @@ class EventAdmin(PermittedAdmin[Event]):
     paginator = BoundedPaginator
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
-        return queries.entries()
+        return queries.filter_activity()
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return _Entries
@@ -185,7 +185,7 @@ def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
     """Have an event that was given up told again."""
     require(request, "settings.manage")
     with refusals_as_messages(request):
-        if outbox.tell_again(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
+        if outbox.redeliver(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
             messages.success(request, gettext("It is told again."))
         else:
             messages.warning(request, gettext("It is not given up, so nothing was done."))

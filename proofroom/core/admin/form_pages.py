@@ -42,7 +42,7 @@ def refusals_at_fields(form: Form) -> Iterator[None]:
             form.add_error(None, error.message)
 
 
-def saved(form: Form, save: Callable[[], object]) -> bool:
+def save_form(form: Form, save: Callable[[], object]) -> bool:
     """Check the form and call the service. Answers whether all went well; if not, the form says what did not."""
     if not form.is_valid():
         return False
@@ -51,7 +51,7 @@ def saved(form: Form, save: Callable[[], object]) -> bool:
     return not form.errors
 
 
-def answered(form: Form, answer: Callable[[], HttpResponse]) -> HttpResponse | None:
+def answer_form(form: Form, answer: Callable[[], HttpResponse]) -> HttpResponse | None:
     """Check the form, call the service and answer. None where something did not go well, which the form says."""
     if not form.is_valid():
         return None
@@ -113,7 +113,7 @@ class FormAdmin(PermittedAdmin[M]):
             form = self.add_form(request.POST, request.FILES)
         else:
             form = self.add_form(initial=request.GET.dict())
-        done = answered(form, lambda: self.add(request, form)) if form.is_bound else None
+        done = answer_form(form, lambda: self.add(request, form)) if form.is_bound else None
         if done is not None:
             return done
         context = {"button": self.add_button}

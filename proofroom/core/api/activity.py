@@ -16,8 +16,8 @@ from rest_framework.response import Response
 from proofroom.core.activity import queries
 from proofroom.core.activity.export import export
 from proofroom.core.activity.presenters import EntryAnswer, present
-from proofroom.core.activity.queries import Chosen, names_of
-from proofroom.core.activity.sentences import DOORS
+from proofroom.core.activity.queries import ActivityFilter, names_of
+from proofroom.core.activity.sentences import CHANNEL_LABELS
 from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import page_of
@@ -25,9 +25,9 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import (
     PAGES,
     UUID_TEXT,
-    choice,
-    query,
-    whole,
+    choice_schema,
+    integer_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -36,22 +36,25 @@ _BIGGEST: Final = 2**63 - 1
 _TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
 
-_ID: Final = whole(0, 2**63 - 1)
+_ID: Final = integer_schema(0, 2**63 - 1)
 PATH_PARAMETERS: Final = {"entry_id": _ID}
 _FILTERS: Final = [
-    query(
+    query_parameter(
         "event", "The name of an event, like post.published, or the first part of names, like post."
     ),
-    query("actor", "The id of an account.", _ID),
-    query("via", "The door.", choice(*DOORS)),
-    query("agentId", "The id of an agent.", {"type": "string", "maxLength": 80}),
-    query("postId", "What happened to this post.", UUID_TEXT),
-    query("from", "Date or time (ISO 8601) of the oldest."),
-    query("to", "Date or time (ISO 8601) of the newest; a date is its end."),
-    query("before", "The id of an entry: only older ones.", _ID),
+    query_parameter("actor", "The id of an account.", _ID),
+    query_parameter("via", "The door.", choice_schema(*CHANNEL_LABELS)),
+    query_parameter("agentId", "The id of an agent.", {"type": "string", "maxLength": 80}),
+    query_parameter("postId", "What happened to this post.", UUID_TEXT),
+    query_parameter("from", "Date or time (ISO 8601) of the oldest."),
+    query_parameter("to", "Date or time (ISO 8601) of the newest; a date is its end."),
+    query_parameter("before", "The id of an entry: only older ones.", _ID),
 ]
 LIST_PARAMETERS: Final = [*_FILTERS, *PAGES]
-EXPORT_PARAMETERS: Final = [*_FILTERS, query("format", "The kind of file.", choice("csv", "jsonl"))]
+EXPORT_PARAMETERS: Final = [
+    *_FILTERS,
+    query_parameter("format", "The kind of file.", choice_schema("csv", "jsonl")),
+]
 FILE_RESPONSES: Final = {
     (200, "text/csv"): {"type": "string", "description": "A header, then a line for each entry."},
     (200, "application/jsonl"): {"type": "string", "description": "An entry in each line."},
@@ -80,7 +83,7 @@ class ActivityViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Entries, newest first. `total` counts to 10,000; `before` keeps pages still while more happens."""
         page = page_of(request)
-        rows = queries.entries(_chosen(request))
+        rows = queries.filter_activity(_chosen(request))
         found = present(list(rows[page.slice]), self.actor)
         return Response(page.envelope(found, pagination.count(rows)))
 
@@ -107,17 +110,17 @@ class ActivityViewSet(ApiViewSet):
         )
 
 
-def _chosen(request: Request) -> Chosen:
+def _chosen(request: Request) -> ActivityFilter:
     given = request.query_params
     event, via = given.get("event"), given.get("via")
     if event is not None and not names_of(event):
         raise invalid("event", f"There is no event {event[:80]!r}.")
-    if via is not None and via not in DOORS:
-        raise invalid("via", f"via must be one of: {', '.join(DOORS)}.")
+    if via is not None and via not in CHANNEL_LABELS:
+        raise invalid("via", f"via must be one of: {', '.join(CHANNEL_LABELS)}.")
     agent_id = given.get("agentId")
     if agent_id is not None and ("\x00" in agent_id or len(agent_id) > 80):
         raise invalid("agentId", "agentId must be the id of an agent.")
-    return Chosen(
+    return ActivityFilter(
         event=event,
         actor=_number(request, "actor"),
         via=via,

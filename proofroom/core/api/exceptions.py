@@ -12,9 +12,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from proofroom.core.diagnostics.availability import (
-    MESSAGE,
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,
+    UNAVAILABLE_MESSAGE,
     is_database_away,
     log_database_away,
 )
@@ -67,7 +67,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return _of_framework(error)
     if is_database_away(error):
         log_database_away(error, type(context.get("view")).__name__)
-        away = body(503, UNAVAILABLE, MESSAGE)
+        away = body(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
         away["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return away
     if isinstance(error, IntegrityError | OperationalError) and _is_conflict(error):

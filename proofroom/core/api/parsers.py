@@ -9,7 +9,7 @@ import orjson
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from proofroom.core.validation.input_validation import DEEPEST, is_deeper, refuse_unstorable
+from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, refuse_unstorable
 
 
 class StrictJsonParser(JSONParser):
@@ -32,6 +32,6 @@ class StrictJsonParser(JSONParser):
         except orjson.JSONDecodeError as error:
             raise ParseError(f"The body is not valid JSON: {error}.") from None
         if is_deeper(value):
-            raise ParseError(f"The body is nested deeper than {DEEPEST} levels.")
+            raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
         refuse_unstorable(value)
         return value

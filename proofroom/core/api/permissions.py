@@ -24,7 +24,7 @@ class DeclaredPermission(BasePermission):
     """Asks for what `view.permissions[action]` names."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        wanted = declared(view, view.action)
+        wanted = declared_access(view, view.action)
         if wanted in (PUBLIC, SECRET):
             return True
         actor = actor_of(request)
@@ -39,7 +39,7 @@ class DeclaredPermission(BasePermission):
         return True
 
 
-def declared(view: Any, action: str | None) -> Declared:
+def declared_access(view: Any, action: str | None) -> Declared:
     """What a view declares for an action. HEAD and OPTIONS ask for what the others do."""
     permissions: dict[str, Declared] = view.permissions
     if action in (None, "metadata"):

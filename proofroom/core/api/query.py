@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from proofroom.core.api.answer import Answer, DescribedType
 from proofroom.core.api.body import Body, check
-from proofroom.core.api.permissions import PUBLIC, SECRET, declared
+from proofroom.core.api.permissions import PUBLIC, SECRET, declared_access
 from proofroom.core.errors import RuleViolation
 
 Q = TypeVar("Q", bound=Body)
@@ -57,7 +57,7 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
     """
     if request.method not in ("GET", "HEAD") or view.action is None:  # no method of the address
         return
-    if declared(view, view.action) in (PUBLIC, SECRET):
+    if declared_access(view, view.action) in (PUBLIC, SECRET):
         return
     known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed
     if known is None:

@@ -20,7 +20,7 @@ _ANSWER_REF: Final = "#/components/schemas/{model}"
 _METHODS: Final = ("get", "put", "post", "delete", "patch")
 
 
-def query(
+def query_parameter(
     name: str, description: str, schema: dict[str, Any] | None = None, *, required: bool = False
 ) -> OpenApiParameter:
     """A query parameter; without a schema, a text."""
@@ -30,12 +30,12 @@ def query(
     )
 
 
-def choice(*values: str) -> dict[str, Any]:
+def choice_schema(*values: str) -> dict[str, Any]:
     """A text that is one of these."""
     return {"type": "string", "enum": list(values)}
 
 
-def whole(least: int, most: int, default: int | None = None) -> dict[str, Any]:
+def integer_schema(least: int, most: int, default: int | None = None) -> dict[str, Any]:
     """A whole number within bounds."""
     found: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}
     return found if default is None else {**found, "default": default}
@@ -43,8 +43,8 @@ def whole(least: int, most: int, default: int | None = None) -> dict[str, Any]:
 
 UUID_TEXT: Final = {"type": "string", "format": "uuid"}
 PAGES: Final = [
-    query("page", "1-based.", whole(1, LAST_PAGE, 1)),
-    query("per_page", "Rows of a page.", whole(1, MOST_PER_PAGE, PER_PAGE)),
+    query_parameter("page", "1-based.", integer_schema(1, LAST_PAGE, 1)),
+    query_parameter("per_page", "Rows of a page.", integer_schema(1, MOST_PER_PAGE, PER_PAGE)),
 ]
 LOCATION: Final = OpenApiParameter(
     "Location",

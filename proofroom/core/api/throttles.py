@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.diagnostics.local_route import is_trial
 
-OFF: Final = "off"
+NO_LIMIT: Final = "off"
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
@@ -49,7 +49,7 @@ def _address(text: str) -> str | None:
         return None
 
 
-def counted_as(address: str) -> str:
+def rate_limit_key(address: str) -> str:
     """What limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
     try:
         found = ip_address(address)
@@ -80,7 +80,7 @@ def _networks(values: tuple[str, ...]) -> tuple[Any, ...]:
 @lru_cache(maxsize=64)
 def parse_rate(rate: str) -> tuple[int, int]:
     """`100/hour` as (100, 3600); `off` as (0, 0)."""
-    if rate == OFF:
+    if rate == NO_LIMIT:
         return 0, 0
     count, period = rate.split("/")
     return int(count), _SECONDS[period]
@@ -102,7 +102,9 @@ class HitCount:
         window = int(now // period)
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
-        self.hits = count_hit(f"throttle:{scope}:{counted_as(ident)}:{window}", period + 5, hits)
+        self.hits = count_hit(
+            f"throttle:{scope}:{rate_limit_key(ident)}:{window}", period + 5, hits
+        )
 
     @property
     def is_over(self) -> bool:

@@ -11,7 +11,7 @@ from proofroom.core.api.permissions import (
     PUBLIC,
     SECRET,
     SIGNED_IN,
-    declared,
+    declared_access,
 )
 from proofroom.core.api.query import answers_list
 
@@ -123,7 +123,7 @@ class DescribedSchema(AutoSchema):
         action = getattr(self.view, "action", None)
         if not hasattr(self.view, "permissions"):
             return PUBLIC
-        return declared(self.view, action)
+        return declared_access(self.view, action)
 
     @property
     def _is_conditional(self) -> bool:

@@ -84,7 +84,7 @@ class ApiViewSet(CountedFirst, ViewSet):
         return plain
 
 
-def whole_version(given: object) -> int | None:
+def version_of_body(given: object) -> int | None:
     """The version that a body names, if it names one."""
     if given is None:
         return None
@@ -96,7 +96,7 @@ def whole_version(given: object) -> int | None:
 def expected_version(request: Request, given: object = None) -> int | None:
     """The version a writer read, from the body's `version` or from `If-Match` with one of our ETags."""
     if given is not None:
-        return whole_version(given)
+        return version_of_body(given)
     header = request.META.get("HTTP_IF_MATCH", "").strip().removeprefix("W/").strip('"')
     if not header or header == "*":
         return None

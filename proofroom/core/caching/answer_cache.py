@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-MOST_BYTES: Final = 32 * 1024 * 1024
+MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
 LONGEST_KEY: Final = 500
 _EACH: Final = 300
 
@@ -34,7 +34,7 @@ class AnswerCache:
     A new version drops all of them: nothing is invalidated by hand.
     """
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_CACHE_BYTES) -> None:
         self._most = most_bytes
         self._size = 0
         self._version = 0

@@ -9,7 +9,7 @@ from django.db import connection
 
 
 @contextmanager
-def short_waits(seconds: float) -> Iterator[None]:
+def short_busy_timeout(seconds: float) -> Iterator[None]:
     """Have writes of SQLite, which has one writer at a time, give up early with an `OperationalError`.
 
     Elsewhere nothing changes.

@@ -76,15 +76,15 @@ class Statement:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def instance(model: type[M], row: Row) -> M:
+def instance_from_row(model: type[M], row: Row) -> M:
     """The model's object from the columns in a row; those that are not there load when they are asked for."""
     known = {name: row[name] for name in columns_of(model) if name in row}
     return model.from_db(connection.alias, list(known), list(known.values()))
 
 
-def only(model: type[M], rows: list[Row]) -> M | None:
+def first_instance(model: type[M], rows: list[Row]) -> M | None:
     """The object of the one row, where there is one."""
-    return instance(model, rows[0]) if rows else None
+    return instance_from_row(model, rows[0]) if rows else None
 
 
 def columns_of(model: type[Model]) -> list[str]:

@@ -15,7 +15,7 @@ from proofroom.core.json import JsonObject
 logger = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS: Final = 5
 UNAVAILABLE: Final = "unavailable"
-MESSAGE: Final = (
+UNAVAILABLE_MESSAGE: Final = (
     "The database cannot be reached just now. Nothing was changed; try again in a moment."
 )
 _NO_CONNECTION: Final = ("08", "57P", "53300")
@@ -45,7 +45,7 @@ def log_database_away(error: BaseException | None, what: str) -> None:
     logger.error("%s: the database cannot be reached: %s", what, " ".join(str(error).split()))
 
 
-def missing() -> list[str]:
+def list_unreachable() -> list[str]:
     """What cannot be reached: `database`, `redis`. Takes about two seconds each at the longest."""
     found = []
     try:
@@ -66,7 +66,7 @@ def _redis_answers() -> bool:
 
 def readiness() -> tuple[int, JsonObject]:
     """Status and body of `/health/ready`. Without Redis the site still answers, so only the database counts."""
-    gone = missing()
+    gone = list_unreachable()
     if "database" not in gone:
         return 200, {"status": "degraded" if gone else "ready", "missing": [*gone]}
     return 503, {

@@ -19,12 +19,12 @@ from typing import Final
 from django.conf import settings
 
 from proofroom.core.actor import Actor
-from proofroom.core.diagnostics.commands import Command, checked_arguments, find_command
+from proofroom.core.diagnostics.commands import Command, check_arguments, find_command
 from proofroom.core.errors import Conflict
 from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools.progress import check_cancelled
 
-SECONDS: Final = 60.0
+COMMAND_TIMEOUT_SECONDS: Final = 60.0
 _LOOK_EVERY: Final = 0.2
 _BLOCK: Final = 64 * 1024
 _PASSED: Final = (
@@ -54,7 +54,7 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
     """
     actor.require_diagnosis("settings.manage")
     command = find_command(name, settings.CMS_ENV.mcp_commands)
-    checked = checked_arguments(command, arguments)
+    checked = check_arguments(command, arguments)
     if not _running.acquire(blocking=False):
         raise Conflict("Another command runs. Call again when it has ended.", code="busy")
     try:
@@ -99,7 +99,7 @@ def _started(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.
 
 def _output_of(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]:
     """The beginning of what it says until it ends or its time is over, and how much it said in all."""
-    ends, kept, size = time.monotonic() + SECONDS, bytearray(), 0
+    ends, kept, size = time.monotonic() + COMMAND_TIMEOUT_SECONDS, bytearray(), 0
     assert process.stdout is not None  # noqa: S101  # a pipe was asked for
     pipe = process.stdout.fileno()
     with selectors.DefaultSelector() as selector:

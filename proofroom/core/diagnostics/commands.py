@@ -17,7 +17,7 @@ from django.apps import apps
 from proofroom.core.errors import RuleViolation, invalid
 
 _STORED: Final = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
-MOST_ARGUMENTS: Final = 20
+MAX_ARGUMENTS: Final = 20
 LONGEST_ARGUMENT: Final = 200
 
 
@@ -66,7 +66,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
 }
 
 
-def offered(name: str) -> str:
+def require_known_command(name: str) -> str:
     """The name, for `MCP_COMMANDS`. Raises `ValueError` for one that is not known here."""
     if name not in COMMANDS:
         raise ValueError(f"{name!r} is none of the commands that it knows: {', '.join(COMMANDS)}")
@@ -86,11 +86,11 @@ def find_command(name: str, allowed: Sequence[str]) -> Command:
     )
 
 
-def checked_arguments(command: Command, given: Sequence[str]) -> list[str]:
+def check_arguments(command: Command, given: Sequence[str]) -> list[str]:
     """The arguments as the command is given them: each value joined to its option, so that it cannot be read as
     another one. Raises `RuleViolation` on `args`."""
-    if len(given) > MOST_ARGUMENTS:
-        raise invalid("args", f"args has at most {MOST_ARGUMENTS} entries.")
+    if len(given) > MAX_ARGUMENTS:
+        raise invalid("args", f"args has at most {MAX_ARGUMENTS} entries.")
     rest, taken = list(given), list[str]()
     while rest:
         argument = rest.pop(0)

@@ -209,7 +209,7 @@ def _system_user(user_id: int) -> Iterator[CheckResult]:
 
 
 def activity_log() -> Iterator[CheckResult]:
-    waits_since = seal.waits_since()
+    waits_since = seal.oldest_unsealed_at()
     if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
         minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
         found = ngettext(

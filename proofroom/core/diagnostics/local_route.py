@@ -29,7 +29,7 @@ from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools.progress import check_cancelled
 
 Method = Literal["GET", "HEAD"]
-SECONDS: Final = 10.0
+ROUTE_TIMEOUT_SECONDS: Final = 10.0
 BODY_BYTES: Final = 20_000
 LONGEST_PATH: Final = 2_000
 _LONGEST_SECRET: Final = 2_000
@@ -77,7 +77,8 @@ def local_answer(*, path: str, method: Method = "GET", actor: Actor) -> LocalAns
             answer = _read(_handler().get_response(WSGIRequest(environ)), method)
     except _TooLong:
         raise RuleViolation(
-            f"{path[:200]} did not answer within {SECONDS:.0f} seconds.", code="too_slow"
+            f"{path[:200]} did not answer within {ROUTE_TIMEOUT_SECONDS:.0f} seconds.",
+            code="too_slow",
         ) from None
     return answer(round((time.perf_counter() - started) * 1000))
 
@@ -140,7 +141,8 @@ def _undone() -> Iterator[None]:
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 cursor.execute(
-                    "SELECT set_config('statement_timeout', %s, true)", [f"{SECONDS:.0f}s"]
+                    "SELECT set_config('statement_timeout', %s, true)",
+                    [f"{ROUTE_TIMEOUT_SECONDS:.0f}s"],
                 )
         try:
             yield
@@ -151,7 +153,7 @@ def _undone() -> Iterator[None]:
 @contextmanager
 def _in_time() -> Iterator[None]:
     """The time is looked at before each query: what takes long here asks the database often, or once for long."""
-    ends = time.monotonic() + SECONDS
+    ends = time.monotonic() + ROUTE_TIMEOUT_SECONDS
 
     def look(execute: Callable[..., Any], *arguments: Any) -> Any:
         if time.monotonic() > ends:

@@ -15,7 +15,7 @@ from proofroom.core.redaction import SecretRedactor
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LEVELS: Final[tuple[LogLevel, ...]] = ("debug", "info", "warning", "error", "critical")
-MOST_LINES: Final = 500
+MAX_LOG_LINES: Final = 500
 READ_BYTES: Final = 4 * 1024 * 1024
 """Of the file, at most: its end."""
 _MOST_CHARACTERS: Final = 60_000
@@ -61,7 +61,7 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
     wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
     found = [record for record in _records(_end_of(file)) if record.level in wanted]
     redactor, chosen = SecretRedactor(), list[LogRecord]()
-    room, characters = min(lines, MOST_LINES), _MOST_CHARACTERS
+    room, characters = min(lines, MAX_LOG_LINES), _MOST_CHARACTERS
     for record in reversed(found):
         if room <= 0:
             break

@@ -13,8 +13,8 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
 
-MOST_PROBLEMS: Final = 20
-BATCH: Final = 500
+MAX_PROBLEMS: Final = 20
+REPLACE_BATCH_SIZE: Final = 500
 T = TypeVar("T")
 
 
@@ -56,7 +56,7 @@ class Edit:
     def refuse(self, prefix: str, error: RuleViolation) -> None:
         """A row cannot be what it would become."""
         for path, sentences in (error.details or {"": [error.message]}).items():
-            if len(self.problems) < MOST_PROBLEMS:
+            if len(self.problems) < MAX_PROBLEMS:
                 self.problems[".".join(part for part in (prefix, path) if part)] = sentences
 
 
@@ -106,7 +106,7 @@ text_sources: ExtensionPoint[TextSource] = ExtensionPoint()
 """The tables that find and replace reaches."""
 
 
-def sources(tables: Iterable[str]) -> list[TextSource]:
+def select_sources(tables: Iterable[str]) -> list[TextSource]:
     """Those that hold one of the tables."""
     wanted = set(tables)
     return [source for source in text_sources if wanted & set(source.tables)]
@@ -117,7 +117,7 @@ def known_tables() -> list[str]:
     return [table for source in text_sources for table in source.tables]
 
 
-def batches(rows: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
+def batches(rows: Sequence[T], size: int = REPLACE_BATCH_SIZE) -> Iterator[Sequence[T]]:
     """The rows in parts that a statement can name."""
     for begin in range(0, len(rows), size):
         yield rows[begin : begin + size]

@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
-READ: Final = ("GET", "HEAD")
-SENT: Final = ("POST",)
-OPEN: Final = (
-    (re.compile(r"/api/public/(?!agents/)"), READ),
-    (re.compile(r"/api/menus/."), READ),
-    (re.compile(r"/api/forms-definitions/."), READ),
-    (re.compile(r"/api/forms/[^/]+/submit\Z"), SENT),
-    (re.compile(r"/api/public/analytics/track\Z"), SENT),
+READ_METHODS: Final = ("GET", "HEAD")
+WRITE_METHODS: Final = ("POST",)
+OPEN_PATHS: Final = (
+    (re.compile(r"/api/public/(?!agents/)"), READ_METHODS),
+    (re.compile(r"/api/menus/."), READ_METHODS),
+    (re.compile(r"/api/forms-definitions/."), READ_METHODS),
+    (re.compile(r"/api/forms/[^/]+/submit\Z"), WRITE_METHODS),
+    (re.compile(r"/api/public/analytics/track\Z"), WRITE_METHODS),
 )
 """Addresses with the methods that scripts of other sites may use there."""
 _SEEN: Final = (
@@ -59,4 +59,4 @@ class PublicOriginsMiddleware(MiddlewareMixin):
 
 def open_methods(path: str) -> list[str]:
     """The methods that are open at a path."""
-    return [method for pattern, methods in OPEN if pattern.match(path) for method in methods]
+    return [method for pattern, methods in OPEN_PATHS if pattern.match(path) for method in methods]

@@ -13,7 +13,7 @@ from proofroom.core.http.csp import CSP, Policy, csp_override
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def framed_by_the_admin(view: View) -> View:
+def allow_admin_frame(view: View) -> View:
     """A page that pages of this site may frame, and that runs and sends nothing itself."""
     policy: Policy = {
         **settings.SECURE_CSP,

@@ -14,12 +14,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
-MARKER: Final = "cms_staff"
+STAFF_COOKIE: Final = "cms_staff"
 
 
 def is_marked(request: HttpRequest) -> bool:
     """Whether the call comes from a browser of somebody of the staff."""
-    return request.COOKIES.get(MARKER) == "1"
+    return request.COOKIES.get(STAFF_COOKIE) == "1"
 
 
 class StaffMarkerMiddleware(MiddlewareMixin):
@@ -34,12 +34,12 @@ class StaffMarkerMiddleware(MiddlewareMixin):
         is_signed_in, marked = request.user.is_authenticated, is_marked(request)
         if is_signed_in and not marked:
             response.set_cookie(
-                MARKER,
+                STAFF_COOKIE,
                 "1",
                 max_age=settings.SESSION_COOKIE_AGE,
                 secure=settings.SESSION_COOKIE_SECURE,
                 samesite="Lax",
             )
         elif marked and not is_signed_in:
-            response.delete_cookie(MARKER, samesite="Lax")
+            response.delete_cookie(STAFF_COOKIE, samesite="Lax")
         return response

@@ -54,7 +54,7 @@ class Allowed:
         return any(address in network for network in self.networks)
 
 
-def allowed() -> Allowed:
+def allowed_hosts() -> Allowed:
     """What OUTGOING_ALLOWED_HOSTS names."""
     return _allowed(tuple(settings.CMS_ENV.outgoing_allowed_hosts))
 
@@ -77,12 +77,12 @@ def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
 
     One is enough: who answers with a public and a private address hopes for the second to be taken.
     """
-    rules = allowed()
+    rules = allowed_hosts()
     if host in rules.hosts:
         return
     for address in addresses:
         inner = _inner(address)
-        kind = kind_of(inner)
+        kind = blocked_kind(inner)
         if kind and not rules.has(address) and not rules.has(inner):
             leads = "is" if str(address) == host else "leads to"
             raise CallRefused(
@@ -91,7 +91,7 @@ def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
             )
 
 
-def kind_of(address: Address) -> str:
+def blocked_kind(address: Address) -> str:
     """What keeps an address from being called, with its article; empty for a public one."""
     for kind, network in _REFUSED:
         if address in network:

@@ -32,11 +32,11 @@ from proofroom.core.http_client.dns import Names
 from proofroom.core.http_client.results import CallRefused, HttpResult, Unreachable
 from proofroom.core.http_client.targets import CallTarget, target_of
 
-SECONDS: Final = 10.0
+CALL_TIMEOUT_SECONDS: Final = 10.0
 LARGEST_BODY: Final = 64 * 1024
 KEEP_SECONDS: Final = 1.5
 """Shorter than servers keep an idle connection: a call on one that is just being closed would fail."""
-MOST_KEPT: Final = 16
+MAX_IDLE_CONNECTIONS: Final = 16
 USER_AGENT: Final = "proofroom/0.1"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 OWN_HEADERS: Final = frozenset(
@@ -78,7 +78,7 @@ class Client:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
-        seconds: float = SECONDS,
+        seconds: float = CALL_TIMEOUT_SECONDS,
     ) -> HttpResult:
         """Call, and answer what came back, whatever its status. Ends after `seconds`, whatever the other side does.
 
@@ -149,7 +149,7 @@ class Client:
             return
         lines = self._kept.setdefault(_place(target), [])
         lines[:] = [*(kept for kept in lines if kept.is_usable), line]
-        if len(lines) > MOST_KEPT:
+        if len(lines) > MAX_IDLE_CONNECTIONS:
             lines.pop(0).close()
 
 
@@ -189,7 +189,7 @@ def fetch(
     *,
     headers: Mapping[str, str] | None = None,
     body: bytes = b"",
-    seconds: float = SECONDS,
+    seconds: float = CALL_TIMEOUT_SECONDS,
 ) -> HttpResult:
     """One call, for code that waits for it. Not to be used where an event loop runs."""
 

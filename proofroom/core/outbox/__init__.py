@@ -17,10 +17,10 @@ from proofroom.core.outbox.content_version import (
 from proofroom.core.outbox.dispatch import (
     dispatch,
     dispatch_all,
-    given_up,
+    failed_events,
+    redeliver,
     sweep,
-    tell_again,
-    waiting,
+    waiting_event_ids,
 )
 from proofroom.core.outbox.event_kinds import (
     EventKind,
@@ -36,7 +36,7 @@ from proofroom.core.outbox.record import (
     subscribe_inside,
 )
 from proofroom.core.outbox.retry_schedule import MAX_ATTEMPTS
-from proofroom.core.outbox.subscriber_calls import require_own_round
+from proofroom.core.outbox.subscriber_calls import require_own_transaction
 from proofroom.core.outbox.subscribers import Subscriber, subscribe
 
 __all__ = [
@@ -50,19 +50,19 @@ __all__ = [
     "dispatch",
     "dispatch_all",
     "events_forgotten",
+    "failed_events",
     "find_kind",
     "forget",
-    "given_up",
     "kind_of",
     "live_state",
     "lock_content_version",
     "record",
     "record_all",
-    "require_own_round",
+    "redeliver",
+    "require_own_transaction",
     "subscribe",
     "subscribe_inside",
     "sweep",
-    "tell_again",
     "version_last",
-    "waiting",
+    "waiting_event_ids",
 ]

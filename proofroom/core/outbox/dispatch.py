@@ -22,35 +22,35 @@ from django.utils import timezone
 
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
-from proofroom.core.outbox.record import record, wake
+from proofroom.core.outbox.record import record, wake_dispatch
 from proofroom.core.outbox.retry_schedule import (
     MAX_ATTEMPTS,
-    after_failures,
     count_failure,
-    due,
+    due_events,
+    next_attempt_at,
     open_events,
 )
 from proofroom.core.outbox.subscriber_calls import (
-    Alone,
-    round_of,
-    takes,
-    takes_inside,
+    NeedsOwnTransaction,
+    call_inside_transaction,
+    call_outside_transaction,
+    transaction_of,
 )
 from proofroom.core.outbox.subscribers import Subscriber, subscribers_of
 
 
 @transaction.atomic
-def tell_again(*, event_ids: Iterable[int], actor: Actor) -> int:
+def redeliver(*, event_ids: Iterable[int], actor: Actor) -> int:
     """Have those of these events that were given up told again, to whoever did not take them. Answers how many."""
     actor.require("settings.manage")
     actor.require_person("have events told again")
-    rows = given_up().select_for_update(no_key=True).filter(pk__in=list(event_ids))
+    rows = failed_events().select_for_update(no_key=True).filter(pk__in=list(event_ids))
     ids = list(rows.order_by("pk").values_list("pk", flat=True))
     if not ids:
         return 0
-    given_up().filter(pk__in=ids).update(attempts=0, next_at=None)
+    failed_events().filter(pk__in=ids).update(attempts=0, next_at=None)
     record("events.told-again", actor=actor, payload={"events": [*ids]})
-    wake(ids)
+    wake_dispatch(ids)
     return len(ids)
 
 
@@ -61,7 +61,7 @@ _APART: Final = timedelta(minutes=5)
 """How long a subscriber that works apart has before somebody else tells it again."""
 
 
-def tell(which: Q, limit: int = BATCH) -> int:
+def dispatch_due(which: Q, limit: int = BATCH) -> int:
     """Tell everybody of the first of these events that are due. Answers how many it took up.
 
     `which` are whole posts, or events without one. Where the database gives way to somebody else, they are left for
@@ -75,7 +75,7 @@ def tell(which: Q, limit: int = BATCH) -> int:
     except IntegrityError:
         # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
         if limit > 1:
-            return sum(tell(which, 1) for _ in range(limit))
+            return sum(dispatch_due(which, 1) for _ in range(limit))
         logger.exception("what a subscriber wrote could not be kept")
         return _postpone(which)
     except (DatabaseError, InterfaceError) as error:
@@ -84,12 +84,12 @@ def tell(which: Q, limit: int = BATCH) -> int:
         return 0
     round_.tell_apart()
     taken = [event for event in round_.events if event.post_id not in round_.alone]
-    return len(taken) + sum(tell(Q(post_id=post_id), limit) for post_id in round_.alone)
+    return len(taken) + sum(dispatch_due(Q(post_id=post_id), limit) for post_id in round_.alone)
 
 
 def _locked(which: Q, limit: int, now: datetime) -> list[Event]:
     # Runs and deliveries that name the event as theirs are written meanwhile: the key stays free.
-    rows = Event.objects.select_for_update(no_key=True).filter(which, due(now))
+    rows = Event.objects.select_for_update(no_key=True).filter(which, due_events(now))
     return list(rows.order_by("id")[:limit])
 
 
@@ -120,7 +120,7 @@ def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
     elif has_failed:
         count_failure(event, now)
     else:
-        event.next_at = after_failures(event.attempts, now)
+        event.next_at = next_attempt_at(event.attempts, now)
     event.save(update_fields=["told", "attempts", "next_at", "dispatched_at"])
 
 
@@ -142,7 +142,7 @@ class _LockedEvents:
         """Tell them, and note it. Who works apart comes after the commit."""
         self._hold_back_waiting()
         done: dict[tuple[str, ...], list[int]] = {}
-        with round_of(len({event.post_id for event in self.events})):
+        with transaction_of(len({event.post_id for event in self.events})):
             for event in self.events:
                 if event.post_id not in self.alone and self._tell_and_note(event):
                     done.setdefault(tuple(event.told), []).append(event.pk)
@@ -155,7 +155,7 @@ class _LockedEvents:
         """Answers whether everybody took it; else what became of it is stored."""
         try:
             failed = self._tell_one(event)
-        except Alone:
+        except NeedsOwnTransaction:
             if event.post_id is None:
                 raise
             self.alone[event.post_id] = None
@@ -196,7 +196,7 @@ class _LockedEvents:
                 continue
             if subscriber.is_apart:
                 self.apart.setdefault(event.pk, []).append(subscriber)
-            elif takes_inside(subscriber, event):
+            elif call_inside_transaction(subscriber, event):
                 event.told.append(subscriber.id)
             else:
                 failed = True
@@ -243,7 +243,7 @@ class _LockedEvents:
         for subscriber in self.apart[event.pk]:
             if self._held_until(event, subscriber) is not None:
                 continue
-            if takes(subscriber, event):
+            if call_outside_transaction(subscriber, event):
                 took.append(subscriber.id)
                 continue
             has_failed = True
@@ -271,7 +271,7 @@ def dispatch_all(event_ids: Iterable[int]) -> bool:
     found = list(wanted.order_by("id").values_list("id", "post_id"))
     for which in _parts(found):
         # What came after them is told on the way, which saves its own transaction.
-        while tell(which) >= BATCH:
+        while dispatch_due(which) >= BATCH:
             pass
     ids = [id_ for id_, _ in found]
     return not Event.objects.filter(pk__in=ids, dispatched_at__isnull=True).exists()
@@ -289,24 +289,26 @@ def sweep(seconds: float) -> int:
         for which in _parts(found):
             if time.monotonic() >= until:
                 return count
-            count += tell(which)
+            count += dispatch_due(which)
         if count == before:
             break  # the database gives way to others; so does the sweep
     return count
 
 
-def waiting(limit: int = _LOOK) -> list[int]:
+def waiting_event_ids(limit: int = _LOOK) -> list[int]:
     """Ids of events whose turn it is, oldest first, leaving out what failed too often."""
     return [id_ for id_, _ in _waiting()[:limit]]
 
 
-def given_up() -> QuerySet[Event]:
+def failed_events() -> QuerySet[Event]:
     """Events that failed too often, of which nobody is told any more until a person says so."""
     return Event.objects.filter(dispatched_at__isnull=True, attempts__gte=MAX_ATTEMPTS)
 
 
 def _waiting() -> QuerySet[Event, tuple[int, UUID | None]]:
-    return Event.objects.filter(due(timezone.now())).order_by("id").values_list("id", "post_id")
+    return (
+        Event.objects.filter(due_events(timezone.now())).order_by("id").values_list("id", "post_id")
+    )
 
 
 def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[Q]:

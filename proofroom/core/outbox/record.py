@@ -17,7 +17,7 @@ from proofroom.core.models import Event
 from proofroom.core.outbox.content_version import bump_content_version
 from proofroom.core.outbox.event_kinds import EventKind, kind_of
 from proofroom.core.outbox.subscribers import subscribers_of
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 
 _inside: dict[str, Hook[[Event], None]] = defaultdict(Hook)
 events_forgotten: Hook[[list[int]], None] = Hook()
@@ -47,7 +47,7 @@ def record(
         bump_content_version()
     _inside[name](event)
     if event.dispatched_at is None:
-        after_commit(lambda: _send(event.pk), f"event {event.pk}")
+        send_after_commit(lambda: _send(event.pk), f"event {event.pk}")
     return event
 
 
@@ -65,15 +65,15 @@ def record_all(
             subscriber(event)
     if not subscribers_of(name):
         return made
-    wake([event.pk for event in made])
+    wake_dispatch([event.pk for event in made])
     return made
 
 
-def wake(event_ids: Sequence[int]) -> None:
+def wake_dispatch(event_ids: Sequence[int]) -> None:
     """Tell workers of waiting events, after the commit."""
     for begin in range(0, len(event_ids), _PER_MESSAGE):
         ids = list(event_ids[begin : begin + _PER_MESSAGE])
-        after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
+        send_after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
 
 
 def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:

@@ -16,7 +16,7 @@ _FIRST_WAIT: Final = timedelta(seconds=30)
 _LONGEST_WAIT: Final = timedelta(hours=1)
 
 
-def due(now: datetime) -> Q:
+def due_events(now: datetime) -> Q:
     """Events that somebody has to be told of now."""
     return open_events() & (Q(next_at__isnull=True) | Q(next_at__lte=now))
 
@@ -28,12 +28,12 @@ def open_events() -> Q:
 def count_failure(event: Event, now: datetime) -> None:
     """Note, on the row in memory, that somebody did not take it."""
     event.attempts += 1
-    event.next_at = after_failures(event.attempts, now)
+    event.next_at = next_attempt_at(event.attempts, now)
     if event.attempts == MAX_ATTEMPTS:
         logger.error("%s failed %s times and is not tried again", event, MAX_ATTEMPTS)
 
 
-def after_failures(attempts: int, now: datetime) -> datetime | None:
+def next_attempt_at(attempts: int, now: datetime) -> datetime | None:
     """Its next time, after so many failures; None is at once, or never where they were too many."""
     if attempts in (0, MAX_ATTEMPTS):
         return None

@@ -16,21 +16,21 @@ logger = logging.getLogger(__name__)
 _is_shared: ContextVar[bool] = ContextVar("is_shared", default=False)
 
 
-class Alone(Exception):
+class NeedsOwnTransaction(Exception):
     """A subscriber wants to be told of this post in a round of its own."""
 
 
-def require_own_round() -> None:
+def require_own_transaction() -> None:
     """To be called by a subscriber before it locks the post, or writes a row that refers to it.
 
     Else it would hold one post while it waits for another one, and a writer of both might wait for it.
     """
     if _is_shared.get():
-        raise Alone
+        raise NeedsOwnTransaction
 
 
 @contextmanager
-def round_of(posts: int) -> Iterator[None]:
+def transaction_of(posts: int) -> Iterator[None]:
     """In the block, subscribers are told of so many posts in one transaction."""
     token = _is_shared.set(posts > 1)
     try:
@@ -39,12 +39,12 @@ def round_of(posts: int) -> Iterator[None]:
         _is_shared.reset(token)
 
 
-def takes_inside(subscriber: Subscriber, event: Event) -> bool:
+def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
     """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
     try:
         with transaction.atomic():
             subscriber.call(event)
-    except Alone:
+    except NeedsOwnTransaction:
         raise
     except OperationalError as error:
         logger.info("%s is told of %s later: %s", subscriber.id, event, error)
@@ -55,7 +55,7 @@ def takes_inside(subscriber: Subscriber, event: Event) -> bool:
     return True
 
 
-def takes(subscriber: Subscriber, event: Event) -> bool:
+def call_outside_transaction(subscriber: Subscriber, event: Event) -> bool:
     """Tell a subscriber outside any transaction. Answers whether it took it."""
     try:
         subscriber.call(event)

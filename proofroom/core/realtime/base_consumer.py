@@ -8,7 +8,7 @@ from typing import ClassVar, Generic
 
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
-from proofroom.core.realtime.open_page import BAD_REQUEST, NOT_LET_IN, TOO_MANY
+from proofroom.core.realtime.open_page import BAD_REQUEST, NOT_AUTHORIZED, TOO_MANY
 from proofroom.core.realtime.polling_hub import Hubs, Page, PageHub
 from proofroom.core.realtime.sessions import Ticket, ticket_of
 
@@ -29,7 +29,7 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
     async def connect(self) -> None:
         ticket = ticket_of(self.scope, self.permission)
         if ticket is None:
-            await self.close(NOT_LET_IN)
+            await self.close(NOT_AUTHORIZED)
             return
         try:
             page = self.page_of(ticket)

@@ -17,12 +17,12 @@ from channels.db import database_sync_to_async
 from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.base_consumer import PageConsumer
-from proofroom.core.realtime.event_tail import KEPT, After, Tail
+from proofroom.core.realtime.event_tail import MAX_EVENTS_KEPT, After, Tail
 from proofroom.core.realtime.messages import EventMessage, message
-from proofroom.core.realtime.open_page import NOT_LET_IN, OpenPage
+from proofroom.core.realtime.open_page import NOT_AUTHORIZED, OpenPage
 from proofroom.core.realtime.polling_hub import CHECK_SECONDS, Hubs, PageHub
-from proofroom.core.realtime.presence import Here, here, told_to
-from proofroom.core.realtime.sessions import Ticket, holders
+from proofroom.core.realtime.presence import OpenEditor, presence_message, who_is_at
+from proofroom.core.realtime.sessions import Ticket, still_authorized
 from proofroom.core.realtime.visibility import MayHear, may_hear_of
 
 
@@ -34,10 +34,10 @@ class Listener(OpenPage):
         self.post_id = post_id
         self.after = after
         self.has_begun = False
-        self.told_here: Sequence[Here] = ()
+        self.told_here: Sequence[OpenEditor] = ()
 
 
-MOST_AT_ONCE: Final = 50
+MAX_EVENTS_PER_POLL: Final = 50
 """Events that a page hears of one by one; of more at once it hears that it should load again."""
 PING_SECONDS: Final = 20.0
 VERSION: Final = 1
@@ -52,7 +52,7 @@ class _PolledEvents:
     missed: dict[Listener, list[EventMessage] | None]
     holders: dict[Ticket, ActorUser]
     may_hear: MayHear
-    here: Mapping[UUID, Sequence[Here]]
+    here: Mapping[UUID, Sequence[OpenEditor]]
 
 
 class Hub(PageHub[Listener]):
@@ -65,7 +65,7 @@ class Hub(PageHub[Listener]):
         super().__init__()
         self._tail = Tail()
         # Read, and not told yet: what was read stays, should the database go away before all is known.
-        self._untold: deque[EventMessage] = deque(maxlen=KEPT)
+        self._untold: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
         self._check_at = 0.0
         self._ping_at = time.monotonic() + PING_SECONDS
 
@@ -86,7 +86,7 @@ class Hub(PageHub[Listener]):
         self._untold.extend(self._tail.read())
         new = list(self._untold)
         missed = {one: self._tail.behind(one.after) for one in listeners if not one.has_begun}
-        at_posts = here({one.post_id for one in listeners if one.post_id is not None})
+        at_posts = who_is_at({one.post_id for one in listeners if one.post_id is not None})
         is_news = any(_others(one, at_posts) != one.told_here for one in listeners)
         if not new and not missed and not is_due and not is_news:
             return None
@@ -96,7 +96,7 @@ class Hub(PageHub[Listener]):
         return _PolledEvents(
             new,
             missed,
-            holders({one.ticket for one in listeners}),
+            still_authorized({one.ticket for one in listeners}),
             may_hear_of(list(events.values())),
             at_posts,
         )
@@ -105,7 +105,7 @@ class Hub(PageHub[Listener]):
         for listener in listeners:
             person = found.holders.get(listener.ticket)
             if person is None:
-                listener.end(NOT_LET_IN)
+                listener.end(NOT_AUTHORIZED)
                 continue
             events: Sequence[EventMessage] | None = found.new
             if listener in found.missed:
@@ -115,7 +115,7 @@ class Hub(PageHub[Listener]):
             self._pass_on(listener, person, events, found.may_hear)
             if (pages := _others(listener, found.here)) != listener.told_here:
                 listener.told_here = pages
-                listener.say({"editing": [*told_to(person.pk, pages)]})
+                listener.say({"editing": [*presence_message(person.pk, pages)]})
 
     def _pass_on(
         self,
@@ -129,7 +129,7 @@ class Hub(PageHub[Listener]):
             for event in events or ()
             if listener.post_id in (None, event.post_id) and may_hear(person, event)
         ]
-        if events is None or len(heard) > MOST_AT_ONCE:
+        if events is None or len(heard) > MAX_EVENTS_PER_POLL:
             listener.say(self._signal("reload"))
             return
         for event in heard:
@@ -141,7 +141,9 @@ class Hub(PageHub[Listener]):
         return {name: True, "last": str(last) if last else None}
 
 
-def _others(listener: Listener, at_posts: Mapping[UUID, Sequence[Here]]) -> Sequence[Here]:
+def _others(
+    listener: Listener, at_posts: Mapping[UUID, Sequence[OpenEditor]]
+) -> Sequence[OpenEditor]:
     """Who is at the post of a page; nobody for a page that follows no post."""
     return tuple(at_posts.get(listener.post_id, ())) if listener.post_id else ()
 

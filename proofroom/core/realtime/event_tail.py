@@ -10,14 +10,14 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from proofroom.core.realtime.messages import EventMessage, told_last, told_where
+from proofroom.core.realtime.messages import EventMessage, load_events, load_last_events
 
-KEPT: Final = 1000
+MAX_EVENTS_KEPT: Final = 1000
 """Events that a page which was away can still be told of."""
-AT_ONCE: Final = 1000
+EVENTS_PER_QUERY: Final = 1000
 LATE_SECONDS: Final = 120.0
 """How long a number that was skipped is looked for."""
-MOST_SKIPPED: Final = 1000
+MAX_IDS_SKIPPED: Final = 1000
 After = UUID | datetime
 
 
@@ -29,7 +29,7 @@ class Tail:
     """
 
     def __init__(self) -> None:
-        self._found: deque[EventMessage] = deque(maxlen=KEPT)
+        self._found: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
         self._newest = -1
         self._skipped: dict[int, float] = {}
         self._has_all = False
@@ -46,9 +46,9 @@ class Tail:
         which = Q(id__gt=self._newest)
         if self._skipped:
             which |= Q(id__in=list(self._skipped))
-        events = told_where(which, AT_ONCE)
+        events = load_events(which, EVENTS_PER_QUERY)
         if events:
-            self._has_all = self._has_all and len(self._found) + len(events) <= KEPT
+            self._has_all = self._has_all and len(self._found) + len(events) <= MAX_EVENTS_KEPT
             self._take(events)
         self._give_up()
         return events
@@ -66,15 +66,15 @@ class Tail:
         return [event for event in found if event.at > after]
 
     def _begin(self) -> None:
-        events = told_last(KEPT)
-        self._has_all = len(events) < KEPT
+        events = load_last_events(MAX_EVENTS_KEPT)
+        self._has_all = len(events) < MAX_EVENTS_KEPT
         self._newest = events[0].id if events else 0
         self._take(events)
 
     def _take(self, events: list[EventMessage]) -> None:
         until = time.monotonic() + LATE_SECONDS
         for event in events:
-            first = max(self._newest + 1, event.id - MOST_SKIPPED)
+            first = max(self._newest + 1, event.id - MAX_IDS_SKIPPED)
             self._skipped |= dict.fromkeys(range(first, event.id), until)
             self._skipped.pop(event.id, None)
             self._newest = max(self._newest, event.id)
@@ -83,7 +83,7 @@ class Tail:
     def _give_up(self) -> None:
         now = time.monotonic()
         # The oldest are the first, since dictionaries keep their order.
-        for number in list(self._skipped)[: max(0, len(self._skipped) - MOST_SKIPPED)]:
+        for number in list(self._skipped)[: max(0, len(self._skipped) - MAX_IDS_SKIPPED)]:
             del self._skipped[number]
         for number in [number for number, until in self._skipped.items() if until < now]:
             del self._skipped[number]

@@ -44,13 +44,13 @@ _COLUMNS: Final = (
 )
 
 
-def told_where(which: Q, most: int) -> list[EventMessage]:
+def load_events(which: Q, most: int) -> list[EventMessage]:
     """The first events of these, in order of id. One query."""
     rows = Event.objects.filter(which).order_by("id").values_list(*_COLUMNS)[:most]
     return [EventMessage(*row) for row in rows]
 
 
-def told_last(most: int) -> list[EventMessage]:
+def load_last_events(most: int) -> list[EventMessage]:
     """The last events, in order of id. One query."""
     rows = Event.objects.order_by("-id").values_list(*_COLUMNS)[:most]
     return [EventMessage(*row) for row in reversed(rows)]

@@ -9,7 +9,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.realtime.sessions import Ticket
 
 BAD_REQUEST: Final = 4400
-NOT_LET_IN: Final = 4401
+NOT_AUTHORIZED: Final = 4401
 TOO_SLOW: Final = 4408
 TOO_MANY: Final = 4429
 

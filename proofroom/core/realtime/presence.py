@@ -11,7 +11,7 @@ from proofroom.core.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class OpenEditor:
     """An open page of somebody. `key` is its own name for itself, by which it knows itself in the list."""
 
     key: str
@@ -21,13 +21,13 @@ class Here:
     since: str
 
 
-presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[Here]]] = Hook()
+presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[OpenEditor]]] = Hook()
 """Asked while pages of posts are open. At most one query, however many posts."""
 
 
-def here(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
+def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
     """Who is at these posts."""
-    found: dict[UUID, list[Here]] = {}
+    found: dict[UUID, list[OpenEditor]] = {}
     if post_ids:
         for pages_by_post in presence_sources(post_ids):
             for post_id, pages in pages_by_post.items():
@@ -35,7 +35,7 @@ def here(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
     return found
 
 
-def told_to(user_id: int, pages: Sequence[Here]) -> list[JsonObject]:
+def presence_message(user_id: int, pages: Sequence[OpenEditor]) -> list[JsonObject]:
     """The pages on the wire, for one person."""
     return [
         {

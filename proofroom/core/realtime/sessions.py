@@ -33,7 +33,7 @@ def ticket_of(scope: dict[str, Any], permission: str) -> Ticket | None:
     return Ticket(user.pk, session.session_key, session[HASH_SESSION_KEY], permission)
 
 
-def holders(tickets: Collection[Ticket]) -> dict[Ticket, ActorUser]:
+def still_authorized(tickets: Collection[Ticket]) -> dict[Ticket, ActorUser]:
     """Whose tickets still hold: the session stands, and the account has what it had. Two queries."""
     store = import_module(settings.SESSION_ENGINE).SessionStore
     keys = store.get_model_class()._default_manager.filter(

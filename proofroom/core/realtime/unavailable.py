@@ -7,9 +7,9 @@ from typing import Any, Final
 import orjson
 
 from proofroom.core.diagnostics.availability import (
-    MESSAGE,
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,
+    UNAVAILABLE_MESSAGE,
     is_database_away,
     log_database_away,
 )
@@ -51,6 +51,6 @@ async def _refuse(send: Any) -> None:
         (b"retry-after", str(RETRY_AFTER_SECONDS).encode()),
         (b"cache-control", b"no-store"),
     ]
-    body = orjson.dumps({"error": MESSAGE, "code": UNAVAILABLE, "details": {}})
+    body = orjson.dumps({"error": UNAVAILABLE_MESSAGE, "code": UNAVAILABLE, "details": {}})
     await send({"type": f"{_RESPONSE}.start", "status": 503, "headers": headers})
     await send({"type": f"{_RESPONSE}.body", "body": body})

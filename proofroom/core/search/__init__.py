@@ -14,7 +14,7 @@ from django.db.models import Model, QuerySet
 
 from proofroom.core.search import postgresql, sqlite
 from proofroom.core.search.tables import SearchQuery, SearchTable, SearchText
-from proofroom.core.search.tokens import asked_for
+from proofroom.core.search.tokens import query_words
 
 __all__ = ["RANK", "SearchTable", "SearchText", "matching", "put"]
 
@@ -37,7 +37,7 @@ def matching(
 
     `locales` are those of the rows: their languages say what forms a word has.
     """
-    words = asked_for(text)
+    words = query_words(text)
     found = _backend().question(table, words, locales) if words else _NOTHING
     model = rows.model._meta
     joined = f'"{table.name}"."{table.key}" = "{model.db_table}"."{model.pk.column}"'

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-MOST_BYTES: Final = 150_000
-MOST_WORDS: Final = 30_000
+MAX_INDEXED_BYTES: Final = 150_000
+MAX_INDEXED_WORDS: Final = 30_000
 """Of one text. PostgreSQL refuses a document beyond 1 MB, and keeps each word in several forms."""
-MOST_CHARACTERS: Final = 500_000
-LONGEST_WORD: Final = 64
-MOST_ASKED: Final = 20
+MAX_INDEXED_CHARACTERS: Final = 500_000
+MAX_WORD_LENGTH: Final = 64
+MAX_QUERY_WORDS: Final = 20
 
 # Scripts that put no space between words: each of their letters counts as one.
 _UNSPACED: Final = (
@@ -50,7 +50,7 @@ def cut(text: str, locale: str) -> Words:
     found = Words()
     size = 0
     is_german = locale.partition("-")[0] == "de"
-    for word in _words(text[:MOST_CHARACTERS])[:MOST_WORDS]:
+    for word in _words(text[:MAX_INDEXED_CHARACTERS])[:MAX_INDEXED_WORDS]:
         forms = [word.folded]
         if word.spelled != word.folded:
             found.accented.append(word.spelled)
@@ -59,14 +59,14 @@ def cut(text: str, locale: str) -> Words:
                 forms.append(two_letters)
         found.folded += forms
         size += sum(len(form.encode()) for form in (*forms, word.spelled))
-        if size > MOST_BYTES:
+        if size > MAX_INDEXED_BYTES:
             break
     return found
 
 
-def asked_for(text: str) -> list[Word]:
+def query_words(text: str) -> list[Word]:
     """The words of a question; operators and quotes are none."""
-    return _words(text[: LONGEST_WORD * MOST_ASKED])[:MOST_ASKED]
+    return _words(text[: MAX_WORD_LENGTH * MAX_QUERY_WORDS])[:MAX_QUERY_WORDS]
 
 
 def _words(text: str) -> list[Word]:
@@ -74,7 +74,7 @@ def _words(text: str) -> list[Word]:
     plain = _MARKS.sub("", unicodedata.normalize("NFKC", text.lower()))
     found = []
     for match in _WORD.findall(plain):
-        spelled = match[:LONGEST_WORD]
+        spelled = match[:MAX_WORD_LENGTH]
         found.append(Word(spelled if spelled.isascii() else _folded(spelled), spelled))
     return found
 
@@ -84,7 +84,7 @@ def _folded(word: str) -> str:
     return unicodedata.normalize("NFC", _MARKS.sub("", apart).translate(_STROKES))
 
 
-def places(text: str) -> Iterator[tuple[int, int, str]]:
+def word_positions(text: str) -> Iterator[tuple[int, int, str]]:
     """Where the words of a text begin and end, and each of them folded."""
     for found in _WORD.finditer(text):
         word = found.group().lower()

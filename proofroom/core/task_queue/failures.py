@@ -16,13 +16,13 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from proofroom.core.models import QueueFailure
-from proofroom.core.redaction import SecretRedactor, without_credentials
+from proofroom.core.redaction import SecretRedactor, redact_credentials
 
 logger = logging.getLogger(__name__)
 WRITE_INTERVAL: Final = 60.0
 """Seconds between two writes of the same failure by one process."""
-ACUTE: Final = timedelta(minutes=10)
-KEPT: Final = timedelta(days=1)
+ACUTE_FAILURE_AGE: Final = timedelta(minutes=10)
+FAILURE_LIFETIME: Final = timedelta(days=1)
 _LONGEST: Final = 500
 
 
@@ -56,7 +56,7 @@ def cause_of(error: Exception) -> Cause:
     found = missing_import(error) or error
     name = type(found).__name__
     try:
-        text = SecretRedactor().known(without_credentials(str(found)))
+        text = SecretRedactor().known(redact_credentials(str(found)))
     except (DatabaseError, InterfaceError):  # it knows secrets that are in the database
         text = ""
     return Cause(name, text[:_LONGEST] or name)
@@ -116,7 +116,7 @@ class QueueWatch:
         now = timezone.now()
         try:
             with transaction.atomic():
-                QueueFailure.objects.filter(failed_at__lt=now - KEPT).delete()
+                QueueFailure.objects.filter(failed_at__lt=now - FAILURE_LIFETIME).delete()
                 QueueFailure.objects.update_or_create(
                     error=cause.error,
                     defaults={"text": cause.text, "failed_at": now},
@@ -140,14 +140,16 @@ class KnownFailure:
 
 def known_failures() -> Iterator[KnownFailure]:
     now = timezone.now()
-    for row in QueueFailure.objects.filter(failed_at__gt=now - KEPT).order_by("-failed_at"):
+    for row in QueueFailure.objects.filter(failed_at__gt=now - FAILURE_LIFETIME).order_by(
+        "-failed_at"
+    ):
         begin, end = (
             date_format(timezone.localtime(moment), "SHORT_DATETIME_FORMAT")
             for moment in (row.since, row.failed_at)
         )
         found = _("could not be queued since %(begin)s, last at %(end)s: %(cause)s")
         yield KnownFailure(
-            is_acute=now - row.failed_at < ACUTE,
+            is_acute=now - row.failed_at < ACUTE_FAILURE_AGE,
             found=found % {"begin": begin, "end": end, "cause": row.text},
             advice=Cause(row.error, row.text).advice,
         )

@@ -31,7 +31,7 @@ class _Message:
             queue_watch.worked()
 
 
-def after_commit(send: Callable[[], object], what: str, *, once: bool = False) -> None:
+def send_after_commit(send: Callable[[], object], what: str, *, once: bool = False) -> None:
     """Queue a task once the transaction stands. Where the broker is down, the sweep finds the row of `what`.
 
     With `once`, a transaction that asks again for the same `what` queues it one time.

@@ -18,8 +18,8 @@ from proofroom.core.validation.errors import error_path, reason_of, shorten_key
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.core.validation.json_schema import Schema
 
-SHOWN_VALUE = 60
-SHOWN_ERRORS = 12
+MAX_VALUE_SHOWN = 60
+MAX_ERRORS_SHOWN = 12
 
 
 def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
@@ -65,10 +65,10 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
         errors = error.errors(include_url=False)
     found = [
         (error_path(item["loc"], root="arguments"), _sentence(item, schema))
-        for item in errors[:SHOWN_ERRORS]
+        for item in errors[:MAX_ERRORS_SHOWN]
     ]
-    if len(errors) > SHOWN_ERRORS:
-        found.append(("arguments", f"and {len(errors) - SHOWN_ERRORS} more"))
+    if len(errors) > MAX_ERRORS_SHOWN:
+        found.append(("arguments", f"and {len(errors) - MAX_ERRORS_SHOWN} more"))
     return found
 
 
@@ -130,8 +130,8 @@ def _sentence(error: ErrorDetails, schema: Schema) -> str:
     if error["type"] in ("uuid_parsing", "uuid_type"):
         message = "an id (a UUID) is wanted, as the lists answer it"
     shown = repr(error["input"])
-    if len(shown) > SHOWN_VALUE:
-        shown = shown[: SHOWN_VALUE - 1] + "…"
+    if len(shown) > MAX_VALUE_SHOWN:
+        shown = shown[: MAX_VALUE_SHOWN - 1] + "…"
     return f"`{path}`: {message[:1].lower()}{message[1:]}; got {shown}"
 
 

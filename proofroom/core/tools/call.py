@@ -27,7 +27,7 @@ _notes: ContextVar[list[bool] | None] = ContextVar("reads_untrusted", default=No
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolResult:
     """The JSON of an answer, and whether visitors or other sites may have written some of it."""
 
     body: bytes
@@ -64,12 +64,12 @@ def unknown_tool(name: str, known: list[str] | None = None) -> str:
     names = [tool.name for tool in all_tools()] if known is None else known
     guess = nearest(name[:_NAME_SHOWN], names)
     hint = f" (did you mean {guess}?)" if guess else "."
-    return f"Unknown tool: {storable(name)[:_NAME_SHOWN]}{hint}"
+    return f"Unknown tool: {strip_unstorable(name)[:_NAME_SHOWN]}{hint}"
 
 
 def call(
     tool: Tool[BaseModel], actor: Actor, arguments: BaseModel, most: int = RESULT_MAX_BYTES
-) -> Called:
+) -> ToolResult:
     """The tool's answer, of `most` bytes. Raises `CmsError`."""
     with _noting() as notes:
         body = orjson.dumps(tool.handler(actor, arguments), option=orjson.OPT_UTC_Z)
@@ -79,12 +79,12 @@ def call(
             "sent. Ask for less: a smaller `limit`, `format` concise, or a narrower filter.",
             code="answer_too_long",
         )
-    return Called(body, tool.reads_untrusted or bool(notes))
+    return ToolResult(body, tool.reads_untrusted or bool(notes))
 
 
 def call_raw(
     tool: Tool[BaseModel], actor: Actor, raw: Mapping[str, Any], most: int = RESULT_MAX_BYTES
-) -> Called:
+) -> ToolResult:
     """The same from raw arguments."""
     return call(tool, actor, parse_arguments(tool, raw), most)
 
@@ -105,6 +105,6 @@ def _is_told(message: str, path: str, sentence: str) -> bool:
     return sentence in message and ("." not in path or path in message)
 
 
-def storable(name: str) -> str:
+def strip_unstorable(name: str) -> str:
     """A name that a caller made up, without what databases refuse."""
     return name.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

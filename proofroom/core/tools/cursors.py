@@ -23,7 +23,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-def sealed_cursor(parts: Sequence[Part], *, of: str) -> str:
+def seal_cursor(parts: Sequence[Part], *, of: str) -> str:
     """A cursor of the list `of`: its tool and filters. The seal keeps out what no list gave."""
     body = b"".join(_packed(part) for part in parts)
     return base64.urlsafe_b64encode(_seal(body, of) + body).decode().rstrip("=")

@@ -15,7 +15,7 @@ from proofroom.core.tools.cursors import (
     CURSOR_MAX,
     Part,
     open_cursor,
-    sealed_cursor,
+    seal_cursor,
 )
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ def page(
         start = cast(int, open_cursor(arguments.cursor, of=of)[0])
     part = rows[start : start + arguments.limit]
     end = start + len(part)
-    following = sealed_cursor([end], of=of) if end < len(rows) else None
+    following = seal_cursor([end], of=of) if end < len(rows) else None
     return _answer([present(row) for row in part], len(rows), following)
 
 
@@ -77,7 +77,7 @@ def page_after(
     following = None
     if len(found) > len(part):
         key = [_value(part[-1], column.lstrip("-")) for column in order]
-        following = sealed_cursor(key, of=of)
+        following = seal_cursor(key, of=of)
     return _answer(present(part), total, following)
 
 
@@ -93,11 +93,11 @@ def page_of_ranked(
     total = rows.count()
     part = list(rows[start : start + arguments.limit])
     end = start + len(part)
-    following = sealed_cursor([end, since], of=of) if part and end < total else None
+    following = seal_cursor([end, since], of=of) if part and end < total else None
     return _answer(present(part), total, following)
 
 
-def each(present: Callable[[T], JsonObject]) -> Callable[[list[T]], list[JsonObject]]:
+def present_each(present: Callable[[T], JsonObject]) -> Callable[[list[T]], list[JsonObject]]:
     """To present rows one by one."""
     return lambda rows: [present(row) for row in rows]
 

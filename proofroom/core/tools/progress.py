@@ -28,7 +28,7 @@ _follower: ContextVar[Follower | None] = ContextVar("tool_follower", default=Non
 
 
 @contextmanager
-def followed_by(follower: Follower) -> Iterator[None]:
+def follow_progress(follower: Follower) -> Iterator[None]:
     """Within the block the tool tells `follower`."""
     token = _follower.set(follower)
     try:

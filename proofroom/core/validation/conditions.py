@@ -47,7 +47,7 @@ class Condition(DefinitionPart):
     def _require_pattern(self) -> None:
         if not isinstance(self.value, str):
             raise ValueError("the operator matches takes a pattern as its value")
-        fault = patterns.fault_of(self.value)
+        fault = patterns.find_pattern_fault(self.value)
         if fault:
             raise ValueError(f"the pattern {fault}")
 

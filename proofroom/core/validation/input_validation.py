@@ -7,8 +7,8 @@ from typing import Final
 
 from proofroom.core.errors import RuleViolation, invalid
 
-DEEPEST: Final = 64
-LARGEST: Final = 2**53
+MAX_DEPTH: Final = 64
+MAX_INTEGER: Final = 2**53
 """Beyond it readers of JSON disagree about which number it is, and some cannot write it again."""
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
@@ -16,7 +16,7 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 _Fault = tuple[tuple[str, ...], str]
 
 
-def is_deeper(value: object, levels: int = DEEPEST) -> bool:
+def is_deeper(value: object, levels: int = MAX_DEPTH) -> bool:
     """Whether objects and lists stand in one another deeper than that."""
     if type(value) in _PLAIN or not isinstance(value, Mapping | list | tuple):
         return False
@@ -32,7 +32,7 @@ def refuse_unstorable(value: object, field: str = "") -> None:
     That is NUL or half of a character in a text or a key, a number that is none or beyond 2**53, and nesting
     beyond 64 levels.
     """
-    fault = _fault(value, DEEPEST)
+    fault = _fault(value, MAX_DEPTH)
     if fault is not None:
         path = ".".join(part[:80] for part in (field, *fault[0]) if part) or "body"
         raise _violation(path, fault[1])
@@ -50,12 +50,12 @@ def _fault(value: object, levels: int) -> _Fault | None:
         return None
     if isinstance(value, int | float):
         # The comparison is false for NaN too.
-        fits = abs(value) <= LARGEST
+        fits = abs(value) <= MAX_INTEGER
         return None if fits else ((), "must be a number between -2**53 and 2**53")
     if not isinstance(value, Mapping | list | tuple):
         return None
     if levels == 0:
-        return (), f"is nested deeper than {DEEPEST} levels"
+        return (), f"is nested deeper than {MAX_DEPTH} levels"
     if not isinstance(value, Mapping):
         return _first(enumerate(value), levels)
     for key in value:

@@ -13,22 +13,22 @@ from typing import Final
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-LONGEST_PATTERN: Final = 200
-LONGEST_TEXT: Final = 500
+MAX_PATTERN_LENGTH: Final = 200
+MAX_TEXT_LENGTH: Final = 500
 """Characters of a value that a pattern is held against."""
-LARGEST: Final = 2_000
+MAX_REPETITIONS: Final = 2_000
 """What a pattern may grow to once its counts are written out."""
 
 _COUNT = re.compile(r"(.?)\{(\d{1,9})(?:,(\d{0,9}))?\}", re.DOTALL)
 
 
-def fault_of(pattern: str) -> str:
+def find_pattern_fault(pattern: str) -> str:
     """Why the pattern cannot be used, as the rest of a sentence; empty where it can."""
-    if len(pattern) > LONGEST_PATTERN:
-        return f"has {len(pattern):,} characters; at most {LONGEST_PATTERN} are allowed"
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return f"has {len(pattern):,} characters; at most {MAX_PATTERN_LENGTH} are allowed"
     if re.search(r"\(\?(?!:)", pattern):
         return "may group with (…) and (?:…) only"
-    if _size_of(pattern) > LARGEST:
+    if _size_of(pattern) > MAX_REPETITIONS:
         return "repeats too much: lower the counts in its braces"
     try:
         _compiled(pattern)
@@ -38,7 +38,7 @@ def fault_of(pattern: str) -> str:
     return ""
 
 
-def matches(pattern: str, text: str, longest: int = LONGEST_TEXT) -> bool:
+def matches(pattern: str, text: str, longest: int = MAX_TEXT_LENGTH) -> bool:
     """Whether the whole text fits the pattern; a text longer than that does not."""
     if len(text) > longest:
         return False

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from content.feedback.services import change_feedback, delete_feedback, may_delete
 from content.models import Feedback, FeedbackCategory, FeedbackStatus
-from proofroom.core.admin.form_pages import form_page, saved
+from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -74,7 +74,7 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         row = self._find(request, object_id)
         initial = {"status": row.status, "category": row.category}
         form = FeedbackForm(request.POST or None, initial=initial)
-        if request.method == "POST" and saved(form, lambda: _change(request, row, form)):
+        if request.method == "POST" and save_form(form, lambda: _change(request, row, form)):
             messages.success(request, _("The feedback is saved."))
             return HttpResponseRedirect(request.path)
         context = {

@@ -107,7 +107,7 @@ class DecisionRow:
     is_problem: bool
 
 
-def going_on(request: HttpRequest) -> list[Progress]:
+def running_batches(request: HttpRequest) -> list[Progress]:
     """What this person decided and is not done yet. A query; one more where there is something."""
     running = batches_for(actor_of(request)).filter(by_id=request.user.pk, state=BatchState.RUNNING)
     return _progress(list(running))

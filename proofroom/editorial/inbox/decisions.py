@@ -67,7 +67,7 @@ def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
         raise Conflict(text % {"count": count}, code="must_be_opened")
 
 
-def packed(rows: Iterable[tuple[int, str]]) -> str:
+def pack_rows(rows: Iterable[tuple[int, str]]) -> str:
     """Many lines as one value of a form: which rows, and what of each was seen."""
     return ",".join(f"{pk}.{seen}" for pk, seen in rows)
 
@@ -84,11 +84,11 @@ def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResp
     if len(marks) > MAX_DECISIONS:
         batch = begin_batch(marks=marks, actor=actor_of(request), note=note)
         return HttpResponseRedirect(reverse("admin:inbox-batch", args=[batch.pk]))
-    tell(request, decide_queued(marks=marks, actor=actor_of(request), note=note))
+    add_messages(request, decide_queued(marks=marks, actor=actor_of(request), note=note))
     return HttpResponseRedirect(back)
 
 
-def tell(request: HttpRequest, done: InboxOutcome) -> None:
+def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
     """Say what was done, and what was left out by name."""
     parts = [part for part in (_submitted(done), _approved(done), _rejected(done)) if part]
     if parts:

@@ -26,13 +26,13 @@ from content.inbox.queries import (
     join_posts,
 )
 from content.models import QueuedChange
-from content.review.characters import visible
+from content.review.characters import make_visible
 from content.review.difference_text import note_of
 from content.review.labels import type_label
 from content.review.references import References
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError
-from proofroom.editorial.inbox.batches import going_on
+from proofroom.editorial.inbox.batches import running_batches
 from proofroom.editorial.inbox.decisions import decide, read_marks, require_opened
 from proofroom.editorial.inbox.labels import (
     AGES,
@@ -41,7 +41,7 @@ from proofroom.editorial.inbox.labels import (
     place_of,
     risk_word,
 )
-from proofroom.editorial.inbox.queue_rows import Rights, lines_of
+from proofroom.editorial.inbox.queue_rows import Rights, build_queue_rows
 from proofroom.editorial.posts.panels import describe_runs
 from proofroom.editorial.posts.post_pages import page
 
@@ -62,7 +62,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
     return _show(request, {})
 
 
-def asked_of(query: QueryDict) -> QueueFilter:
+def read_queue_filter(query: QueryDict) -> QueueFilter:
     """What an address asks for; what is odd in it asks for nothing."""
     found = {
         name: value
@@ -83,11 +83,11 @@ def asked_of(query: QueryDict) -> QueueFilter:
 def _show(
     request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
 ) -> HttpResponse:
-    asked = asked_of(request.GET)
+    asked = read_queue_filter(request.GET)
     found = Paginator(join_posts(filter_queue(asked)), _PAGE).get_page(request.GET.get("page"))
     there, rights = count_facets(), Rights.of(request)
     context = {
-        "lines": lines_of(request, found, words=words),
+        "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
         "asked": asked,
         "choices": _choices(asked, there),
@@ -96,7 +96,7 @@ def _show(
         "groups": [] if asked.like else _groups(request, asked),
         "rights": rights,
         "together": _together(asked, there.layer, len(found)) if rights.any else [],
-        "going_on": going_on(request) if rights.any else [],
+        "going_on": running_batches(request) if rights.any else [],
         "problem": problem,
         "note": request.POST.get("note", ""),
         "hides_ask": True,  # it would stand on the buttons
@@ -193,7 +193,7 @@ def _what(row: QueuedChange) -> str:
     notes = [note_of(one, References()).text for line in first for one in line.differences]
     signs = {"removed": "−", "inserted": "+"}
     drawn = [
-        f"{signs[part.kind]} {visible(part.text.strip())}"
+        f"{signs[part.kind]} {make_visible(part.text.strip())}"
         for line in first
         for part in line.segments
         if part.kind in signs

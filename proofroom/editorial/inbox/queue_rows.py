@@ -128,7 +128,7 @@ def reject_name_of(row: QueuedChange) -> str:
     return f"x.{row.pk}.{row.seen}"
 
 
-def lines_of(
+def build_queue_rows(
     request: HttpRequest,
     rows: Iterable[QueuedChange],
     *,

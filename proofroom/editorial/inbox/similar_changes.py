@@ -25,27 +25,27 @@ from content.models import Layer, Post, QueuedChange, Status
 from content.posts.reference_titles import load_titles as looked_up
 from content.posts.reference_titles import shared_props
 from content.review.cards import ChangeCard, cards_of_layer
-from content.review.references import References, Wanted, wanted_by
+from content.review.references import References, Wanted, collect_references
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.inbox.decisions import (
     decide,
-    packed,
+    pack_rows,
     read_marks,
     read_packed,
     require_opened,
 )
 from proofroom.editorial.inbox.labels import LAYERS
 from proofroom.editorial.inbox.page import (
-    asked_of,
     filter_words,
     group_words,
     inbox_url,
+    read_queue_filter,
 )
-from proofroom.editorial.inbox.queue_rows import QueueRow, Rights, lines_of
+from proofroom.editorial.inbox.queue_rows import QueueRow, Rights, build_queue_rows
 from proofroom.editorial.posts.post_pages import page
 
-SAMPLE: Final = 3
+SAMPLE_SIZE: Final = 3
 _VERBS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
 
 
@@ -66,7 +66,7 @@ def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
 @answers_refusals
 def inbox_all(request: HttpRequest) -> HttpResponse:
     """The same for all that the inbox's filters find in one layer."""
-    return _answer(request, replace(asked_of(request.GET), like=""))
+    return _answer(request, replace(read_queue_filter(request.GET), like=""))
 
 
 def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
@@ -87,7 +87,7 @@ def _show(
         if request.method == "GET" and asked.like:
             raise Http404(_("Nothing of this kind waits."))
         return HttpResponseRedirect(inbox_url())
-    lines = lines_of(request, listed)
+    lines = build_queue_rows(request, listed)
     rest = (
         list(rows.values_list("pk", "seen")[MAX_DECISIONS:MOST_IN_BATCH])
         if len(listed) == MAX_DECISIONS
@@ -102,11 +102,11 @@ def _show(
             "may_take": rights.take(layer),
             "may_reject": rights.reject,
         },
-        "samples": _samples(lines[:SAMPLE]),
-        "others": lines[SAMPLE:],
+        "samples": _samples(lines[:SAMPLE_SIZE]),
+        "others": lines[SAMPLE_SIZE:],
         "count": len(lines),
-        "other_count": len(lines[SAMPLE:]),
-        "rest": packed(rest),
+        "other_count": len(lines[SAMPLE_SIZE:]),
+        "rest": pack_rows(rest),
         "rest_count": len(rest),
         "total": len(lines) + len(rest),
         "is_all_there_may_be": len(lines) + len(rest) == MOST_IN_BATCH,
@@ -150,7 +150,7 @@ def _samples(lines: Sequence[QueueRow]) -> list[Sample]:
     wanted = Wanted()
     for view in views.values():
         for document in (view.document, view.below):
-            for kind, ids in wanted_by(view.changes, document).ids.items():
+            for kind, ids in collect_references(view.changes, document).ids.items():
                 wanted.ids[kind] |= ids
     shared = {
         id_: props

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import uuid4
 
-from content.rules.menus import DEEPEST, ITEM_URL_MAX, MOST_ITEMS
+from content.rules.menus import ITEM_URL_MAX, MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.core.json import Json, JsonObject
 
-WAYS: Final = ("up", "down", "in", "out", "remove")
+MOVES: Final = ("up", "down", "in", "out", "remove")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class MenuNode:
 
 def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
     """The rows of a tree of items, also of one that nobody checked; what is no item is left out."""
-    if not isinstance(items, list) or depth > DEEPEST:
+    if not isinstance(items, list) or depth > MAX_MENU_DEPTH:
         return
-    for item in items[: MOST_ITEMS + 1]:
+    for item in items[: MAX_MENU_ITEMS + 1]:
         if isinstance(item, Mapping):
             yield _row(item, depth)
             yield from rows_of(item.get("children", []), depth + 1)
@@ -62,10 +62,10 @@ def _row(item: Mapping[str, Json], depth: int) -> MenuRow:
     )
 
 
-def rows_sent(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
+def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
     """The rows of the form without scripts: `row` names them in order, each has fields of its own."""
     found: list[MenuRow] = []
-    for id_ in ids[: MOST_ITEMS + 1]:
+    for id_ in ids[: MAX_MENU_ITEMS + 1]:
         deepest = found[-1].depth + 1 if found else 0
         sent = data.get(f"depth-{id_}", "")
         depth = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 3 else 0
@@ -113,7 +113,7 @@ def by_path(nodes: Sequence[MenuNode], path: str = "items") -> Iterator[tuple[st
         yield from by_path(node.children, f"{path}.{place}.children")
 
 
-def moved(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
+def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
     """The rows after a button of one of them; as they were where there is no such row or nowhere to go."""
     place = next((at for at, row in enumerate(rows) if row.id == id_), None)
     if place is None:
@@ -123,7 +123,7 @@ def moved(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
     depth = own[0].depth
     if way == "remove":
         return before + _shifted(own[1:], -1) + after
-    if way == "in" and before and before[-1].depth >= depth and _height(own) < DEEPEST:
+    if way == "in" and before and before[-1].depth >= depth and _height(own) < MAX_MENU_DEPTH:
         return before + _shifted(own, 1) + after
     if way == "out" and depth:
         last = next((at for at, row in enumerate(after) if row.depth < depth), len(after))

@@ -25,7 +25,7 @@ from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.i18n.languages import site_languages
 from proofroom.editorial.menus.item_rows import MenuRow, rows_of
-from proofroom.editorial.menus.page import acted, items_sent, tree_context
+from proofroom.editorial.menus.page import apply_button, read_items, tree_context
 
 
 class MenuForm(forms.Form):
@@ -59,7 +59,7 @@ class ChangeMenuForm(MenuForm, RowsForm):
     items = forms.Field(required=False, widget=forms.HiddenInput)
 
     def rows_sent(self, data: QueryDict) -> object:
-        return items_sent(data)
+        return read_items(data)
 
 
 @admin.register(Menu)
@@ -115,7 +115,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         if request.method == "POST":
             # Those that cannot be read give way to the stored ones: an empty tree would be saved as one.
             with suppress(ValueError):
-                return acted(request.POST, row.locale)
+                return apply_button(request.POST, row.locale)
         return list(rows_of(row.items)), ""
 
     def change(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from content.menus.links import menu_post_ids, visible_links
 from content.models import Menu, Post, Status, Term
 from content.review.labels import type_label
-from content.rules.menus import DEEPEST, MOST_ITEMS
+from content.rules.menus import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.form_errors import with_label
@@ -23,15 +23,15 @@ from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import IndexPage, list_title
 from proofroom.editorial.menus.item_rows import (
-    WAYS,
+    MOVES,
     MenuNode,
     MenuRow,
     by_path,
     items_of,
-    moved,
+    move_row,
     nodes_of,
+    read_rows,
     rows_of,
-    rows_sent,
 )
 
 _MOST_POSTS: Final = 8
@@ -129,11 +129,11 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def items_sent(data: QueryDict) -> object:
+def read_items(data: QueryDict) -> object:
     """The items that a form sent: as JSON where a script did, else row by row. Raises `ValueError`."""
     if "items" in data:
         return _json(str(data["items"]))
-    return items_of(rows_sent(data, data.getlist("row")))
+    return items_of(read_rows(data, data.getlist("row")))
 
 
 def _json(text: str) -> object:
@@ -147,16 +147,16 @@ def _json(text: str) -> object:
     return found
 
 
-def acted(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
+def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
     """The rows after the button that was pressed, and what to say about it. Raises `ValueError`."""
-    rows = list(rows_of(items_sent(data)))
+    rows = list(rows_of(read_items(data)))
     do, _colon, key = data.get("do", "").partition(":")
-    if do in WAYS:
+    if do in MOVES:
         name = next((row.label or row.url for row in rows if row.id == key), "")
         said = _("Removed: %(name)s") % {"name": name} if do == "remove" else ""
-        return moved(rows, key, do), said
+        return move_row(rows, key, do), said
     new = _new_row(do, key, data, locale)
-    if new is None or len(rows) >= MOST_ITEMS:
+    if new is None or len(rows) >= MAX_MENU_ITEMS:
         return rows, ""
     said = _("Added at the end: %(name)s") % {"name": new.label or new.url}
     return [*rows, new], said
@@ -187,7 +187,7 @@ def tree_context(
     return {
         "nodes": nodes,
         "number": len(rows),
-        "deepest": DEEPEST,
+        "deepest": MAX_MENU_DEPTH,
         "words": words,
         "targets": targets(words, menu.locale),
         "links": visible_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects

@@ -31,8 +31,8 @@ from proofroom.definitions import modules
 from proofroom.editorial.post_editor.form_fields import (
     EditorField,
     fields_of,
-    typed_of,
-    value_of,
+    from_typed,
+    to_typed,
 )
 from proofroom.editorial.posts.list_columns import module_type
 
@@ -72,7 +72,7 @@ class GlobalForm(forms.Form):
         self.props = fields_of(definition.Props) if definition is not None else ()
         for prop in self.props:
             name = f"props.{prop.name}"
-            shown = typed_of(_flat(prop), self.stored.get(prop.name))
+            shown = to_typed(_flat(prop), self.stored.get(prop.name))
             self.fields[name] = _field(prop)
             self.initial[name] = shown
         self.fields["label"].help_text = initial["sentence"]
@@ -80,7 +80,7 @@ class GlobalForm(forms.Form):
     def values(self) -> JsonObject:
         """The props as they were typed; `RuleViolation` at the field that is no JSON."""
         return {
-            prop.name: value_of(
+            prop.name: from_typed(
                 _flat(prop),
                 self.cleaned_data[f"props.{prop.name}"],
                 self.stored.get(prop.name),

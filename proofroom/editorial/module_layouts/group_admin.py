@@ -34,7 +34,7 @@ from proofroom.definitions import allowed_modules, post_types
 from proofroom.definitions import modules as module_types
 from proofroom.editorial.posts.list_columns import PostTypeFilter, type_choices
 
-MOST: Final = 200
+MAX_MODULES: Final = 200
 Choices = list[tuple[str, list[tuple[str, str]]]]
 
 
@@ -64,14 +64,14 @@ class GroupModuleCard:
         return json.dumps(props or {}, indent=2, ensure_ascii=False)
 
 
-def modules_sent(data: QueryDict) -> list[JsonObject]:
+def read_modules(data: QueryDict) -> list[JsonObject]:
     """The modules that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
     if "modules" in data:
         found = _json(str(data["modules"]))
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
             raise ValueError(_("it is no list of objects"))
         return [row for row in found if isinstance(row, dict)]
-    return [_row(data, key) for key in data.getlist("row")[: MOST + 1]]
+    return [_row(data, key) for key in data.getlist("row")[: MAX_MODULES + 1]]
 
 
 def _row(data: Mapping[str, str], key: str) -> JsonObject:
@@ -105,11 +105,11 @@ def _json(text: str) -> Json:
     return found
 
 
-def acted(data: QueryDict) -> tuple[list[JsonObject], str]:
+def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
     """The modules after the button that was pressed, and what to say about it. Raises `ValueError`."""
-    rows = modules_sent(data)
+    rows = read_modules(data)
     do, _colon, key = data.get("do", "").partition(":")
-    if do == "add" and len(rows) < MOST:
+    if do == "add" and len(rows) < MAX_MODULES:
         new = _new(data.get("new", ""))
         said = _("Added at the end: %(name)s")
         return (
@@ -136,7 +136,7 @@ def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject
     named = {"name": GroupModuleCard(0, rows[place], (), False).label}
     if do == "remove":
         return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % named
-    if do == "copy" and len(rows) < MOST:
+    if do == "copy" and len(rows) < MAX_MODULES:
         return [*rows[: place + 1], dict(rows[place]), *rows[place + 1 :]], _(
             "Copied: %(name)s"
         ) % named
@@ -214,7 +214,7 @@ class ChangeGroupForm(GroupForm, RowsForm):
     modules = forms.Field(required=False, widget=forms.HiddenInput)
 
     def rows_sent(self, data: QueryDict) -> object:
-        return modules_sent(data)
+        return read_modules(data)
 
 
 @admin.register(ModuleGroup)
@@ -268,7 +268,7 @@ class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
         rows, said, problem = list(row.modules), "", ""
         if request.method == "POST":
             try:
-                rows, said = acted(request.POST)
+                rows, said = apply_button(request.POST)
             except ValueError as error:
                 problem = str(error)[:100]
         is_new = request.POST.get("do", "") == "add"

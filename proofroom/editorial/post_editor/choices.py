@@ -72,7 +72,7 @@ class PostChoices:
         return list(groups.items())
 
 
-def chosen(typed: Iterable[Typed]) -> Iterator[str]:
+def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:
     """The ids that stand in what is typed, however deep."""
     waiting: list[object] = list(typed)
     while waiting:

@@ -16,13 +16,13 @@ from proofroom.editorial.post_editor.form_fields import (
     REFERENCES,
     EditorField,
     Typed,
-    typed_of,
+    to_typed,
 )
 from proofroom.editorial.post_editor.module_summary import item_label
 from proofroom.editorial.post_editor.origins import Origin
 from proofroom.editorial.posts.panels import FieldAction
 
-BLANK: Final = "__n__"
+BLANK_INDEX: Final = "__n__"
 Choice = tuple[str, str]
 Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
 """Answers the choices of a reference, grouped."""
@@ -144,8 +144,8 @@ def _control(
 
 
 def _blank(form_field: EditorField, name: str, choices: Choices) -> list[Control]:
-    values = {inner.name: typed_of(inner, None) for inner in form_field.nested}
-    return _parts(form_field, f"{name}.{BLANK}", values, {}, choices)
+    values = {inner.name: to_typed(inner, None) for inner in form_field.nested}
+    return _parts(form_field, f"{name}.{BLANK_INDEX}", values, {}, choices)
 
 
 def _parts(

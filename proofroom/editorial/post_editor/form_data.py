@@ -26,10 +26,10 @@ from proofroom.editorial.post_editor.form import (
 )
 from proofroom.editorial.post_editor.form_fields import (
     Typed,
+    from_typed,
     read,
-    stamp,
-    typed_of,
-    value_of,
+    to_typed,
+    value_stamp,
 )
 from proofroom.editorial.post_editor.rich_text_values import is_as_stored
 from proofroom.editorial.post_editor.robots import ROBOTS, robots_from_form
@@ -65,7 +65,7 @@ class Sheet:
     def _is_typed_anew(self, unit: FormUnit) -> bool:
         typed = self.typed[unit.path]
         is_rich = unit.field.kind == "richtext"
-        return stamp(typed) != self.was.get(unit.path) and not (
+        return value_stamp(typed) != self.was.get(unit.path) and not (
             is_rich and is_as_stored(typed, unit.value)
         )
 
@@ -76,7 +76,7 @@ class Sheet:
     def stamps(self) -> dict[str, str]:
         """The stamps of what stands now, for the next `was`."""
         return {
-            unit.path: stamp(typed_of(unit.field, unit.value))
+            unit.path: value_stamp(to_typed(unit.field, unit.value))
             for unit in self.units()
             if not _is_new(unit.path)
         }
@@ -90,7 +90,7 @@ class Sheet:
 def open_sheet(document: PostDocument, shared: Shared) -> Sheet:
     """The form as it is first shown."""
     sheet = _empty(document, shared)
-    sheet.typed = {unit.path: typed_of(unit.field, unit.value) for unit in sheet.units()}
+    sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
     sheet.was, sheet.was_order = sheet.stamps(), list(document.order)
     return sheet
 
@@ -105,13 +105,13 @@ def read_sheet(document: PostDocument, shared: Shared, data: QueryDict) -> Sheet
     for unit in sheet.units():
         typed = read(unit.field, data, unit.path)
         is_known = unit.path in sheet.was or _is_new(unit.path)
-        current = typed_of(unit.field, unit.value)
+        current = to_typed(unit.field, unit.value)
         if data.get(f"take.{unit.path}") == "theirs":
             # Asked after others had changed it too, somebody kept the others' words.
-            sheet.was[unit.path], typed = stamp(current), current
+            sheet.was[unit.path], typed = value_stamp(current), current
         elif not is_known:
             # A value that came after the form was shown.
-            sheet.was[unit.path], typed = stamp(current), current
+            sheet.was[unit.path], typed = value_stamp(current), current
         sheet.typed[unit.path] = typed
     return sheet
 
@@ -122,7 +122,7 @@ def refresh(sheet: Sheet) -> list[str]:
     own = {unit.path for unit in sheet.touched()}
     for unit in sheet.units():
         if unit.path not in own:
-            sheet.typed[unit.path] = typed_of(unit.field, unit.value)
+            sheet.typed[unit.path] = to_typed(unit.field, unit.value)
     sheet.was, sheet.was_order = sheet.stamps(), list(sheet.document.order)
     return moved
 
@@ -170,7 +170,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
         if not unit.path.startswith("post."):
             continue
         name = unit.path.removeprefix("post.")
-        value = value_of(unit.field, sheet.typed[unit.path], unit.value, name)
+        value = from_typed(unit.field, sheet.typed[unit.path], unit.value, name)
         if name == ROBOTS:
             value = robots_from_form(value)
         if name.startswith(CUSTOM_PREFIX):
@@ -191,7 +191,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
 
 def _values(module: ModuleSection, sheet: Sheet, touched: Sequence[FormUnit]) -> JsonObject:
     return {
-        unit.field.name: value_of(unit.field, sheet.typed[unit.path], unit.value, unit.path)
+        unit.field.name: from_typed(unit.field, sheet.typed[unit.path], unit.value, unit.path)
         for unit in module.units
         if unit in touched
     }

@@ -94,7 +94,7 @@ def _choices(node: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     return tuple((str(value), option_label(value)) for value in cast("Sequence[Json]", values))
 
 
-def typed_of(field: EditorField, value: Json) -> Typed:
+def to_typed(field: EditorField, value: Json) -> Typed:
     """What a form shows of a stored value."""
     if field.kind == "repeater":
         items = value if isinstance(value, list | tuple) else []
@@ -122,7 +122,7 @@ def typed_of(field: EditorField, value: Json) -> Typed:
 
 def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
     values = value if isinstance(value, Mapping) else {}
-    return {inner.name: typed_of(inner, values.get(inner.name)) for inner in field.nested}
+    return {inner.name: to_typed(inner, values.get(inner.name)) for inner in field.nested}
 
 
 def read(field: EditorField, data: QueryDict, name: str) -> Typed:
@@ -156,7 +156,7 @@ def _read_object(field: EditorField, data: QueryDict, name: str) -> dict[str, Ty
     return {inner.name: read(inner, data, f"{name}.{inner.name}") for inner in field.nested}
 
 
-def value_of(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
+def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
     """The value to store. `old` is the present one, whose rich text is kept where its Markdown is unchanged.
 
     Raises `RuleViolation` on `where` for what is no JSON; everything else is judged by the services.
@@ -164,7 +164,7 @@ def value_of(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
     if field.kind == "repeater" and isinstance(typed, list):
         known = old if isinstance(old, list | tuple) else []
         return [
-            _object(field, item, nearest(field, item, known, at), f"{where}.{at}")
+            _object(field, item, match_item(field, item, known, at), f"{where}.{at}")
             for at, item in enumerate(typed)
         ]
     if field.kind == "object":
@@ -186,7 +186,7 @@ def _object(field: EditorField, typed: object, old: Json, where: str) -> Json:
     values = typed if isinstance(typed, dict) else {}
     before = old if isinstance(old, Mapping) else {}
     return {
-        inner.name: value_of(
+        inner.name: from_typed(
             inner, values[inner.name], before.get(inner.name), f"{where}.{inner.name}"
         )
         for inner in field.nested
@@ -194,7 +194,7 @@ def _object(field: EditorField, typed: object, old: Json, where: str) -> Json:
     }
 
 
-def nearest(field: EditorField, item: object, known: Sequence[Json], at: int) -> Json:
+def match_item(field: EditorField, item: object, known: Sequence[Json], at: int) -> Json:
     """The stored item that this one was typed from: the equal one, else the one in its place."""
     for old in known:
         if _typed_object(field, old) == item:
@@ -225,7 +225,7 @@ def _json(typed: str, where: str) -> Json:
         raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
 
 
-def stamp(typed: Typed) -> str:
+def value_stamp(typed: Typed) -> str:
     """A short word for a typed value, to see later whether it is still the same."""
     text = json.dumps(typed, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -12,7 +12,7 @@ from content.models import Layer
 from content.rules.check import clean_changes
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError
-from proofroom.core.http.frame_options import framed_by_the_admin
+from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.editorial.post_editor.choices import shared_modules
 from proofroom.editorial.post_editor.form_data import edit_of, read_sheet
 from proofroom.editorial.posts.post_pages import read
@@ -21,7 +21,7 @@ from proofroom.website.layer_pages import preview_page
 
 @answers_refusals
 @require_POST
-@framed_by_the_admin
+@allow_admin_frame
 def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the site for the form that is sent; a refused one answers 422 with the sentence that says why."""
     require(request, "posts.view")

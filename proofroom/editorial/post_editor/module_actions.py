@@ -12,8 +12,8 @@ from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import (
     EditorField,
     Typed,
-    stamp,
-    typed_of,
+    to_typed,
+    value_stamp,
 )
 
 
@@ -34,7 +34,7 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
         found = _list_at(sheet, target)
         if found is not None:
             field, items = found
-            items.append({inner.name: typed_of(inner, None) for inner in field.nested})
+            items.append({inner.name: to_typed(inner, None) for inner in field.nested})
     elif verb.startswith("item-"):
         path, _, number = target.rpartition(".")
         if number.isdecimal() and len(number) < 5:
@@ -52,9 +52,9 @@ def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
         return None
     sheet.modules.append(module)
     for unit in module.units:
-        sheet.typed[unit.path] = typed_of(unit.field, unit.value)
+        sheet.typed[unit.path] = to_typed(unit.field, unit.value)
         # Values count as typed only where they differ from the defaults, or a shared module's own.
-        sheet.was[unit.path] = stamp(sheet.typed[unit.path])
+        sheet.was[unit.path] = value_stamp(sheet.typed[unit.path])
     return module
 
 

@@ -85,7 +85,7 @@ _SENTENCES: Final = {
 }
 
 
-def origins(post: Post) -> dict[str, Origin]:
+def load_origins(post: Post) -> dict[str, Origin]:
     """Where the value at each path comes from that changed since the post was made. One query."""
     # What was there from the beginning needs no line of its own.
     later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
@@ -110,7 +110,7 @@ def _origin(row: Mapping[str, Any]) -> Origin:
 
 def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
     """The same with the runs that wrote them, as this person may see them. One query more where there are any."""
-    found = origins(post)
+    found = load_origins(post)
     runs = describe_runs(request, (origin.run_id for origin in found.values()))
     return {path: replace(one, run=runs.get(one.run_id)) for path, one in found.items()}
 

@@ -21,15 +21,15 @@ from proofroom.core.admin.permissions import may
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import modules
-from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen
+from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import (
     EditorField,
     Typed,
-    nearest,
-    typed_of,
+    match_item,
+    to_typed,
 )
 from proofroom.editorial.post_editor.module_cards import ModuleCard, cards_of
 from proofroom.editorial.post_editor.origins import Origin, ai_share, origin_at, origins_of
@@ -106,7 +106,7 @@ def add_script_data(
     if control.source is not None:
         control.origin, control.is_ai = control.source.words, control.source.is_ai
     if unit.field.kind in _RESETTABLE and default is not None:
-        control.default = str(typed_of(unit.field, default))
+        control.default = str(to_typed(unit.field, default))
 
 
 def _dress(control: Control, field: EditorField, typed: object, stored: Json) -> None:
@@ -118,7 +118,7 @@ def _dress(control: Control, field: EditorField, typed: object, stored: Json) ->
     elif field.kind == "repeater" and isinstance(typed, list):
         known = stored if isinstance(stored, list | tuple) else []
         for at, item in enumerate(typed):
-            _parts(control.items[at], field, item, nearest(field, item, known, at))
+            _parts(control.items[at], field, item, match_item(field, item, known, at))
         _parts(control.blank, field, {}, None)
     elif field.kind == "object":
         _parts(control.parts, field, typed, stored)
@@ -325,7 +325,7 @@ class _Controls:
     def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
         self.sheet, self.errors = sheet, errors
         self.origins = origins_of(frame.request, frame.post)
-        self.choices = PostChoices(frame.post, chosen(sheet.typed.values()))
+        self.choices = PostChoices(frame.post, chosen_ids(sheet.typed.values()))
         self.actions = field_actions(frame.request, frame.post)
         self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
 

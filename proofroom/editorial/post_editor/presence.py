@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from content.posts.presence import close_editor, list_open_editors, mark_editing
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import RuleViolation
-from proofroom.core.realtime.presence import told_to
+from proofroom.core.realtime.presence import presence_message
 from proofroom.editorial.posts.post_pages import find_post
 
 
@@ -30,4 +30,4 @@ def report_presence(request: HttpRequest, post_id: UUID) -> HttpResponse:
     except RuleViolation as error:
         return JsonResponse({"error": error.message}, status=error.status)
     pages = list_open_editors([post.pk]).get(post.pk, [])
-    return JsonResponse({"editing": told_to(actor.user.pk, pages)})
+    return JsonResponse({"editing": presence_message(actor.user.pk, pages)})

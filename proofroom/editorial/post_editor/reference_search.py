@@ -51,11 +51,11 @@ def search_targets(request: HttpRequest) -> JsonResponse:
         among=[one for one in _word(request, "among").split(",") if one],
         without=_word(request, "without"),
     )
-    found = posts_for(asked) if asked.kind in _POSTS else terms_for(asked)
+    found = search_posts(asked) if asked.kind in _POSTS else search_terms(asked)
     return JsonResponse({"results": found})
 
 
-def posts_for(asked: ReferenceSearch) -> list[JsonObject]:
+def search_posts(asked: ReferenceSearch) -> list[JsonObject]:
     """Posts by title, words, path or id, the best first; without words the newest. At most two queries."""
     rows = Post.objects.alive().filter(is_placeholder=False)
     if asked.locale:
@@ -80,11 +80,11 @@ def _found(rows: QuerySet[Post], words: str) -> list[Post]:
     if len(titled) == _MOST:
         return titled
     known = {post.pk for post in titled}
-    told = posts.by_rank(posts.matching(rows, words))[:_MOST]
+    told = posts.order_by_rank(posts.search_posts(rows, words))[:_MOST]
     return [*titled, *(post for post in told if post.pk not in known)][:_MOST]
 
 
-def terms_for(asked: ReferenceSearch) -> list[JsonObject]:
+def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
     """Terms whose name begins with the words or has them inside, by taxonomy."""
     rows = Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects
     if asked.among:

@@ -30,7 +30,7 @@ from proofroom.editorial.post_editor.form_data import (
     read_sheet,
     refresh,
 )
-from proofroom.editorial.post_editor.form_fields import stamp
+from proofroom.editorial.post_editor.form_fields import value_stamp
 from proofroom.editorial.post_editor.module_actions import rearrange
 from proofroom.editorial.post_editor.page import Frame, show, version_sent
 from proofroom.editorial.post_editor.rich_text_values import DOCUMENT, normalize_line_ends
@@ -58,7 +58,7 @@ def collect_unsaved_text(sheet: Sheet, data: QueryDict) -> list[str]:
 
 
 def _was(sheet: Sheet, name: str, text: str) -> bool:
-    return sheet.was.get(name) == stamp(text)
+    return sheet.was.get(name) == value_stamp(text)
 
 
 def is_saved_in_place(request: HttpRequest) -> bool:

@@ -16,7 +16,7 @@ from content.models import Layer, Post
 from content.models.preview_link import PREVIEW_LAYERS
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import answers_refusals, may, require
-from proofroom.core.http.frame_options import framed_by_the_admin
+from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 from proofroom.editorial.translations.copy_forms import PreviewForm
 from proofroom.website.layer_pages import preview_page
@@ -82,7 +82,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 @answers_refusals
-@framed_by_the_admin
+@allow_admin_frame
 def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the site itself, as the layer has it."""
     require(request, "posts.view")

@@ -108,8 +108,8 @@ class PostAdmin(PermittedAdmin[Post]):
     ) -> tuple[QuerySet[Post], bool]:
         if not search_term:
             return queryset, False
-        found = posts.matching(queryset, search_term)
-        return found if ORDER_VAR in request.GET else posts.by_rank(found), False
+        found = posts.search_posts(queryset, search_term)
+        return found if ORDER_VAR in request.GET else posts.order_by_rank(found), False
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

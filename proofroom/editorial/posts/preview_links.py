@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.models import PreviewLink
 from content.previews.services import create_preview_link, revoke_preview_link, why_closed
-from proofroom.core.admin.form_pages import saved
+from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -61,7 +61,7 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
         made.append(preview_url(token))
 
     if form.is_bound:
-        saved(form, create)
+        save_form(form, create)
     rows = post.preview_links.select_related("created_by").order_by("-created_at")[:_MOST]
     lines = [PreviewLinkRow(row, why_closed(row)) for row in rows]
     return post_page(

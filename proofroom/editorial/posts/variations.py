@@ -21,9 +21,9 @@ from content.posts.reference_titles import references_of
 from content.review.cards import CardGroup, cards_between
 from content.review.labels import label_of, module_names
 from content.variations.assignment import ORIGINAL
-from content.variations.services import create_variation, promote_variation, won_by
+from content.variations.services import create_variation, promote_variation, winning_document
 from content.variations.traffic import change_variation
-from proofroom.core.admin.form_pages import saved
+from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -80,7 +80,7 @@ def find_moved_versions(request: HttpRequest, post: Post, row: Post) -> list[Mov
 
 def changes_of(row: Post, layers: Layers) -> list[CardGroup]:
     """What a promotion would change of the live content."""
-    after = won_by(row, layers.live)
+    after = winning_document(row, layers.live)
     changes = diff(layers.live, after)
     return cards_between(layers.live, after, changes, references_of(changes, layers.live, after))
 
@@ -127,7 +127,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.view")
     post, layers = read(post_id)
     form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
-    if form.is_bound and saved(form, lambda: _create(request, post, form)):
+    if form.is_bound and save_form(form, lambda: _create(request, post, form)):
         return HttpResponseRedirect(request.path)
     if request.POST.get("do") == "promote":
         if promote_reviewed(request, post):

@@ -23,10 +23,10 @@ from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import FormUnit, module_section, post_sections
 from proofroom.editorial.post_editor.form_fields import (
     Typed,
+    from_typed,
     read,
-    stamp,
-    typed_of,
-    value_of,
+    to_typed,
+    value_stamp,
 )
 from proofroom.editorial.post_editor.rich_text_values import normalize_line_ends
 from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
@@ -55,7 +55,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
         raise Http404(_("No such field."))
     if request.method == "POST":
         return _save(reviewed, path)
-    typed = {unit.path: typed_of(unit.field, unit.value) for unit in units}
+    typed = {unit.path: to_typed(unit.field, unit.value) for unit in units}
     return _show(reviewed, path, units, typed)
 
 
@@ -63,7 +63,7 @@ def _gone(reviewed: Reviewed, path: str) -> HttpResponse:
     """Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied."""
     messages.warning(reviewed.request, _("This change is not staged any more."))
     typed = normalize_line_ends(reviewed.request.POST.get(path, ""))
-    if typed.strip() and stamp(typed) != reviewed.request.POST.get(f"was.{path}"):
+    if typed.strip() and value_stamp(typed) != reviewed.request.POST.get(f"was.{path}"):
         text = _("What you typed is not saved: %(words)s")
         messages.warning(reviewed.request, text % {"words": typed[:_MOST_SAID]})
     return _done(reviewed, "")
@@ -101,14 +101,14 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
 
     def change(document: PostDocument) -> PostDocument:
         now = units_of(path, document)
-        if any(stamp(typed_of(unit.field, unit.value)) != was.get(unit.path) for unit in now):
+        if any(value_stamp(to_typed(unit.field, unit.value)) != was.get(unit.path) for unit in now):
             raise Conflict(
                 _(
                     "Somebody changed this while you were typing. Your words are below; look at both."
                 ),
                 code="stale_version",
             )
-        touched = [unit for unit in now if stamp(typed[unit.path]) != was[unit.path]]
+        touched = [unit for unit in now if value_stamp(typed[unit.path]) != was[unit.path]]
         return _put(document, touched, typed) if touched else document
 
     try:
@@ -131,7 +131,7 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
 
 def _put(document: PostDocument, units: list[FormUnit], typed: Mapping[str, Typed]) -> PostDocument:
     values: JsonObject = {
-        unit.field.name: value_of(unit.field, typed[unit.path], unit.value, unit.path)
+        unit.field.name: from_typed(unit.field, typed[unit.path], unit.value, unit.path)
         for unit in units
     }
     start = units[0].path
@@ -156,7 +156,7 @@ def _show(
     context = {
         "controls": controls,
         # What stands now: after a conflict the next try is over that.
-        "stamps": [(unit.path, stamp(typed_of(unit.field, unit.value))) for unit in units],
+        "stamps": [(unit.path, value_stamp(to_typed(unit.field, unit.value))) for unit in units],
         "problem": error.message if error and not is_at_fields else "",
         "label": label,
         "action": post_url("review_edit", post, _query(reviewed.view.layer, path)),

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from content.models import Term
-from content.rules.taxonomy import DEEPEST
+from content.rules.taxonomy import MAX_TERM_DEPTH
 from content.terms.services import change_term, place_term
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.errors import CmsError, NotFound, invalid
@@ -77,7 +77,7 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         "shown": shown,
         "nodes": nodes,
         "number": number,
-        "deepest": DEEPEST if shown.taxonomy.hierarchical else 1,
+        "deepest": MAX_TERM_DEPTH if shown.taxonomy.hierarchical else 1,
         "closed": number > MANY_TERMS,
         "has_buttons": number <= MAX_MOVE_BUTTONS,
         "taxonomies": _taxonomies(shown, numbers),

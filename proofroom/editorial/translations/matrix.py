@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import Layer, Post, QueuedChange
 from content.review.labels import type_label
-from content.translations.queries import STATES, MatrixFilter, originals
+from content.translations.queries import STATES, MatrixFilter, list_originals
 from content.translations.translate import create_translation
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.admin.permissions import (
@@ -151,7 +151,7 @@ def translations(request: HttpRequest) -> HttpResponse:
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     asked = read_matrix_filter(request)
     locales = [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
-    found = Paginator(originals(asked, _types(), settings.CMS_ENV.locales), _PAGE)
+    found = Paginator(list_originals(asked, _types(), settings.CMS_ENV.locales), _PAGE)
     shown = found.get_page(request.GET.get("page"))
     rows = rows_of(list(shown), locales)
     context: dict[str, Any] = {

@@ -20,7 +20,7 @@ from content.models import Post
 from content.review.labels import label_of, module_label, module_names
 from content.translations.translate import create_translation, mark_up_to_date
 from content.translations.translation_status import TranslationState, states_of
-from proofroom.core.admin.form_pages import saved
+from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -73,7 +73,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         )
 
     states = states_of(rows)
-    if form.is_bound and saved(form, create):
+    if form.is_bound and save_form(form, create):
         return HttpResponseRedirect(request.path)
     if request.POST.get("do") == "checked" and post.pk in states:
         with refusals_as_messages(request):

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from proofroom.core.admin.edit_pages import EditAdmin
-from proofroom.core.admin.form_pages import form_page, saved
+from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -228,7 +228,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
         def save() -> None:
             update_webhook(webhook_id=row.pk, actor=actor_of(request), changes=form.changes())
 
-        if not (form.is_bound and saved(form, save)):
+        if not (form.is_bound and save_form(form, save)):
             return webhook_page(request, row, form)
         if form.made:
             row = self._find(object_id)

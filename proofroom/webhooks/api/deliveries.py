@@ -24,8 +24,8 @@ from proofroom.core.api.query import read_query
 from proofroom.core.api.schema import (
     PAGES,
     UUID_TEXT,
-    choice,
-    query,
+    choice_schema,
+    query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.webhooks import queries
@@ -33,12 +33,14 @@ from proofroom.webhooks.models import DeliveryStatus
 from proofroom.webhooks.services.replay import replay_delivery
 
 DELIVERY_PARAMETERS: Final = [
-    query("webhookId", "Deliveries to a webhook.", UUID_TEXT),
-    query("workflowId", "Deliveries of a workflow."),
-    query("receiver", "Deliveries to a kind of receiver.", choice(*queries.RECEIVERS)),
-    query("status", "Status.", choice(*DeliveryStatus.values)),
-    query("event", "Name of the event, such as post.published."),
-    query("postId", "Deliveries about a post.", UUID_TEXT),
+    query_parameter("webhookId", "Deliveries to a webhook.", UUID_TEXT),
+    query_parameter("workflowId", "Deliveries of a workflow."),
+    query_parameter(
+        "receiver", "Deliveries to a kind of receiver.", choice_schema(*queries.RECEIVERS)
+    ),
+    query_parameter("status", "Status.", choice_schema(*DeliveryStatus.values)),
+    query_parameter("event", "Name of the event, such as post.published."),
+    query_parameter("postId", "Deliveries about a post.", UUID_TEXT),
     *PAGES,
 ]
 

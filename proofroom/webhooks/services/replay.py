@@ -19,7 +19,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.task_queue.wake_up import send_after_commit
 from proofroom.webhooks.dispatch import (
     channel_of,
     new_delivery,
@@ -89,7 +89,7 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     if found["first"] is not None:
         row.replay_after, row.replay_until = found["first"] - 1, found["last"]
         row.save(update_fields=["replay_after", "replay_until"])
-        after_commit(replay_deliveries.delay, f"the replay of webhook {row.pk}")
+        send_after_commit(replay_deliveries.delay, f"the replay of webhook {row.pk}")
     payload: dict[str, Json] = {"webhookId": str(row.pk), "since": since.isoformat()}
     outbox.record(REPLAYED, actor=actor, payload=payload)
     return row
