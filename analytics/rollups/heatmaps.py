@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
 
 from analytics.models import HeatCell
-from analytics.rollups.click_positions import NO_POSITION, PAGE_OF_MODULES, PAGE_ALONE
+from analytics.rollups.click_positions import NO_POSITION, PAGE_ALONE, PAGE_OF_MODULES
 from analytics.rollups.report_types import (
     Heat,
     HeatAsked,

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.rollups.aggregate import lock_state
-from analytics.rollups.click_positions import PAGE_OF_MODULES, PAGE_ALONE
+from analytics.rollups.click_positions import PAGE_ALONE, PAGE_OF_MODULES
 from analytics.rollups.counts import FORM
 
 MAX_VALUES_KEPT: Final = 200

@@ -112,9 +112,8 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
     image = site_image(asset)
     dark = dark_status(asset) if image else "none"
     # The newest entries of the log about the file, in sentences; sizes are a matter of machines.
-    rows = filter_by_entity(filter_activity(ActivityFilter(event="media")), str(asset.pk)).exclude(
-        name="media.variants"
-    )
+    of_media = filter_activity(ActivityFilter(event="media"))
+    rows = filter_by_entity(of_media, str(asset.pk)).exclude(name="media.variants")
     return {
         "asset": asset,
         "choice": choice_of(asset),

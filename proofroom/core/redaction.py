@@ -15,7 +15,7 @@ from django.conf import settings
 
 from proofroom.core.hooks import Hook
 
-REDACTED_SECRET: Final = "[hidden]"
+REDACTED_SECRET: Final = "[hidden]"  # noqa: S105  # what stands in the place of one
 REDACTED_ADDRESS: Final = "[address]"
 # A shorter one would blank out ordinary words.
 _SHORTEST: Final = 6

@@ -18,7 +18,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
-TOKEN_PREFIX: Final = "cms_"
+TOKEN_PREFIX: Final = "cms_"  # noqa: S105  # no secret: how every one begins
 
 
 @transaction.atomic
