@@ -58,7 +58,8 @@ def _hit(words: Dialect) -> str:
     return f"""
         {_placed(words)}, hit AS (
             SELECT {of_event}, CASE WHEN module IS NULL OR mx IS NULL OR my IS NULL
-                THEN '{PAGE_ALONE}' ELSE '{PAGE_OF_MODULES}' END AS module_id, {cell("px", f"* {PAGE_CELLS}", PAGE_CELLS - 1)} AS across,
+                THEN '{PAGE_ALONE}' ELSE '{PAGE_OF_MODULES}' END AS module_id,
+                {cell("px", f"* {PAGE_CELLS}", PAGE_CELLS - 1)} AS across,
                 {cell("py", "/ 10", PAGE_HIGH // 10 - 1)} AS down,
                 {whole("px * 10000 + 0.5")} AS x, {whole("py * 10 + 0.5")} AS y
             FROM placed WHERE px IS NOT NULL
