@@ -21,12 +21,7 @@ from forms.queries import titles_of_forms
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import (
-    Arguments,
-    NoArguments,
-    Result,
-    tool,
-)
+from proofroom.core.tools import Arguments, NoArguments, Result, tool
 from proofroom.core.tools.call import note_untrusted
 from proofroom.core.tools.pagination import Paged, ToolPage, page
 from proofroom.core.tools.progress import CallCancelled, check_cancelled

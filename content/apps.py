@@ -17,29 +17,20 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import (  # noqa: F401  # checks and tools register themselves
-            checks,
-            tools,
-        )
+        from content import checks, tools  # noqa: F401  # checks and tools register themselves
         from content.find_replace.posts import PostSource
         from content.find_replace.shared_content import MENUS, TERMS, GlobalModuleSource
         from content.inbox.health import check_queue
         from content.inbox.updates import follow
         from content.layers.hooks import layers_written
-        from content.media_usage import (  # checks and tools register themselves
-            usage_rows,
-        )
+        from content.media_usage import usage_rows  # checks and tools register themselves
         from content.media_usage.usage_rows import GLOBAL, POST
-        from content.paths import (  # checks and tools register themselves
-            tree_changes,
-        )
+        from content.paths import tree_changes  # checks and tools register themselves
         from content.paths.pattern_changes import follow_pattern
         from content.posts.presence import list_open_editors
         from content.posts.queries import visible_titles
         from content.posts.realtime import post_visibility_rule
-        from content.search import (  # checks and tools register themselves
-            updates,
-        )
+        from content.search import updates  # checks and tools register themselves
         from media.usage_sources import holder_lookups
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups

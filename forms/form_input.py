@@ -15,12 +15,7 @@ from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from forms.fields import (
-    MAX_FIELDS,
-    Field,
-    Label,
-    find_field_faults,
-)
+from forms.fields import MAX_FIELDS, Field, Label, find_field_faults
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import Json
 from proofroom.core.validation.errors import (

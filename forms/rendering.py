@@ -9,12 +9,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from forms.fields import (
-    HONEYPOT,
-    MAX_LENGTHS,
-    Field,
-    FieldType,
-)
+from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.database.statements import Row, Statement

@@ -10,12 +10,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 from PIL import Image
 
-from media.images import (
-    encode_image,
-    frames_of,
-    normalize_orientation,
-    strip_metadata,
-)
+from media.images import encode_image, frames_of, normalize_orientation, strip_metadata
 from proofroom.core.errors import invalid
 
 _JPEG, _PNG = ("JPEG", ".jpg"), ("PNG", ".png")

@@ -16,13 +16,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
-from proofroom.core.tools.pagination import (
-    Paged,
-    ToolPage,
-    page,
-    page_after,
-    page_of_ranked,
-)
+from proofroom.core.tools.pagination import Paged, ToolPage, page, page_after, page_of_ranked
 
 _MOST_CHECKED: Final = 5_000
 """Files that one call goes through."""

@@ -24,12 +24,7 @@ from agents_app.runs.lifecycle import find_run
 from agents_app.runs.wait_for_run import MAX_WAIT_SECONDS, wait_for_run
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.api.answer import (
-    Answer,
-    TextOrNull,
-    described,
-    list_of,
-)
+from proofroom.core.api.answer import Answer, TextOrNull, described, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared

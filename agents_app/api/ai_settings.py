@@ -22,12 +22,7 @@ from agents_app.settings.ai_settings import (
 )
 from agents_app.settings.providers import providers
 from proofroom.core.api.answer import Answer, TextOrNull, one_of
-from proofroom.core.api.body import (
-    Body,
-    Whole,
-    Words,
-    read_body,
-)
+from proofroom.core.api.body import Body, Whole, Words, read_body
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet, expected_version
 

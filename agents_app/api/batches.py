@@ -22,12 +22,7 @@ from agents_app.batches.queries import (
 )
 from agents_app.models import AgentBatch, RunStatus
 from agents_app.presenters import RunState, UsageAnswer
-from proofroom.core.api.answer import (
-    Answer,
-    MetaAnswer,
-    PersonAnswer,
-    TextOrNull,
-)
+from proofroom.core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES

@@ -21,19 +21,9 @@ from agents_app.budgets.changes import (
     LimitChanges,
     set_budget,
 )
-from agents_app.budgets.limits import (
-    ALL_AGENTS_KEY,
-    begin_of,
-    number,
-    today,
-)
+from agents_app.budgets.limits import ALL_AGENTS_KEY, begin_of, number, today
 from agents_app.presenters import UsageAnswer
-from proofroom.core.api.answer import (
-    Answer,
-    MetaAnswer,
-    TextOrNull,
-    list_of,
-)
+from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared

@@ -37,12 +37,7 @@ from proofroom.core.api.answer import (
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import (
-    PAGES,
-    UUID_TEXT,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 

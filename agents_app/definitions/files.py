@@ -11,12 +11,7 @@ from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.runs.field_target import type_of_key
-from proofroom.core.definition_files import (
-    DefinitionFiles,
-    Unreadable,
-    from_json,
-    from_yaml,
-)
+from proofroom.core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
 
 
 def _front_matter(text: str) -> object:

@@ -5,13 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import (
-    Field,
-    SecretStr,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from agents_app.definitions.reactions import Reaction
 from proofroom.core.definition_files import DefinitionPart, FileDefinition

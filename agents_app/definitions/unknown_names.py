@@ -11,12 +11,7 @@ from django.utils.translation import gettext
 from agents_app.definitions.schema import AgentDefinition
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from proofroom.core.tools import all_tools
-from proofroom.definitions import (
-    FieldType,
-    modules,
-    post_types,
-    props_of,
-)
+from proofroom.definitions import FieldType, modules, post_types, props_of
 
 _FIELD_TYPES: Final = get_args(FieldType)
 

@@ -37,12 +37,7 @@ from media.metadata import clean_alt_text
 from media.models import Asset
 from media.services.store import store_image
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    CmsError,
-    NotFound,
-    RuleViolation,
-    invalid,
-)
+from proofroom.core.errors import CmsError, NotFound, RuleViolation, invalid
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 if TYPE_CHECKING:

@@ -16,20 +16,10 @@ from django.utils import translation
 from django.utils.translation import get_supported_language_variant
 
 from agents_app.models import AgentRun, RunStep
-from agents_app.progress.run_progress import (
-    load_runs,
-    load_steps,
-    progress_version,
-    run_progress,
-)
+from agents_app.progress.run_progress import load_runs, load_steps, progress_version, run_progress
 from proofroom.core.realtime.base_consumer import PageConsumer
 from proofroom.core.realtime.open_page import NOT_AUTHORIZED, OpenPage
-from proofroom.core.realtime.polling_hub import (
-    CHECK_SECONDS,
-    Hubs,
-    Page,
-    PageHub,
-)
+from proofroom.core.realtime.polling_hub import CHECK_SECONDS, Hubs, Page, PageHub
 from proofroom.core.realtime.sessions import Ticket, still_authorized
 
 CLOSE_NOT_FOUND: Final = 4404

@@ -10,12 +10,7 @@ from pydantic import JsonValue
 
 from proofroom.core.json import Json
 from proofroom.core.validation.conditions import value_at
-from proofroom.webhooks.automation.templates import (
-    PLACEHOLDER,
-    fault_of,
-    filled,
-    words_of,
-)
+from proofroom.webhooks.automation.templates import PLACEHOLDER, fault_of, filled, words_of
 
 ROOTS: Final = frozenset({"agent", "run", "result", "data"})
 """What placeholders and conditions may begin with."""

@@ -34,12 +34,7 @@ from agents_app.runs.scope import run_actor
 from agents_app.runs.tool_policy import usable_tool, usable_tools
 from agents_app.runs.undo_log import undo_recording
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    CmsError,
-    Conflict,
-    NotAllowed,
-    NotFound,
-)
+from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import call as calling
 

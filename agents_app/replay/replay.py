@@ -16,12 +16,7 @@ from agents_app.models import AgentRun, RunMessage
 from agents_app.providers.interface import ProviderChoice, ProviderError
 from agents_app.replay.decisions import DecidedRun
 from agents_app.replay.new_answers import ReplaySpending, ask
-from agents_app.replay.recorded_inputs import (
-    ReplayInput,
-    UnusableRun,
-    given_to,
-    proposals,
-)
+from agents_app.replay.recorded_inputs import ReplayInput, UnusableRun, given_to, proposals
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject

@@ -25,12 +25,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import interface
-from agents_app.providers.interface import (
-    ProviderError,
-    StepRecord,
-    ToolAnswer,
-    ToolSpec,
-)
+from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
 from agents_app.providers.selection import choose_provider
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.lifecycle import end_run, held_back, lock_posts, record_run_end, wake_next
@@ -72,12 +67,7 @@ from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away
-from proofroom.core.errors import (
-    CmsError,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Tool, get_tool
 from proofroom.core.tools import call as calling

@@ -9,14 +9,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from agents_app.models import (
-    UNFINISHED,
-    AgentRun,
-    RunMessage,
-    RunReaction,
-    RunStatus,
-    RunStep,
-)
+from agents_app.models import UNFINISHED, AgentRun, RunMessage, RunReaction, RunStatus, RunStep
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 

@@ -10,21 +10,8 @@ from typing import Final, Literal
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
-from analytics.rollups.report_types import (
-    Moment,
-    Referrer,
-    Share,
-    Summary,
-    TopPost,
-    Totals,
-)
-from proofroom.core.admin.charts import (
-    Upright,
-    line,
-    part,
-    rounded,
-    upright,
-)
+from analytics.rollups.report_types import Moment, Referrer, Share, Summary, TopPost, Totals
+from proofroom.core.admin.charts import Upright, line, part, rounded, upright
 
 _DAYS_DRAWN: Final = 92
 """Of a longer period each column is a week."""

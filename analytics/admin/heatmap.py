@@ -27,12 +27,7 @@ from analytics.models import EventType, HeatSheet, PostCount
 from analytics.rollups import heatmaps
 from analytics.rollups.aggregate import catch_up
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import (
-    Heat,
-    HeatAsked,
-    ModuleClicks,
-    Spot,
-)
+from analytics.rollups.report_types import Heat, HeatAsked, ModuleClicks, Spot
 from content.document import PostDocument
 from content.models import Post, Revision
 from content.review.labels import module_names

@@ -14,12 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.experiments.confidence import Range
-from analytics.experiments.evaluation import (
-    GOAL_PATTERN,
-    EvaluatedArm,
-    Trial,
-    evaluate_trial,
-)
+from analytics.experiments.evaluation import GOAL_PATTERN, EvaluatedArm, Trial, evaluate_trial
 from analytics.experiments.sentences import (
     doubt_sentence,
     goal_label,

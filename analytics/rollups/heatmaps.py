@@ -10,12 +10,7 @@ from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
 
 from analytics.models import HeatCell
 from analytics.rollups.click_positions import NO_POSITION, PAGE_ALONE, PAGE_OF_MODULES
-from analytics.rollups.report_types import (
-    Heat,
-    HeatAsked,
-    ModuleClicks,
-    Spot,
-)
+from analytics.rollups.report_types import Heat, HeatAsked, ModuleClicks, Spot
 from content.models import Post
 from content.posts import post_repository
 from content.review.labels import module_names

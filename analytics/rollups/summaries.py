@@ -11,14 +11,7 @@ from django.db.models import Q, QuerySet, Sum
 from analytics.models import Dimension, PostCount, RollUp, SiteCount
 from analytics.rollups.months import months_to
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import (
-    Moment,
-    Referrer,
-    Share,
-    Summary,
-    TopPost,
-    Totals,
-)
+from analytics.rollups.report_types import Moment, Referrer, Share, Summary, TopPost, Totals
 from content.models import Post
 
 TOP: Final = 10

@@ -16,12 +16,7 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, RuleViolation, invalid
-from proofroom.definitions import (
-    find_post_type,
-    modules,
-    props_of,
-    why_excluded,
-)
+from proofroom.definitions import find_post_type, modules, props_of, why_excluded
 
 WORD_MAX: Final = 200
 REGISTRY_PARAMETERS: Final = [query_parameter("postType", "A post type."), *PAGES]

@@ -21,21 +21,11 @@ from content.feedback.services import (
     delete_feedback,
 )
 from content.models import Feedback, FeedbackCategory, FeedbackStatus
-from proofroom.core.api.answer import (
-    Answer,
-    PersonAnswer,
-    list_of,
-    one_of,
-)
+from proofroom.core.api.answer import Answer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import (
-    PAGES,
-    UUID_TEXT,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 

@@ -14,26 +14,10 @@ from rest_framework.response import Response
 from content import presenters
 from content.api.common_answers import LayerText, Props, StatusText
 from content.global_modules import queries
-from content.global_modules.services import (
-    create_global,
-    delete_global,
-    edit_global,
-    revert_global,
-)
+from content.global_modules.services import create_global, delete_global, edit_global, revert_global
 from content.models import ModuleInstance
-from proofroom.core.api.answer import (
-    Answer,
-    MetaAnswer,
-    PersonAnswer,
-    list_of,
-    one_of,
-)
-from proofroom.core.api.body import (
-    Body,
-    Words,
-    body_object,
-    read_body,
-)
+from proofroom.core.api.answer import Answer, MetaAnswer, PersonAnswer, list_of, one_of
+from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter

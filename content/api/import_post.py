@@ -18,12 +18,7 @@ from content.posts.import_post import import_post
 from content.rules.modules import MODULES_MAX
 from content.rules.terms import MAX_TERMS
 from proofroom.core.api.answer import described
-from proofroom.core.api.body import (
-    Body,
-    Words,
-    body_object,
-    check,
-)
+from proofroom.core.api.body import Body, Words, body_object, check
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid

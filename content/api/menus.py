@@ -20,37 +20,15 @@ from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
 from content.menus.links import MenuLink, visible_links
-from content.menus.services import (
-    NAME_MAX,
-    SLUG_MAX,
-    change_menu,
-    create_menu,
-    delete_menu,
-)
+from content.menus.services import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
 from content.models import Menu
 from content.posts import queries
-from content.rules.menus import (
-    ITEM_TYPES,
-    ITEM_URL_MAX,
-    LABEL_MAX,
-    MAX_MENU_DEPTH,
-    MAX_MENU_ITEMS,
-)
-from proofroom.core.api.answer import (
-    Answer,
-    described,
-    list_of,
-    one_of,
-)
+from content.rules.menus import ITEM_TYPES, ITEM_URL_MAX, LABEL_MAX, MAX_MENU_DEPTH, MAX_MENU_ITEMS
+from proofroom.core.api.answer import Answer, described, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import (
-    LOCATION,
-    PAGES,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, invalid
 

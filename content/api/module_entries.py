@@ -9,12 +9,7 @@ from content.document import PostDocument
 from content.posts import document_edits
 from content.posts.queries import shared_module
 from proofroom.core.actor import Actor
-from proofroom.core.api.body import (
-    Body,
-    Whole,
-    Words,
-    check,
-)
+from proofroom.core.api.body import Body, Whole, Words, check
 from proofroom.core.errors import RuleViolation, invalid
 
 MOST = 300

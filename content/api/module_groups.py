@@ -21,12 +21,7 @@ from content.module_layouts.queries import (
 )
 from content.module_layouts.services import create_group, delete_group, edit_group
 from proofroom.core.api.answer import Answer, list_of
-from proofroom.core.api.body import (
-    Body,
-    Words,
-    body_object,
-    read_body,
-)
+from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter

@@ -21,12 +21,7 @@ from content.posts.edit import edit_post
 from content.presenters.modules import ModuleAnswer
 from content.rules.modules import rekey_for_module
 from proofroom.core.api.answer import Answer, MetaAnswer, described
-from proofroom.core.api.body import (
-    Body,
-    Whole,
-    Words,
-    read_body,
-)
+from proofroom.core.api.body import Body, Whole, Words, read_body
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, RuleViolation, invalid

@@ -18,18 +18,8 @@ from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX,
 from content.posts.queries import ORDERINGS
 from content.presenters.modules import Index, LiveModuleAnswer, ModuleAnswer
 from content.presenters.posts import LayersAnswer, TranslationAnswer
-from proofroom.core.api.answer import (
-    Answer,
-    MetaAnswer,
-    Person,
-    one_of,
-)
-from proofroom.core.api.schema import (
-    LOCATION,
-    PAGES,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.answer import Answer, MetaAnswer, Person, one_of
+from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 
 _BOOLEAN: Final = choice_schema("true", "false")
 _WORDS: Final = {"type": "string", "maxLength": 200}

@@ -13,18 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.models import Term
-from content.rules.taxonomy import (
-    NAME_MAX,
-    ORDER_MAX,
-    SLUG_MAX,
-    TOP_LEVEL,
-)
-from content.terms.services import (
-    change_term,
-    create_term,
-    delete_term,
-    require_taxonomy,
-)
+from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP_LEVEL
+from content.terms.services import change_term, create_term, delete_term, require_taxonomy
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of

@@ -20,12 +20,7 @@ from content.variations.queries import weight_left
 from content.variations.services import USUAL_WEIGHT, create_variation, promote_variation
 from content.variations.traffic import WEIGHTS, change_variation
 from proofroom.core.api.answer import Answer, MetaAnswer, described
-from proofroom.core.api.body import (
-    Body,
-    Whole,
-    Words,
-    read_body,
-)
+from proofroom.core.api.body import Body, Whole, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES

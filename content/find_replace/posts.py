@@ -11,12 +11,7 @@ from django.db.models import QuerySet
 
 from content.changes import diff
 from content.document import PostDocument
-from content.find_replace.documents import (
-    MODULES,
-    POSTS,
-    edit_document,
-    settle_hands,
-)
+from content.find_replace.documents import MODULES, POSTS, edit_document, settle_hands
 from content.layers.live_many import Written, record_updates, write_many
 from content.models import Post, PostModule
 from content.post_fields import POST_FIELDS
@@ -24,12 +19,7 @@ from content.posts import post_repository
 from content.rules import check_changes
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.sources import (
-    Edit,
-    Hand,
-    TextPlace,
-    batches,
-)
+from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
 from proofroom.core.json import JsonObject
 
 _TEXTS: Final = tuple(field.column for field in POST_FIELDS.values() if field.is_text)

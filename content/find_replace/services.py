@@ -22,12 +22,7 @@ from django.utils.translation import gettext as _
 from content.models import ReplacedPlace, Replacement
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    Conflict,
-    NotFound,
-    RuleViolation,
-    invalid,
-)
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace.sources import (
     Edit,
     TextPlace,

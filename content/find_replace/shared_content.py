@@ -21,12 +21,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.find_replace.row_source import RowSource
-from proofroom.core.find_replace.sources import (
-    Edit,
-    Hand,
-    TextPlace,
-    batches,
-)
+from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import modules, validation
 

@@ -16,12 +16,7 @@ from content.layers.digest import fingerprint
 from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    CmsError,
-    NotAllowed,
-    NotFound,
-    invalid,
-)
+from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
 
 MAX_DECISIONS: Final = 40
 Word = Literal["accept", "reject"]

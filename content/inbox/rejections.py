@@ -23,13 +23,7 @@ from content.review.labels import label_of, module_names
 from content.rules import check_changes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    CmsError,
-    Conflict,
-    NotFound,
-    RuleViolation,
-    invalid,
-)
+from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 
 _AT_ONCE: Final = 500

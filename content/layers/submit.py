@@ -9,23 +9,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import (
-    Change,
-    Changes,
-    MergeConflict,
-    apply,
-    diff,
-    same,
-    value_at,
-)
+from content.changes import Change, Changes, MergeConflict, apply, diff, same, value_at
 from content.layers.live import event_payload
-from content.layers.marks import (
-    Mark,
-    Marks,
-    mark_of,
-    parts_of,
-    writers_of,
-)
+from content.layers.marks import Mark, Marks, mark_of, parts_of, writers_of
 from content.layers.selection import Selection, select_changes
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
 from content.models import Post

@@ -12,12 +12,7 @@ from django.db import transaction
 from content.changes import apply, diff, merge
 from content.document import PostDocument
 from content.layers.live import event_payload
-from content.layers.marks import (
-    Mark,
-    Marks,
-    read_marks,
-    writers_of,
-)
+from content.layers.marks import Mark, Marks, read_marks, writers_of
 from content.layers.state import LayerView, lock_post, open_layers, save_draft
 from content.models import Layer
 from proofroom.core import outbox

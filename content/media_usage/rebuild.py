@@ -9,12 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from content.media_usage.usage_rows import (
-    GLOBAL,
-    POST,
-    collect_global_uses,
-    collect_uses,
-)
+from content.media_usage.usage_rows import GLOBAL, POST, collect_global_uses, collect_uses
 from content.models import ModuleInstance, Post
 from media.models import MediaReference
 from media.services.references import Held, drop_references, set_references

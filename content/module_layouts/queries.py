@@ -9,12 +9,7 @@ from uuid import UUID
 
 from content.models import ModuleGroup
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import (
-    GroupModule,
-    ModuleGroupDefinition,
-    module_groups,
-    validation,
-)
+from proofroom.definitions import GroupModule, ModuleGroupDefinition, module_groups, validation
 from proofroom.definitions.module import Scope
 
 

@@ -10,12 +10,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, Status
 from content.paths.pattern_changes import tree_of
-from content.paths.post_paths import (
-    fill_pattern,
-    find_posts_at,
-    refuse_reserved,
-    slugs_in,
-)
+from content.paths.post_paths import fill_pattern, find_posts_at, refuse_reserved, slugs_in
 from content.rules.url_patterns import clean_pattern
 from proofroom.core.errors import RuleViolation
 

@@ -15,12 +15,7 @@ from content.paths.post_paths import pattern_of
 from content.rules.url_patterns import clean_pattern
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    Conflict,
-    NotFound,
-    RuleViolation,
-    invalid,
-)
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.definitions import find_post_type
 
 CHANGED: Final = "urlPattern.changed"

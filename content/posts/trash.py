@@ -12,12 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.live import event_payload
-from content.layers.state import (
-    lock_post,
-    lock_post_in,
-    open_layers,
-    post_not_found,
-)
+from content.layers.state import lock_post, lock_post_in, open_layers, post_not_found
 from content.layers.take_back import is_of_run
 from content.media_usage.usage_rows import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet

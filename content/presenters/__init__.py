@@ -2,13 +2,7 @@
 
 from content.presenters.layers import layer_changes, present_submitted, value_as_json
 from content.presenters.modules import Wire, layered_modules, live_module, module_schema
-from content.presenters.posts import (
-    canonical,
-    layer_states,
-    listed_post,
-    post_fields,
-    translations,
-)
+from content.presenters.posts import canonical, layer_states, listed_post, post_fields, translations
 
 __all__ = [
     "Wire",

@@ -26,13 +26,7 @@ from content.review.differences import (
     canonical_json,
 )
 from content.review.inline import compare_inline, units_of_text
-from content.review.merge_tree import (
-    InlinePart,
-    MergedList,
-    Part,
-    RecordPart,
-    passages_of,
-)
+from content.review.merge_tree import InlinePart, MergedList, Part, RecordPart, passages_of
 from content.review.richtext_comparison import compare_documents, is_document
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, props_of

@@ -15,13 +15,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from content.review.characters import address_notes, make_visible
-from content.review.differences import (
-    KINDS,
-    Difference,
-    DifferenceKind,
-    ShownReference,
-    Side,
-)
+from content.review.differences import KINDS, Difference, DifferenceKind, ShownReference, Side
 from content.review.references import References
 from proofroom.core.api.answer import one_of
 from proofroom.core.i18n import in_words

@@ -14,12 +14,7 @@ from content.review.diff import TOKEN, Segment
 from content.review.differences import Difference, DifferenceKind, Sink, canonical_json
 from content.review.facts import ChangedText, FactFinder
 from proofroom.core.json import Json
-from proofroom.definitions.richtext.nodes import (
-    Node,
-    attributes,
-    kind,
-    string,
-)
+from proofroom.definitions.richtext.nodes import Node, attributes, kind, string
 
 _LEAST_ALIKE: Final = 0.2
 """Below this a mixture of old and new words reads worse than the one after the other."""

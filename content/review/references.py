@@ -15,12 +15,7 @@ from content.post_fields import POST_FIELDS
 from content.review.comparison import ValueShape
 from content.review.differences import Difference, ReferenceKind, ShownReference
 from proofroom.core.json import Json
-from proofroom.definitions import (
-    ModuleProps,
-    modules,
-    post_types,
-    props_of,
-)
+from proofroom.definitions import ModuleProps, modules, post_types, props_of
 
 _KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
 

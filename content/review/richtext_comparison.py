@@ -11,21 +11,9 @@ from content.review.alignment import align
 from content.review.diff import Segment
 from content.review.differences import Difference, Sink, Status, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
-from content.review.merge_tree import (
-    InlinePart,
-    MergedList,
-    NodePart,
-    Part,
-    passages_of,
-)
+from content.review.merge_tree import InlinePart, MergedList, NodePart, Part, passages_of
 from proofroom.core.json import Json
-from proofroom.definitions.richtext.nodes import (
-    Node,
-    attributes,
-    children,
-    gathered,
-    kind,
-)
+from proofroom.definitions.richtext.nodes import Node, attributes, children, gathered, kind
 
 Place = tuple[str, ...]
 _LEAVES: Final = frozenset({"paragraph", "heading", "codeBlock"})

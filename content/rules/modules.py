@@ -13,12 +13,7 @@ from content.document import ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
-from proofroom.definitions import (
-    find_module,
-    validate_props,
-    validation,
-    why_excluded,
-)
+from proofroom.definitions import find_module, validate_props, validation, why_excluded
 
 MODULES_MAX = 300
 

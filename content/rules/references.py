@@ -25,13 +25,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
-from proofroom.definitions import (
-    ModuleProps,
-    Prop,
-    modules,
-    post_types,
-    props_of,
-)
+from proofroom.definitions import ModuleProps, Prop, modules, post_types, props_of
 from proofroom.definitions.richtext.nodes import attributes, children, kind
 
 ReferenceKind = Literal["media", "file", "post-reference", "taxonomy-reference", "form-reference"]

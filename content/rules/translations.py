@@ -10,13 +10,7 @@ from content.changes import ABSENT, Value, same
 from content.document import ModuleDocument, PostDocument
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import (
-    ModuleProps,
-    Prop,
-    find_module,
-    props_of,
-    validation,
-)
+from proofroom.definitions import ModuleProps, Prop, find_module, props_of, validation
 
 
 def translated_modules(

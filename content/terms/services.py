@@ -21,21 +21,10 @@ from content.layers.state import lock_post, open_layers, settle
 from content.models import Draft, Post, Term
 from content.posts import post_repository
 from content.posts.create import slug_of
-from content.rules.taxonomy import (
-    TOP_LEVEL,
-    clean_name,
-    clean_order,
-    clean_slug,
-    parent_of,
-)
+from content.rules.taxonomy import TOP_LEVEL, clean_name, clean_order, clean_slug, parent_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    Conflict,
-    NotFound,
-    RuleViolation,
-    invalid,
-)
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.definitions import find_taxonomy
 
 

@@ -16,12 +16,7 @@ from content.layers.state import check_version, lock_post, settle
 from content.models import CopyOrigin, Post
 from content.models.post import VARIATION_MAX, VARIATION_PATTERN
 from content.posts import post_repository
-from content.posts.create import (
-    empty_document,
-    insert,
-    new_row,
-    record_created,
-)
+from content.posts.create import empty_document, insert, new_row, record_created
 from content.posts.duplicate import COPIED_FIELDS, copied_fields, copy_modules
 from content.rules import check_changes
 from content.rules.modules import rekey_by_names

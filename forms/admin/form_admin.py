@@ -14,13 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from forms import presenters
-from forms.admin.field_cards import (
-    KINDS,
-    apply_button,
-    cards,
-    name_fields,
-    read_fields,
-)
+from forms.admin.field_cards import KINDS, apply_button, cards, name_fields, read_fields
 from forms.fields import MAX_FIELDS
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form, delete_form, update_form

@@ -17,12 +17,7 @@ from forms.queries import columns_of
 from forms.services.submissions import delete_submission
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
-from proofroom.core.admin.permissions import (
-    PermittedAdmin,
-    actor_of,
-    answers_refusals,
-    require,
-)
+from proofroom.core.admin.permissions import PermittedAdmin, actor_of, answers_refusals, require
 
 _SHORT = 100
 

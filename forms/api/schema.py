@@ -10,26 +10,9 @@ from drf_spectacular.utils import OpenApiResponse
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from forms.fields import (
-    FIELD_TYPES,
-    HONEYPOT,
-    MAX_FIELDS,
-    MAX_LENGTHS,
-    MAX_OPTIONS,
-)
-from proofroom.core.api.answer import (
-    Answer,
-    TextOrNull,
-    described,
-    list_of,
-    one_of,
-)
-from proofroom.core.api.schema import (
-    LOCATION,
-    PAGES,
-    UUID_TEXT,
-    query_parameter,
-)
+from forms.fields import FIELD_TYPES, HONEYPOT, MAX_FIELDS, MAX_LENGTHS, MAX_OPTIONS
+from proofroom.core.api.answer import Answer, TextOrNull, described, list_of, one_of
+from proofroom.core.api.schema import LOCATION, PAGES, UUID_TEXT, query_parameter
 from proofroom.core.validation import patterns
 
 SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"

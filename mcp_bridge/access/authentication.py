@@ -25,22 +25,11 @@ from mcp_bridge.access.principals import (
     credentials_configured,
     local_principal,
 )
-from mcp_bridge.access.tokens import (
-    PREFIX,
-    Account,
-    TokenHolder,
-    find_holder,
-    system_account,
-)
+from mcp_bridge.access.tokens import PREFIX, Account, TokenHolder, find_holder, system_account
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
-from proofroom.core.api.throttles import (
-    HitCount,
-    caller_address,
-    is_allowed_freely,
-    rate_limit_key,
-)
+from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely, rate_limit_key
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 
 _MAX_ENTRIES: Final = 10_000

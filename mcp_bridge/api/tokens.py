@@ -20,12 +20,7 @@ from proofroom.accounts.api.tokens import (
 from proofroom.accounts.queries import list_tokens
 from proofroom.accounts.queries import parse_token_id as read_id
 from proofroom.core.api.answer import list_of
-from proofroom.core.api.body import (
-    Body,
-    Moment,
-    Words,
-    read_body,
-)
+from proofroom.core.api.body import Body, Moment, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import is_yes, read_query

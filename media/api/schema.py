@@ -8,12 +8,7 @@ from uuid import UUID
 from media.models import AssetStatus
 from media.queries import ORDERINGS
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.schema import (
-    LOCATION,
-    UUID_TEXT,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.schema import LOCATION, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.schema import PAGES as PAGES
 
 MIME: Final = r"^[a-z]+(/[a-z0-9.+-]+)?$"

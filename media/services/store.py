@@ -13,12 +13,7 @@ from django.utils.translation import gettext as _
 
 from media import file_store, search
 from media.images import Cleaned, clean, damaged_image_error
-from media.metadata import (
-    clean_alt_text,
-    clean_categories,
-    clean_description,
-    clean_filename,
-)
+from media.metadata import clean_alt_text, clean_categories, clean_description, clean_filename
 from media.models import Asset, AssetStatus
 from media.services.variants import queue_variants
 from proofroom.core import outbox

@@ -12,12 +12,7 @@ from proofroom.accounts.models import ApiToken, User
 from proofroom.accounts.services.account_tokens import hash_of, record_use
 from proofroom.core.api.authentication import ApiCredential
 from proofroom.core.api.exceptions import InvalidToken
-from proofroom.core.database.statements import (
-    Row,
-    Statement,
-    columns_of,
-    instance_from_row,
-)
+from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 
 _LONGEST: Final = 200
 _OWNER: Final = "user__"

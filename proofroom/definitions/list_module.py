@@ -6,13 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from proofroom.core.json import Json
-from proofroom.definitions.fields import (
-    Boolean,
-    ModuleProps,
-    Number,
-    Text,
-    Textarea,
-)
+from proofroom.definitions.fields import Boolean, ModuleProps, Number, Text, Textarea
 from proofroom.definitions.module import Module, PostList
 
 MOST_CARDS = 24

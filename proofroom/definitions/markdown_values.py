@@ -12,14 +12,7 @@ from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.props_schema import Prop, props_of
 from proofroom.definitions.richtext.links import safe_href, safe_src
 from proofroom.definitions.richtext.markdown import to_markdown
-from proofroom.definitions.richtext.nodes import (
-    Node,
-    attributes,
-    children,
-    integer,
-    kind,
-    one_line,
-)
+from proofroom.definitions.richtext.nodes import Node, attributes, children, integer, kind, one_line
 
 Media = Mapping[str, Mapping[str, object]]
 """What templates get as `media`: by id, with `url` and `alt`."""

@@ -12,12 +12,7 @@ from collections import Counter
 from typing import Final
 from uuid import UUID, uuid4
 
-from proofroom.webhooks import (
-    delivery_channels,
-    delivery_queue,
-    leader_lock,
-    outcomes,
-)
+from proofroom.webhooks import delivery_channels, delivery_queue, leader_lock, outcomes
 from proofroom.webhooks.delivery_queue import MAX_CHANNELS, UNKNOWN_OUTCOME
 from proofroom.webhooks.http_calls import Call, CallThread
 from proofroom.webhooks.models import Delivery, DeliveryStatus

@@ -15,12 +15,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from proofroom.core.http_client import (
-    CallRefused,
-    Client,
-    HttpResult,
-    Unreachable,
-)
+from proofroom.core.http_client import CallRefused, Client, HttpResult, Unreachable
 from proofroom.webhooks.delivery_channels import OutgoingRequest, request_headers
 from proofroom.webhooks.models import Delivery
 

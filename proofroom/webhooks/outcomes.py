@@ -20,12 +20,7 @@ from proofroom.core.actor import Actor, Visitor
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks.delivery_queue import next_attempt_numbers
 from proofroom.webhooks.http_calls import EndedCall
-from proofroom.webhooks.models import (
-    Attempt,
-    Delivery,
-    DeliveryStatus,
-    Webhook,
-)
+from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
 from proofroom.webhooks.redaction import RequestRedactor
 from proofroom.webhooks.services.webhooks import host_of
 

@@ -11,12 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from proofroom.webhooks.models import (
-    Attempt,
-    Delivery,
-    DeliveryStatus,
-    Webhook,
-)
+from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
 
 BATCH_SIZE: Final = 500
 FORGOTTEN: Final = "The words of this event were deleted."

@@ -12,13 +12,7 @@ from typing import Final
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from content.menus.links import (
-    Alternate,
-    Crumb,
-    PageLocation,
-    alternates,
-    breadcrumb,
-)
+from content.menus.links import Alternate, Crumb, PageLocation, alternates, breadcrumb
 from content.models import Post
 from media.presenters import SiteImage, site_image
 from proofroom.definitions.list_urls import IndexPage, list_title

@@ -20,12 +20,7 @@ from content.menus.links import (
     menu_post_ids,
     paths_above,
 )
-from content.posts.linked_posts import (
-    Linked,
-    LinkedPostsRequest,
-    Neighbour,
-    load_linked_posts,
-)
+from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.site_urls import home_of, search_path
 from proofroom.definitions import PostList
 from proofroom.website import queries

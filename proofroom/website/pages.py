@@ -8,13 +8,7 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
-from content.menus.links import (
-    Alternate,
-    Crumb,
-    PageLocation,
-    alternates,
-    breadcrumb,
-)
+from content.menus.links import Alternate, Crumb, PageLocation, alternates, breadcrumb
 from content.models import Post, Term
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries

@@ -15,13 +15,7 @@ from media.presenters import SiteImage
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
-from proofroom.definitions import (
-    FieldType,
-    Module,
-    PostList,
-    modules,
-    post_types,
-)
+from proofroom.definitions import FieldType, Module, PostList, modules, post_types
 from proofroom.definitions.prop_values import values_in
 from proofroom.website.page_frame import Surroundings, load_surroundings
 from proofroom.website.page_media import images, media_ids

@@ -17,12 +17,7 @@ from content.variations.assignment import Arm
 from content.variations.queries import arms_in, as_original, running_arms
 from media.models import Asset
 from proofroom.core.database.json_list import JSONList
-from proofroom.core.database.statements import (
-    Row,
-    Statement,
-    columns_of,
-    instance_from_row,
-)
+from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
 from proofroom.website.rendering import RenderableModule
 

@@ -18,24 +18,14 @@ from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.schema import (
-    LOCATION,
-    PAGES,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from seo.models import ADDRESS_MAX, RedirectType
 from seo.queries import find_redirect, redirects
 from seo.redirect_csv import MAX_CHARACTERS, export_lines
 from seo.services.redirect_import import check_import, import_redirects
-from seo.services.redirects import (
-    change_redirect,
-    create_redirect,
-    delete_redirect,
-    record_export,
-)
+from seo.services.redirects import change_redirect, create_redirect, delete_redirect, record_export
 
 _BOOLEANS: Final = {"true": True, "false": False}
 _FILTERS: Final = [

@@ -12,12 +12,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivery import (
-    VARIATION,
-    DeliveredPostAnswer,
-    delivered_post,
-    variation_of,
-)
+from content.api.delivery import VARIATION, DeliveredPostAnswer, delivered_post, variation_of
 from content.posts import queries
 from content.posts.canonical_urls import set_missing_canonicals
 from content.variations.queries import arms_in, running_arms

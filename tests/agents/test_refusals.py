@@ -14,12 +14,7 @@ from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs.creation import create_run
 from content.models import Post
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    CmsError,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import write_agent

@@ -13,12 +13,7 @@ from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
 from content.layers import open_layers
 from content.models import Draft, Post
-from proofroom.core.errors import (
-    CmsError,
-    Conflict,
-    NotAllowed,
-    NotFound,
-)
+from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import execute, payload_of, send

@@ -15,12 +15,7 @@ from analytics.ingest.commit_order import last_settled_id
 from analytics.ingest.insert_events import write_events
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
 from analytics.rollups import write_rollups
-from analytics.rollups.aggregate import (
-    add_all,
-    add_up,
-    is_waiting,
-    lock_state,
-)
+from analytics.rollups.aggregate import add_all, add_up, is_waiting, lock_state
 from tests.analytics import naive
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -13,12 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from analytics.ingest import partitions
-from analytics.ingest.partitions import (
-    MONTHS_AHEAD,
-    drop_before,
-    keep_ahead,
-    months,
-)
+from analytics.ingest.partitions import MONTHS_AHEAD, drop_before, keep_ahead, months
 from analytics.models import GOAL_MAX, AnalyticsEvent, RollUp
 from analytics.services.retention import forget_old_events
 from analytics.services.track import Seen, record_events

@@ -14,12 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from analytics.admin.charts import (
-    chart_periods,
-    draw_chart,
-    step_of,
-    totals,
-)
+from analytics.admin.charts import chart_periods, draw_chart, step_of, totals
 from analytics.models import Dimension
 from analytics.rollups.periods import Period
 from analytics.rollups.report_types import Moment, Summary, Totals

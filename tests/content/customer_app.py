@@ -12,12 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import override_settings
 
-from proofroom.definitions import (
-    module_groups,
-    modules,
-    post_types,
-    taxonomies,
-)
+from proofroom.definitions import module_groups, modules, post_types, taxonomies
 
 
 @contextmanager

@@ -6,10 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from content.models import (
-    ModuleInstance,
-    Post,
-)
+from content.models import ModuleInstance, Post
 from tests import make
 from tests.api_client import ApiClient
 

@@ -15,12 +15,7 @@ from content.changes import ABSENT, same
 from content.posts import document_edits
 from content.posts.reference_titles import references_of
 from content.review.cards import cards_of_layer, fold_lines, lines_of
-from content.review.comparison import (
-    Compared,
-    ValueShape,
-    compare,
-    compare_labelled,
-)
+from content.review.comparison import Compared, ValueShape, compare, compare_labelled
 from content.review.difference_text import piece_of
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.references import References

@@ -10,12 +10,7 @@ import pytest
 from django.db.models import F
 
 from content.inbox import batch_execution
-from content.inbox.decision_batches import (
-    begin_batch,
-    cancel_batch,
-    counts_of,
-    find_batch,
-)
+from content.inbox.decision_batches import begin_batch, cancel_batch, counts_of, find_batch
 from content.inbox.decisions import Marked, Word
 from content.models import (
     BatchState,
@@ -28,12 +23,7 @@ from content.models import (
 )
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    Conflict,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
 

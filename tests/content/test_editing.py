@@ -12,12 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import EditingMark, Post
-from content.posts.presence import (
-    MAX_OPEN_PAGES,
-    close_editor,
-    list_open_editors,
-    mark_editing,
-)
+from content.posts.presence import MAX_OPEN_PAGES, close_editor, list_open_editors, mark_editing
 from content.posts.trash import delete_post
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from content.models import (
-    Draft,
-    Layer,
-    Menu,
-    Post,
-    Provenance,
-    Replacement,
-)
+from content.models import Draft, Layer, Menu, Post, Provenance, Replacement
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post

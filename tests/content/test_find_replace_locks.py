@@ -10,9 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.find_replace.posts import PostSource
 from content.find_replace.services import Substitution
-from content.models import (
-    Post,
-)
+from content.models import Post
 from content.variations.services import create_variation
 from tests import make
 from tests.content.replacing import keys_of, send

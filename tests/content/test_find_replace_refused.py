@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from content.models import (
-    ModuleInstance,
-)
+from content.models import ModuleInstance
 from media.models import Asset
 from tests import make
 from tests.api.refusals import refused, stored

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from content.models import (
-    ReplacedPlace,
-    Revision,
-)
+from content.models import ReplacedPlace, Revision
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from tests import make

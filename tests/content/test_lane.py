@@ -23,12 +23,7 @@ from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from proofroom.accounts.models import User
-from proofroom.core.errors import (
-    Conflict,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -20,13 +20,7 @@ from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.tasks import purge_trash
-from proofroom.core.errors import (
-    CmsError,
-    Conflict,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
 from tests.content.at_once import at_once

@@ -8,12 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import (
-    ModuleProps,
-    Prop,
-    modules,
-    props_of,
-)
+from proofroom.definitions import ModuleProps, Prop, modules, props_of
 from proofroom.website.rendering import RenderableModule, opens_with_heading, render_modules
 from tests.content.customer_app import customer_app
 from tests.content.test_definitions import UUID_, paragraph

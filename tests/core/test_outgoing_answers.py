@@ -9,13 +9,7 @@ from typing import Any
 
 import pytest
 
-from proofroom.core.http_client import (
-    CallRefused,
-    Client,
-    HttpResult,
-    Unreachable,
-    fetch,
-)
+from proofroom.core.http_client import CallRefused, Client, HttpResult, Unreachable, fetch
 from tests.receiver import Receiver, Reply, Trick, reach, serving
 
 SOON = 0.4

@@ -19,12 +19,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from proofroom.core.diagnostics.doctor import examine
-from proofroom.core.process_runner import (
-    Children,
-    Program,
-    python,
-    stopped_by_signals,
-)
+from proofroom.core.process_runner import Children, Program, python, stopped_by_signals
 
 FAKE_UV = """#!/bin/sh
 echo "$*" >>"$UV_LOG"

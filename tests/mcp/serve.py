@@ -37,12 +37,7 @@ def main() -> None:
 
     from django.core.management import execute_from_command_line
 
-    from mcp_bridge.transport import (
-        http_server,
-        request_checks,
-        sessions,
-        sse,
-    )
+    from mcp_bridge.transport import http_server, request_checks, sessions, sse
     from tests.mcp import sample_tools, suite_samples
 
     # Limits small enough to reach in a test.

@@ -15,12 +15,7 @@ from mcp_bridge.protocol.server import INSTRUCTIONS, tool_description
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import (
-    Arguments,
-    Tool,
-    all_tools,
-    get_tool,
-)
+from proofroom.core.tools import Arguments, Tool, all_tools, get_tool
 from proofroom.core.tools.arguments import parse_arguments
 from proofroom.core.tools.schemas import lean_schema
 from tests.mcp.sample_tools import EchoArguments

@@ -7,12 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from content.module_layouts.suggestions import known_roles, stems_of
-from proofroom.definitions import (
-    AIGuidance,
-    Module,
-    modules,
-    post_types,
-)
+from proofroom.definitions import AIGuidance, Module, modules, post_types
 from tests.mcp.calling import done, refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]

@@ -14,12 +14,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
-from proofroom.webhooks.chat import (
-    find_problem,
-    plain,
-    queue_notice,
-    sentence_of,
-)
+from proofroom.webhooks.chat import find_problem, plain, queue_notice, sentence_of
 from proofroom.webhooks.models import Attempt, Delivery
 from proofroom.webhooks.services.test_calls import test_chat as try_chat
 from tests import make

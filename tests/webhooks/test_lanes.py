@@ -14,12 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from proofroom.core.models import Event
-from proofroom.webhooks import (
-    delivery,
-    delivery_channels,
-    delivery_queue,
-    http_calls,
-)
+from proofroom.webhooks import delivery, delivery_channels, delivery_queue, http_calls
 from proofroom.webhooks.delivery_channels import encode_body, event_body
 from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus

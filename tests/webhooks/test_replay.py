@@ -8,12 +8,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from proofroom.core.errors import (
-    Conflict,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.services import replay

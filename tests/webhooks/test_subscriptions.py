@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proofroom.core.errors import (
-    Conflict,
-    NotAllowed,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from proofroom.webhooks import delivery_queue, retention
 from proofroom.webhooks.models import Attempt, Delivery, Webhook

@@ -22,12 +22,7 @@ from agents_app.runs.prompt import (
     stored_instructions,
 )
 from content.review.diff import Segment, diff_text
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.editorial.posts.post_pages import page
 
 _PERMISSION: Final = "agents.edit"

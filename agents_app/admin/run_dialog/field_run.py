@@ -44,12 +44,7 @@ from agents_app.runs.retry import retry_change
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from content.layers import Layers
 from content.models import Post
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.editorial.posts.panels import (
     FieldAction,

@@ -14,25 +14,14 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from agents_app.admin.agents.prompt_versions import prompt_url
-from agents_app.admin.labels import (
-    agent_name,
-    format_money,
-    is_demo,
-    model_label,
-)
+from agents_app.admin.labels import agent_name, format_money, is_demo, model_label
 from agents_app.admin.run_dialog.form import enabled_on
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from content.models import Post
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.posts.panels import (
-    PostTab,
-    RunView,
-    post_panels,
-    post_tabs,
-    run_lookups,
-)
+from proofroom.editorial.posts.panels import PostTab, RunView, post_panels, post_tabs, run_lookups
 
 _LATEST = 3
 

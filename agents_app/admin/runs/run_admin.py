@@ -14,13 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.labels import (
-    agent_name,
-    duration,
-    format_money,
-    is_demo,
-    state_badge,
-)
+from agents_app.admin.labels import agent_name, duration, format_money, is_demo, state_badge
 from agents_app.admin.run_dialog.post_run import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
 from agents_app.admin.runs.compare import compare

@@ -47,12 +47,7 @@ from content.models import Layer, Post
 from content.posts.reference_titles import references_of
 from content.review.cards import cards_between
 from content.review.labels import label_of, module_names
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.editorial.posts.post_pages import page, post_page, review_url

@@ -6,12 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents_app.providers.demo import illustrations
-from agents_app.providers.demo.instructions import (
-    UNDERSTOOD,
-    fulfilled,
-    shorter,
-    wish_of,
-)
+from agents_app.providers.demo.instructions import UNDERSTOOD, fulfilled, shorter, wish_of
 from agents_app.providers.demo.texts import (
     LABEL,
     NOTE,

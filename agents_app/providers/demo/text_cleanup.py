@@ -6,12 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from agents_app.providers.demo.instructions import (
-    UNDERSTOOD,
-    Wish,
-    fulfilled,
-    wish_of,
-)
+from agents_app.providers.demo.instructions import UNDERSTOOD, Wish, fulfilled, wish_of
 from agents_app.providers.demo.texts import (
     NOTE,
     Values,

@@ -19,20 +19,10 @@ from proofroom.accounts.models import ApiToken
 from proofroom.accounts.roles import PERMISSIONS
 from proofroom.accounts.services.tokens import create_token, revoke_token
 from proofroom.core.api.answer import Answer, list_of, one_of
-from proofroom.core.api.body import (
-    Body,
-    Moment,
-    Words,
-    read_body,
-)
+from proofroom.core.api.body import Body, Moment, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.query import (
-    WholeNumber,
-    YesOrNo,
-    is_yes,
-    read_query,
-)
+from proofroom.core.api.query import WholeNumber, YesOrNo, is_yes, read_query
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation

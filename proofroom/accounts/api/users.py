@@ -16,12 +16,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, RoleName, permissions_of
 from proofroom.accounts.services import change_user, create_user
 from proofroom.accounts.services.users import LONGEST_PASSWORD
-from proofroom.core.api.answer import (
-    Answer,
-    MetaAnswer,
-    TextOrNull,
-    list_of,
-)
+from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared

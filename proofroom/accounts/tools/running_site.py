@@ -5,12 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from proofroom.core.actor import Actor
-from proofroom.core.diagnostics import (
-    command_runner,
-    commands,
-    local_route,
-    server_log,
-)
+from proofroom.core.diagnostics import command_runner, commands, local_route, server_log
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import ToolPage

@@ -11,12 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from proofroom.core.activity.digests import (
-    BEFORE_FIRST,
-    facts_of,
-    link_of,
-    payload_of,
-)
+from proofroom.core.activity.digests import BEFORE_FIRST, facts_of, link_of, payload_of
 from proofroom.core.models import Event, Seal
 
 SEAL_BATCH_SIZE: Final = 1_000

@@ -10,12 +10,7 @@ from typing import Final
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from proofroom.core.activity.digests import (
-    BEFORE_FIRST,
-    facts_of,
-    link_of,
-    payload_of,
-)
+from proofroom.core.activity.digests import BEFORE_FIRST, facts_of, link_of, payload_of
 from proofroom.core.activity.seal import unsealed_events
 from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.event_kinds import find_kind

@@ -13,12 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from proofroom.core.admin.form_pages import (
-    FormAdmin,
-    form_page,
-    refusals_at_fields,
-    save_form,
-)
+from proofroom.core.admin.form_pages import FormAdmin, form_page, refusals_at_fields, save_form
 from proofroom.core.admin.permissions import require
 
 if TYPE_CHECKING:

@@ -7,12 +7,7 @@ from typing import Any, Final
 from drf_spectacular.openapi import AutoSchema
 
 from proofroom.core.api.errors_schema import RATE_HEADERS, headers, refusals
-from proofroom.core.api.permissions import (
-    PUBLIC,
-    SECRET,
-    SIGNED_IN,
-    declared_access,
-)
+from proofroom.core.api.permissions import PUBLIC, SECRET, SIGNED_IN, declared_access
 from proofroom.core.api.query import answers_list
 
 _NOT_MODIFIED: Final = "What If-None-Match names is still current."

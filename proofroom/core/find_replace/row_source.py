@@ -11,12 +11,7 @@ from django.db.models import Model, QuerySet
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.sources import (
-    Edit,
-    Hand,
-    TextPlace,
-    batches,
-)
+from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
 
 M = TypeVar("M", bound=Model)
 

@@ -22,12 +22,7 @@ from proofroom.core.outbox.dispatch import (
     sweep,
     waiting_event_ids,
 )
-from proofroom.core.outbox.event_kinds import (
-    EventKind,
-    all_kinds,
-    find_kind,
-    kind_of,
-)
+from proofroom.core.outbox.event_kinds import EventKind, all_kinds, find_kind, kind_of
 from proofroom.core.outbox.record import (
     events_forgotten,
     forget,

@@ -7,12 +7,7 @@ from typing import Final
 
 from django.db import connection
 
-from proofroom.core.search.tables import (
-    WEIGHTS,
-    SearchQuery,
-    SearchTable,
-    SearchText,
-)
+from proofroom.core.search.tables import WEIGHTS, SearchQuery, SearchTable, SearchText
 from proofroom.core.search.tokens import Word, cut
 
 _SIMPLE: Final = "simple"

@@ -6,12 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from django.db import connection
 
-from proofroom.core.search.tables import (
-    WEIGHTS,
-    SearchQuery,
-    SearchTable,
-    SearchText,
-)
+from proofroom.core.search.tables import WEIGHTS, SearchQuery, SearchTable, SearchText
 from proofroom.core.search.tokens import Word, cut
 
 

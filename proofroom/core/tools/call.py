@@ -12,12 +12,7 @@ import orjson
 from pydantic import BaseModel
 
 from proofroom.core.actor import Actor
-from proofroom.core.errors import (
-    CmsError,
-    Conflict,
-    NotFound,
-    RuleViolation,
-)
+from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation
 from proofroom.core.tools.arguments import nearest, parse_arguments
 from proofroom.core.tools.registry import Tool, all_tools, get_tool
 

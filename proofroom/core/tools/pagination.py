@@ -11,12 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result
-from proofroom.core.tools.cursors import (
-    CURSOR_MAX,
-    Part,
-    open_cursor,
-    seal_cursor,
-)
+from proofroom.core.tools.cursors import CURSOR_MAX, Part, open_cursor, seal_cursor
 
 T = TypeVar("T")
 Format = Literal["concise", "full"]

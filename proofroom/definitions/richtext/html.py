@@ -8,12 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from proofroom.definitions.richtext.inline import (
-    TextMark,
-    TextRun,
-    runs,
-    steps,
-)
+from proofroom.definitions.richtext.inline import TextMark, TextRun, runs, steps
 from proofroom.definitions.richtext.links import is_external
 from proofroom.definitions.richtext.nodes import (
     Node,
@@ -25,12 +20,7 @@ from proofroom.definitions.richtext.nodes import (
     kind,
     string,
 )
-from proofroom.definitions.richtext.schema import (
-    ALIGNMENTS,
-    INLINE,
-    LANGUAGE,
-    MAX_DEPTH,
-)
+from proofroom.definitions.richtext.schema import ALIGNMENTS, INLINE, LANGUAGE, MAX_DEPTH
 
 _TAGS = {"bold": "strong", "italic": "em", "strike": "s", "code": "code"}
 _LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})

@@ -9,14 +9,7 @@ from typing import Literal
 
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import (
-    Node,
-    attributes,
-    gathered,
-    kind,
-    one_line,
-    string,
-)
+from proofroom.definitions.richtext.nodes import Node, attributes, gathered, kind, one_line, string
 
 MARK_ORDER = ("link", "bold", "italic", "strike", "code")
 """Outermost first."""

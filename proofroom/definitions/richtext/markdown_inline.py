@@ -11,13 +11,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proofroom.definitions.richtext.inline import (
-    MarkedRun,
-    TextMark,
-    TextRun,
-    runs,
-    steps,
-)
+from proofroom.definitions.richtext.inline import MarkedRun, TextMark, TextRun, runs, steps
 from proofroom.definitions.richtext.nodes import Node
 
 _SIGNS = {"bold": "**", "italic": "_", "strike": "~~"}

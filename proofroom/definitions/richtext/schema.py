@@ -14,13 +14,7 @@ from typing import Final
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.inline import MARK_ORDER
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import (
-    Node,
-    children,
-    has_controls,
-    kind,
-    one_line,
-)
+from proofroom.definitions.richtext.nodes import Node, children, has_controls, kind, one_line
 
 __all__ = ["EMPTY", "is_document", "safe_href", "safe_src", "validate"]
 

@@ -20,12 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from content.inbox.decision_batches import (
-    batches_for,
-    cancel_batch,
-    counts_of,
-    find_batch,
-)
+from content.inbox.decision_batches import batches_for, cancel_batch, counts_of, find_batch
 from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
 from proofroom.core.admin.permissions import (
     actor_of,

@@ -34,13 +34,7 @@ from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.inbox.batches import running_batches
 from proofroom.editorial.inbox.decisions import decide, read_marks, require_opened
-from proofroom.editorial.inbox.labels import (
-    AGES,
-    LAYERS,
-    RISKS,
-    place_of,
-    risk_word,
-)
+from proofroom.editorial.inbox.labels import AGES, LAYERS, RISKS, place_of, risk_word
 from proofroom.editorial.inbox.queue_rows import Rights, build_queue_rows
 from proofroom.editorial.posts.panels import describe_runs
 from proofroom.editorial.posts.post_pages import page

@@ -17,12 +17,7 @@ from content.review.cards import lines_of as drawn
 from content.review.labels import type_label
 from content.review.references import Wanted
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.inbox.labels import (
-    age_of,
-    flag_words,
-    place_of,
-    risk_word,
-)
+from proofroom.editorial.inbox.labels import age_of, flag_words, place_of, risk_word
 from proofroom.editorial.posts.panels import RunView, describe_runs
 from proofroom.editorial.posts.post_pages import post_url, review_url
 from proofroom.editorial.posts.titles import title_of

@@ -13,12 +13,7 @@ from django.utils.translation import ngettext
 
 from content.inbox.decision_batches import MAX_BATCH_CHANGES as MOST_IN_BATCH
 from content.inbox.decisions import MAX_DECISIONS, Marked, Word
-from content.inbox.queries import (
-    Alike,
-    QueueFilter,
-    filter_queue,
-    join_posts,
-)
+from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
 from content.layers import LayerView
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
@@ -36,12 +31,7 @@ from proofroom.editorial.inbox.decisions import (
     require_opened,
 )
 from proofroom.editorial.inbox.labels import LAYERS
-from proofroom.editorial.inbox.page import (
-    filter_words,
-    group_words,
-    inbox_url,
-    read_queue_filter,
-)
+from proofroom.editorial.inbox.page import filter_words, group_words, inbox_url, read_queue_filter
 from proofroom.editorial.inbox.queue_rows import QueueRow, Rights, build_queue_rows
 from proofroom.editorial.posts.post_pages import page
 

@@ -12,13 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from content.menus.services import (
-    NAME_MAX,
-    SLUG_MAX,
-    change_menu,
-    create_menu,
-    delete_menu,
-)
+from content.menus.services import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
 from content.models import Menu
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of

@@ -28,12 +28,7 @@ from proofroom.core.i18n import in_words, said
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import modules
-from proofroom.editorial.post_editor.form_fields import (
-    EditorField,
-    fields_of,
-    from_typed,
-    to_typed,
-)
+from proofroom.editorial.post_editor.form_fields import EditorField, fields_of, from_typed, to_typed
 from proofroom.editorial.posts.list_columns import module_type
 
 _MOST_PLACES = 50

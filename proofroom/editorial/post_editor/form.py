@@ -15,13 +15,7 @@ from content.post_fields import POST_FIELDS, Panel, PostField
 from content.review.labels import module_label
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
-from proofroom.definitions import (
-    find_module,
-    find_post_type,
-    modules,
-    own_scope,
-    post_types,
-)
+from proofroom.definitions import find_module, find_post_type, modules, own_scope, post_types
 from proofroom.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
 from proofroom.editorial.post_editor.robots import ROBOTS, robots_field, robots_to_form
 

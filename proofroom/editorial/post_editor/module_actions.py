@@ -9,12 +9,7 @@ from django.http import QueryDict
 
 from proofroom.editorial.post_editor.form import NEW_PREFIX, ModuleSection, new_module
 from proofroom.editorial.post_editor.form_data import Sheet
-from proofroom.editorial.post_editor.form_fields import (
-    EditorField,
-    Typed,
-    to_typed,
-    value_stamp,
-)
+from proofroom.editorial.post_editor.form_fields import EditorField, Typed, to_typed, value_stamp
 
 
 def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:

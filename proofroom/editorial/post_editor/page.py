@@ -25,12 +25,7 @@ from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
-from proofroom.editorial.post_editor.form_fields import (
-    EditorField,
-    Typed,
-    match_item,
-    to_typed,
-)
+from proofroom.editorial.post_editor.form_fields import EditorField, Typed, match_item, to_typed
 from proofroom.editorial.post_editor.module_cards import ModuleCard, cards_of
 from proofroom.editorial.post_editor.origins import Origin, ai_share, origin_at, origins_of
 from proofroom.editorial.post_editor.rich_text_values import markdown_of

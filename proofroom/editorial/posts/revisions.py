@@ -17,12 +17,7 @@ from content.layers import revert_to_revision
 from content.models import Post, Revision
 from content.posts.reference_titles import references_of
 from content.review.cards import CardGroup, cards_between
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 from proofroom.editorial.review.rejections import rejections_of

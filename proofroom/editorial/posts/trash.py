@@ -21,12 +21,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.errors import NotFound
-from proofroom.editorial.posts.post_pages import (
-    page,
-    post_page,
-    post_url,
-    read,
-)
+from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 
 _PAGE = 50
 

@@ -15,12 +15,7 @@ from content.layers import LayerView
 from content.layers.decide import LayerOutcome
 from content.models import Layer, Post, Status
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.posts.post_pages import (
-    MAX_REJECTIONS,
-    post_url,
-    rejection_url,
-    review_url,
-)
+from proofroom.editorial.posts.post_pages import MAX_REJECTIONS, post_url, rejection_url, review_url
 from proofroom.editorial.review.cards import layer_label
 from proofroom.editorial.review.next_reviews import find_next_review
 

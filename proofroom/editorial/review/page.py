@@ -17,12 +17,7 @@ from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
 from proofroom.editorial.posts.titles import title_in
-from proofroom.editorial.review.cards import (
-    Decisions,
-    ReviewCard,
-    build_layer_cards,
-    layer_label,
-)
+from proofroom.editorial.review.cards import Decisions, ReviewCard, build_layer_cards, layer_label
 from proofroom.editorial.review.next_reviews import find_next_review
 
 

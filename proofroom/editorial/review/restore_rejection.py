@@ -25,12 +25,7 @@ from content.models import Layer, Post, RejectedChange
 from content.posts.reference_titles import references_of
 from content.review.cards import cards_between
 from content.review.labels import label_of, module_names
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import (

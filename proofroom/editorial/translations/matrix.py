@@ -22,12 +22,7 @@ from content.review.labels import type_label
 from content.translations.queries import STATES, MatrixFilter, list_originals
 from content.translations.translate import create_translation
 from content.translations.translation_status import TranslationState, states_of
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.definitions import post_types
 from proofroom.editorial.posts.post_pages import page, post_url, review_url

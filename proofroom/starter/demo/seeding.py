@@ -25,13 +25,7 @@ from proofroom.accounts.services import agent_user, ensure_agent_user
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import (
-    ModuleProps,
-    find_module,
-    find_post_type,
-    props_of,
-    validate_props,
-)
+from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of, validate_props
 from proofroom.definitions.richtext.markdown import from_markdown
 from proofroom.starter.demo.images import draw
 from proofroom.starter.demo.reading import (

@@ -1,14 +1,6 @@
 from __future__ import annotations
 
-from proofroom.definitions import (
-    AIGuidance,
-    Icon,
-    Module,
-    ModuleProps,
-    Repeater,
-    Text,
-    Textarea,
-)
+from proofroom.definitions import AIGuidance, Icon, Module, ModuleProps, Repeater, Text, Textarea
 
 
 class Feature(ModuleProps):

@@ -1,13 +1,6 @@
 from __future__ import annotations
 
-from proofroom.definitions import (
-    AIGuidance,
-    FormReference,
-    Module,
-    ModuleProps,
-    Text,
-    Textarea,
-)
+from proofroom.definitions import AIGuidance, FormReference, Module, ModuleProps, Text, Textarea
 
 
 class Form(Module):

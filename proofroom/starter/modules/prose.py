@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-from proofroom.definitions import (
-    AIGuidance,
-    Module,
-    ModuleProps,
-    RichText,
-    RichTextDocument,
-)
+from proofroom.definitions import AIGuidance, Module, ModuleProps, RichText, RichTextDocument
 
 
 class Prose(Module):

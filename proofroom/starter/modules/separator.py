@@ -4,12 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from proofroom.core.json import Json
-from proofroom.definitions import (
-    AIGuidance,
-    Module,
-    ModuleProps,
-    Select,
-)
+from proofroom.definitions import AIGuidance, Module, ModuleProps, Select
 from proofroom.definitions.markdown_values import Media, written
 
 

@@ -3,14 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proofroom.core.json import Json
-from proofroom.definitions import (
-    AIGuidance,
-    Module,
-    ModuleProps,
-    Repeater,
-    Text,
-    Textarea,
-)
+from proofroom.definitions import AIGuidance, Module, ModuleProps, Repeater, Text, Textarea
 from proofroom.definitions.stored_values import entries, text
 
 

@@ -8,20 +8,8 @@ from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import (
-    AIGuidance,
-    Boolean,
-    Module,
-    ModuleProps,
-    Text,
-    Textarea,
-)
-from proofroom.definitions.markdown_values import (
-    Media,
-    heading,
-    paragraphs,
-    written,
-)
+from proofroom.definitions import AIGuidance, Boolean, Module, ModuleProps, Text, Textarea
+from proofroom.definitions.markdown_values import Media, heading, paragraphs, written
 from proofroom.definitions.stored_values import text
 
 MOST_ROWS: Final = 300

@@ -1,10 +1,4 @@
-from proofroom.definitions import (
-    MediaField,
-    ModuleProps,
-    PostType,
-    Text,
-    Url,
-)
+from proofroom.definitions import MediaField, ModuleProps, PostType, Text, Url
 
 
 class Company(PostType):

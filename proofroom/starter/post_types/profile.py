@@ -1,9 +1,4 @@
-from proofroom.definitions import (
-    ModuleProps,
-    PostType,
-    Text,
-    Url,
-)
+from proofroom.definitions import ModuleProps, PostType, Text, Url
 
 
 class Profile(PostType):

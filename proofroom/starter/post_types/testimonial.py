@@ -1,11 +1,4 @@
-from proofroom.definitions import (
-    MediaField,
-    ModuleProps,
-    Number,
-    PostType,
-    Text,
-    Textarea,
-)
+from proofroom.definitions import MediaField, ModuleProps, Number, PostType, Text, Textarea
 
 
 class Testimonial(PostType):

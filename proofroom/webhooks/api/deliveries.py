@@ -11,22 +11,12 @@ from pydantic import AliasPath, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from proofroom.core.api.answer import (
-    Answer,
-    TextOrNull,
-    list_of,
-    one_of,
-)
+from proofroom.core.api.answer import Answer, TextOrNull, list_of, one_of
 from proofroom.core.api.body import Body, Words
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import read_query
-from proofroom.core.api.schema import (
-    PAGES,
-    UUID_TEXT,
-    choice_schema,
-    query_parameter,
-)
+from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.webhooks import queries
 from proofroom.webhooks.models import DeliveryStatus

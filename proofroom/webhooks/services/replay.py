@@ -20,13 +20,7 @@ from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.core.task_queue.wake_up import send_after_commit
-from proofroom.webhooks.dispatch import (
-    channel_of,
-    new_delivery,
-    queue_all,
-    wake_sender,
-    wants,
-)
+from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all, wake_sender, wants
 from proofroom.webhooks.models import Delivery, DeliveryStatus, Webhook
 from proofroom.webhooks.queries import find_delivery
 from proofroom.webhooks.services.webhooks import find_webhook, require_webhook_manager

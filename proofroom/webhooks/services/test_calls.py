@@ -26,12 +26,7 @@ from proofroom.webhooks.delivery_channels import (
     event_body,
     request_headers,
 )
-from proofroom.webhooks.dispatch import (
-    channel_of,
-    new_delivery,
-    queue_all,
-    wants,
-)
+from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all, wants
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.rules import webhook_events
 from proofroom.webhooks.services.webhooks import find_webhook, require_webhook_manager

@@ -5,12 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from proofroom.core.models import Event
-from proofroom.webhooks.models import (
-    Attempt,
-    Delivery,
-    DeliveryStatus,
-    Webhook,
-)
+from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
 

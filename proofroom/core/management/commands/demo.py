@@ -18,12 +18,7 @@ from django.core.management import BaseCommand, CommandError, call_command, get_
 from django.db import DEFAULT_DB_ALIAS
 
 from proofroom.core.database.earlier_version import earlier_version_message
-from proofroom.core.process_runner import (
-    Children,
-    Program,
-    python,
-    stopped_by_signals,
-)
+from proofroom.core.process_runner import Children, Program, python, stopped_by_signals
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only

@@ -8,12 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from proofroom.core.i18n.catalogue import (
-    catalogue_of,
-    compiled,
-    current,
-    untranslated,
-)
+from proofroom.core.i18n.catalogue import catalogue_of, compiled, current, untranslated
 
 
 class Command(BaseCommand):
