@@ -24,18 +24,14 @@ def secret_key(*, given: str | None, data_dir: Path, may_generate: bool) -> str:
             "set SECRET_KEY or SECRET_KEY_FILE to at least 50 random characters."
         )
     data_dir.mkdir(parents=True, exist_ok=True)
-    _write_once(path, secrets.token_urlsafe(50))
-    return path.read_text(encoding="ascii").strip()
-
-
-def _write_once(path: Path, text: str) -> None:
     # Two processes may start at once: a link either makes the whole file or finds it there.
     handle, temporary = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(text)
+        file.write(secrets.token_urlsafe(50))
     try:
         os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
         os.unlink(temporary)
+    return path.read_text(encoding="ascii").strip()

@@ -125,24 +125,20 @@ def _copied(
     checked = _open(copied, max_pixels)
     if (checked.format, checked.size) != (kind, image.size):
         raise ValueError("the file is two things at once")
-    _decode(checked, max_pixels)
-    width, height = checked.size
-    return copied, (height, width) if kind == "AVIF" and turned >= 5 else (width, height)
-
-
-def _decode(image: Image.Image, max_pixels: int) -> None:
-    """Read every frame to its end. A frame may be larger than the header said."""
+    # Read every frame to its end. A frame may be larger than the header said.
     total = 0
-    for frame in range(frames_of(image)):
+    for frame in range(frames_of(checked)):
         try:
-            image.seek(frame)
+            checked.seek(frame)
         except Image.DecompressionBombError:
             raise _too_many_pixels(max_pixels) from None
-        pixels = image.width * image.height
+        pixels = checked.width * checked.height
         total += pixels
         if pixels > max_pixels or total > _most(max_pixels):
             raise _too_many_pixels(max_pixels)
-        image.load()
+        checked.load()
+    width, height = checked.size
+    return copied, (height, width) if kind == "AVIF" and turned >= 5 else (width, height)
 
 
 def _orientation(image: Image.Image) -> int:

@@ -46,7 +46,23 @@ def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
     if payload is None:
         raise UnusableRun("its transcript was cut, or holds no payload")
     try:
-        document = _document(payload)
+        # The document that the payload shows: of a field's, as much as it shows.
+        post = cast(_Values, payload["post"])
+        source = cast(_Values, payload.get("draftBase") or post)
+        custom = cast(_Values, source.get("customFields") or {})
+        skipped = {"id", "type", "locale", "status", "customFields"}
+        fields = {name: value for name, value in source.items() if name not in skipped}
+        fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+        one = payload.get("module")
+        modules = [one] if isinstance(one, Mapping) else payload.get("modules") or ()
+        document = PostDocument(
+            type=str(post["type"]),
+            locale=str(post["locale"]),
+            fields=fields,
+            modules=tuple(
+                _module(cast(_Values, module)) for module in cast(Sequence[Json], modules)
+            ),
+        )
         target = None
         if run.scope == "field":
             target = find_field(document, run.field_key, run.post_module_id or None)
@@ -93,24 +109,6 @@ def _answered(
             except (ValidationError, CmsError):
                 continue
     return {}
-
-
-def _document(payload: JsonObject) -> PostDocument:
-    """The document that the payload shows: of a field's, as much as it shows."""
-    post = cast(_Values, payload["post"])
-    source = cast(_Values, payload.get("draftBase") or post)
-    custom = cast(_Values, source.get("customFields") or {})
-    skipped = {"id", "type", "locale", "status", "customFields"}
-    fields = {name: value for name, value in source.items() if name not in skipped}
-    fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
-    one = payload.get("module")
-    modules = [one] if isinstance(one, Mapping) else payload.get("modules") or ()
-    return PostDocument(
-        type=str(post["type"]),
-        locale=str(post["locale"]),
-        fields=fields,
-        modules=tuple(_module(cast(_Values, module)) for module in cast(Sequence[Json], modules)),
-    )
 
 
 def _module(value: _Values) -> ModuleDocument:

@@ -257,9 +257,18 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     found = list(changes.order_by("-version")[:_REVISIONS])
     if asked.revision is not None and all(one.pk != asked.revision.pk for one in found):
         found.append(asked.revision)
+    # The links above the page. Events are offered where views have a place too, sides beside an approval.
+    days = {str(number): label for number, label in SPANS.items()}
+    seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
+    offers_events = asked.event != EventType.CLICK or seen.exists()
     context = {
         "asked": asked,
-        **_switches(post, asked),
+        **{
+            "devices": _links(asked, "viewport", DEVICES, asked.device),
+            "spans": _links(asked, "days", days, str(asked.days)),
+            "events": _links(asked, "eventType", EVENTS, asked.event) if offers_events else [],
+            "sides": _links(asked, "side", SIDES, asked.side) if asked.revision else [],
+        },
         "revisions": found,
         "stages": [(stage, spot_lines(stage)) for stage in stages],
         "modules": [line for line in modules if line.url],
@@ -280,19 +289,6 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab="heatmap",
         status=422 if asked.problem else 200,
     )
-
-
-def _switches(post: Post, asked: HeatFilter) -> dict[str, list[HeatmapSwitch]]:
-    """The links above the page. Events are offered where views have a place too, sides beside an approval."""
-    days = {str(number): label for number, label in SPANS.items()}
-    seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
-    offers_events = asked.event != EventType.CLICK or seen.exists()
-    return {
-        "devices": _links(asked, "viewport", DEVICES, asked.device),
-        "spans": _links(asked, "days", days, str(asked.days)),
-        "events": _links(asked, "eventType", EVENTS, asked.event) if offers_events else [],
-        "sides": _links(asked, "side", SIDES, asked.side) if asked.revision else [],
-    }
 
 
 def _others(post: Post) -> list[Post]:

@@ -48,11 +48,7 @@ def forget_old_figures(*, days: int) -> int:
     if days <= 0:
         return 0
     day = timezone.now().date() - timedelta(days=days)
-    return _forget_cells(day) + sum(_forget_figures(model, day) for model in (SiteCount, PostCount))
-
-
-def _forget_cells(day: date) -> int:
-    """A day at a time, then sheets that are empty. Who adds up stands aside meanwhile."""
+    # A day at a time, then sheets that are empty. Who adds up stands aside meanwhile.
     old = HeatCell.objects.filter(day__lt=day)
     total = 0
     for forgotten in list(old.values_list("day", flat=True).distinct()):
@@ -65,7 +61,7 @@ def _forget_cells(day: date) -> int:
             HeatSheet.objects.exclude(
                 Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))
             ).delete()
-    return total
+    return total + sum(_forget_figures(model, day) for model in (SiteCount, PostCount))
 
 
 def _forget_figures(model: type[SiteCount | PostCount], day: date) -> int:

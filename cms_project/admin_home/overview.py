@@ -268,7 +268,20 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     """The parts that the user may see, each at most a handful. At most so many queries, however much there is."""
     if not may(request, "posts.view"):
         return {}
-    recent, counts = _recent(), count_waiting(request)
+    posts = with_proposed_titles(Post.objects.alive()).select_related("featured_media")
+    recent, counts = (
+        [
+            Recent(
+                post,
+                title_of(post),
+                type_label(post.type),
+                media_view(post.featured_media).url if post.featured_media else "",
+                age_of(post.updated_at),
+            )
+            for post in posts.order_by("-updated_at")[:_SHOWN]
+        ],
+        count_waiting(request),
+    )
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN)
     return {
         "tiles": tiles(request, counts),
@@ -308,20 +321,6 @@ def _waiting(layer: Layer, waiting: Mapping[str, Sequence[WaitingPost]]) -> list
 def _who(waiting: WaitingPost) -> str:
     change = waiting.change
     return agent_name(change.agent_id) if change.agent_id else change.author_name
-
-
-def _recent() -> list[Recent]:
-    posts = with_proposed_titles(Post.objects.alive()).select_related("featured_media")
-    return [
-        Recent(
-            post,
-            title_of(post),
-            type_label(post.type),
-            media_view(post.featured_media).url if post.featured_media else "",
-            age_of(post.updated_at),
-        )
-        for post in posts.order_by("-updated_at")[:_SHOWN]
-    ]
 
 
 def _feedback() -> list[Feedback]:

@@ -97,28 +97,24 @@ class ImportViewSet(ApiViewSet):
             message = f"schemaVersion must be {SCHEMA_VERSION}: no other one is known here."
             raise invalid("document.schemaVersion", message, code="schema_version")
         shape = check(body, Import)
+        found: JsonObject = shape.document.post.model_dump(by_alias=True)
+        fields = {name: found[name] for name in POST_FIELDS}
+        custom = cast("JsonObject", found["customFields"])
+        fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
         post = import_post(
             actor=self.actor,
-            document=_document(shape.document),
+            document=PostDocument(
+                type=shape.document.post.type,
+                locale=shape.document.post.locale,
+                fields=fields,
+                modules=tuple(_module(module) for module in shape.document.modules),
+                taxonomy_term_ids=tuple(shape.document.taxonomy_term_ids),
+            ),
             slug=shape.slug,
             locale=shape.locale,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(post_reads.present(post), status=201, headers=where)
-
-
-def _document(shape: ImportedDocument) -> PostDocument:
-    found: JsonObject = shape.post.model_dump(by_alias=True)
-    fields = {name: found[name] for name in POST_FIELDS}
-    custom = cast("JsonObject", found["customFields"])
-    fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
-    return PostDocument(
-        type=shape.post.type,
-        locale=shape.post.locale,
-        fields=fields,
-        modules=tuple(_module(module) for module in shape.modules),
-        taxonomy_term_ids=tuple(shape.taxonomy_term_ids),
-    )
 
 
 def _module(shape: ImportedModule) -> ModuleDocument:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final, Self
 from uuid import UUID
 
@@ -165,7 +164,16 @@ class TaxonomyViewSet(ApiViewSet):
         roots = terms.filter(parent__isnull=True)
         shown = [*roots[page.slice]]
         below = terms.filter(parent__isnull=False) if shown else terms.none()
-        return Response(page.envelope(_build_tree(shown, below), roots.count()))
+        # The roots with what stands below them; `below` come in their order.
+        rows = list(below)
+        nodes = {
+            row.pk: TermNodeAnswer(**TermAnswer.of(row).model_dump(), children=[])
+            for row in [*shown, *rows]
+        }
+        for row in rows:
+            if row.parent_id in nodes:
+                nodes[row.parent_id].children.append(nodes[row.pk])
+        return Response(page.envelope([nodes[row.pk] for row in shown], roots.count()))
 
     @extend_schema(request=NewTerm, responses={201: TermAnswer})
     def create(self, request: Request, slug: str) -> Response:
@@ -205,16 +213,3 @@ class TaxonomyViewSet(ApiViewSet):
             raise invalid("force", "force must be true or false.")
         gone = delete_term(term_id=term_id, actor=self.actor, force=force == "true")
         return Response(TermGoneAnswer(id=gone))
-
-
-def _build_tree(roots: Sequence[Term], below: Iterable[Term]) -> list[TermNodeAnswer]:
-    """The roots with what stands below them; `below` come in their order."""
-    rows = list(below)
-    nodes = {
-        row.pk: TermNodeAnswer(**TermAnswer.of(row).model_dump(), children=[])
-        for row in [*roots, *rows]
-    }
-    for row in rows:
-        if row.parent_id in nodes:
-            nodes[row.parent_id].children.append(nodes[row.pk])
-    return [nodes[row.pk] for row in roots]

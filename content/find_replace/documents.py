@@ -25,7 +25,21 @@ def edit_document(
     hands: list[Hand] = []
     if POSTS in tables:
         hand = Hand(edit, POSTS, post_id)
-        edited = _edit_fields(document, hand)
+        fields = dict(document.fields)
+        for name in _TEXTS:
+            value = fields.get(name)
+            if isinstance(value, str):
+                fields[name] = hand.take(name, value)
+        fields["jsonldOverrides"] = edit_json(
+            fields.get("jsonldOverrides"), hand, "jsonldOverrides"
+        )
+        definition = post_types.get(document.type)
+        if definition is not None:
+            custom = edit_props(
+                definition.CustomFields, document.custom_fields, hand, CUSTOM_PREFIX.rstrip(".")
+            )
+            fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+        edited = replace(document, fields=fields)
         if hand.places:
             document, hands = edited, [hand]
     if MODULES not in tables:
@@ -39,22 +53,6 @@ def edit_document(
             hands.append(hand)
         found.append(module)
     return replace(document, modules=tuple(found)), hands
-
-
-def _edit_fields(document: PostDocument, hand: Hand) -> PostDocument:
-    fields = dict(document.fields)
-    for name in _TEXTS:
-        value = fields.get(name)
-        if isinstance(value, str):
-            fields[name] = hand.take(name, value)
-    fields["jsonldOverrides"] = edit_json(fields.get("jsonldOverrides"), hand, "jsonldOverrides")
-    definition = post_types.get(document.type)
-    if definition is not None:
-        custom = edit_props(
-            definition.CustomFields, document.custom_fields, hand, CUSTOM_PREFIX.rstrip(".")
-        )
-        fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
-    return replace(document, fields=fields)
 
 
 def _edit_module(module: ModuleDocument, hand: Hand) -> ModuleDocument:

@@ -211,7 +211,18 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
     _allow(actor)
-    row = _lock(replacement_id)
+    try:
+        id_ = UUID(str(replacement_id))
+    except ValueError:
+        id_ = None
+    rows = Replacement.objects.select_for_update(of=("self",))
+    found = rows.filter(pk=id_).first() if id_ is not None else None
+    if found is None:
+        raise NotFound(
+            _("No replacement has the id %(replacement_id)s.")
+            % {"replacement_id": str(replacement_id)[:80]}
+        )
+    row = found
     if row.undone_at is not None:
         raise Conflict(_("This was undone already."), code="already_undone")
     listed = row.places.values_list("table", "row", "field", "before", "after")
@@ -295,21 +306,6 @@ def _keep(row: Replacement, places: Sequence[TextPlace]) -> None:
         ),
         batch_size=1000,
     )
-
-
-def _lock(replacement_id: UUID | str) -> Replacement:
-    try:
-        id_ = UUID(str(replacement_id))
-    except ValueError:
-        id_ = None
-    rows = Replacement.objects.select_for_update(of=("self",))
-    found = rows.filter(pk=id_).first() if id_ is not None else None
-    if found is None:
-        raise NotFound(
-            _("No replacement has the id %(replacement_id)s.")
-            % {"replacement_id": str(replacement_id)[:80]}
-        )
-    return found
 
 
 def _tell(what: str, row: Replacement, actor: Actor) -> None:

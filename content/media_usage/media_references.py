@@ -79,22 +79,18 @@ def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[T
     if kind_ == "media":
         yield from _id(value)
     elif kind_ == "richtext":
-        yield from _of_richtext(value, with_links)
+        waiting = [value] if isinstance(value, Mapping) else []
+        while waiting:
+            node = waiting.pop()
+            if kind(node) == "image":
+                yield from _file(attributes(node).get("src"))
+            marks = node.get("marks")
+            for mark in marks if with_links and isinstance(marks, list) else []:
+                if isinstance(mark, Mapping) and kind(mark) == "link":
+                    yield from _file(attributes(mark).get("href"))
+            waiting.extend(children(node))
     elif kind_ in ("link", "url") and with_links:
         yield from _file(value)
-
-
-def _of_richtext(document: object, with_links: bool) -> Iterator[Token]:
-    waiting = [document] if isinstance(document, Mapping) else []
-    while waiting:
-        node = waiting.pop()
-        if kind(node) == "image":
-            yield from _file(attributes(node).get("src"))
-        marks = node.get("marks")
-        for mark in marks if with_links and isinstance(marks, list) else []:
-            if isinstance(mark, Mapping) and kind(mark) == "link":
-                yield from _file(attributes(mark).get("href"))
-        waiting.extend(children(node))
 
 
 def _id(value: object) -> Iterator[Token]:

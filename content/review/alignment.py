@@ -43,7 +43,21 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
     runs.append(
         AlignedRun(True, slice(len(old) - tail, len(old)), slice(len(new) - tail, len(new)))
     )
-    return _joined(runs)
+    found: list[AlignedRun] = []
+    for run in runs:
+        if run.old.start == run.old.stop and run.new.start == run.new.stop:
+            continue
+        if found and found[-1].is_same == run.is_same:
+            last = found[-1]
+            run = AlignedRun(
+                run.is_same,
+                slice(last.old.start, run.old.stop),
+                slice(last.new.start, run.new.stop),
+            )
+            found[-1] = run
+        else:
+            found.append(run)
+    return found
 
 
 def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
@@ -109,21 +123,3 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
         chain.append(pairs[at])
         at = before[at]
     return chain[::-1]
-
-
-def _joined(runs: Sequence[AlignedRun]) -> list[AlignedRun]:
-    found: list[AlignedRun] = []
-    for run in runs:
-        if run.old.start == run.old.stop and run.new.start == run.new.stop:
-            continue
-        if found and found[-1].is_same == run.is_same:
-            last = found[-1]
-            run = AlignedRun(
-                run.is_same,
-                slice(last.old.start, run.old.stop),
-                slice(last.new.start, run.new.stop),
-            )
-            found[-1] = run
-        else:
-            found.append(run)
-    return found

@@ -305,27 +305,24 @@ def _items(
             label = f"Item {index + 1}"
             where = (*place, label)
             if one is ABSENT or other is ABSENT:
-                parts.append(_item_alone(one, other, nested, sink, where, depth))
+                # An item that came or went, with all that is in it, in one passage.
+                begun = sink.passage
+                sink.begin_passage()
+                word = where[-1]
+                sink.one(
+                    "structure",
+                    where,
+                    word if other is ABSENT else None,
+                    word if one is ABSENT else None,
+                )
+                _record(one, other, nested, sink, where, depth + 1)
+                sink.merge_passages(begun)
+                parts.append(Part(one, other, frozenset({begun + 1})))
             else:
                 parts.append(_record(one, other, nested, sink, where, depth + 1))
     if not parts or sink.count == 0:
         return Part(before, after)
     return MergedList(before, after, passages_of(parts), parts=parts)
-
-
-def _item_alone(
-    before: Value, after: Value, nested: type[ModuleProps], sink: Sink, place: Place, depth: int
-) -> Part:
-    """An item that came or went, with all that is in it, in one passage."""
-    begun = sink.passage
-    sink.begin_passage()
-    word = place[-1]
-    sink.one(
-        "structure", place, word if after is ABSENT else None, word if before is ABSENT else None
-    )
-    _record(before, after, nested, sink, place, depth + 1)
-    sink.merge_passages(begun)
-    return Part(before, after, frozenset({begun + 1}))
 
 
 def _record(

@@ -238,7 +238,17 @@ def side_text(difference: Difference, side: Side | None, references: References)
     if not side.strip():
         return spelled_space(side)
     if kind == "position":
-        return _position(side)
+        # A place among the modules: "3 / 5", "after Callout 2", "3 / 5 (after Callout 2)".
+        among = _AMONG.fullmatch(side)
+        number, place = among.groups() if among is not None else ("", side)
+        if not place:
+            return number
+        if place == "first":
+            words = _("first")
+        else:
+            name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # it fits all
+            words = _("after %(module)s") % {"module": make_visible(in_words(name)) + (count or "")}
+        return f"{number} ({words})" if number else words
     if kind in ("structure", "module"):
         return role_text(side)
     if kind == "choice":
@@ -249,20 +259,6 @@ def side_text(difference: Difference, side: Side | None, references: References)
     if kind in _ADDRESSES and (notes := address_notes(side)) and not side.endswith(notes[-1]):
         return f"{text} ({', '.join(notes)})" if " · " not in side else text
     return text
-
-
-def _position(side: str) -> str:
-    """A place among the modules: "3 / 5", "after Callout 2", "3 / 5 (after Callout 2)"."""
-    among = _AMONG.fullmatch(side)
-    number, place = among.groups() if among is not None else ("", side)
-    if not place:
-        return number
-    if place == "first":
-        words = _("first")
-    else:
-        name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # it fits all
-        words = _("after %(module)s") % {"module": make_visible(in_words(name)) + (count or "")}
-    return f"{number} ({words})" if number else words
 
 
 def spelled_space(space: str) -> str:

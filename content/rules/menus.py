@@ -65,9 +65,23 @@ def _clean_item(item: object, path: str, depth: int, seen: set[str]) -> Json:
             f"{path}.type",
             gettext("type is one of: %(item_types)s.") % {"item_types": ", ".join(ITEM_TYPES)},
         )
+    value = item.get("label", "")
+    if not isinstance(value, str):
+        raise invalid(f"{path}.label", gettext("label must be text."))
+    label = value.strip()
+    if (type_ == "custom") and not label:
+        raise invalid(f"{path}.label", gettext("label must not be empty."))
+    if len(label) > LABEL_MAX or not label.isprintable():
+        raise invalid(
+            f"{path}.label",
+            gettext(
+                "label is one line of at most %(label_max)s characters, without control characters."
+            )
+            % {"label_max": LABEL_MAX},
+        )
     cleaned: JsonObject = {
         "id": id_,
-        "label": _label_of(item.get("label", ""), path, required=type_ == "custom"),
+        "label": label,
         "type": str(type_),
         "url": "",
     }
@@ -99,23 +113,6 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
             gettext("A menu has at most %(most_items)s items.") % {"most_items": MAX_MENU_ITEMS},
         )
     return id_
-
-
-def _label_of(value: object, path: str, *, required: bool) -> str:
-    if not isinstance(value, str):
-        raise invalid(f"{path}.label", gettext("label must be text."))
-    label = value.strip()
-    if required and not label:
-        raise invalid(f"{path}.label", gettext("label must not be empty."))
-    if len(label) > LABEL_MAX or not label.isprintable():
-        raise invalid(
-            f"{path}.label",
-            gettext(
-                "label is one line of at most %(label_max)s characters, without control characters."
-            )
-            % {"label_max": LABEL_MAX},
-        )
-    return label
 
 
 def _url_of(value: object, path: str) -> str:

@@ -25,7 +25,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
-from proofroom.definitions import ModuleProps, Prop, modules, post_types, props_of
+from proofroom.definitions import ModuleProps, modules, post_types, props_of
 from proofroom.definitions.richtext.nodes import attributes, children, kind
 
 ReferenceKind = Literal["media", "file", "post-reference", "taxonomy-reference", "form-reference"]
@@ -287,25 +287,31 @@ def _of_props(
     for name, value in values.items():
         prop = known.get(name)
         if prop is not None and depth <= _DEEPEST:
-            yield from _of_prop(prop, value, f"{where}.{name}", depth)
-
-
-def _of_prop(prop: Prop, value: object, path: str, depth: int) -> Iterator[NamedReference]:
-    if prop.kind in _IDS:
-        yield from _ids(path, _IDS[prop.kind], value)
-    elif prop.kind == "form-reference":
-        if isinstance(value, str) and value:
-            yield NamedReference(path, "form-reference", value)
-    elif prop.kind == "richtext":
-        yield from _of_rich_text(path, value)
-    elif prop.kind in ("link", "url"):
-        yield from _address(path, value)
-    elif prop.nested is not None and isinstance(value, Mapping):
-        yield from _of_props(prop.nested, value, path, depth + 1)
-    elif prop.nested is not None and isinstance(value, list | tuple):
-        for number, item in enumerate(value):
-            if isinstance(item, Mapping):
-                yield from _of_props(prop.nested, item, f"{path}.{number}", depth + 1)
+            path = f"{where}.{name}"
+            if prop.kind in _IDS:
+                yield from _ids(path, _IDS[prop.kind], value)
+            elif prop.kind == "form-reference":
+                if isinstance(value, str) and value:
+                    yield NamedReference(path, "form-reference", value)
+            elif prop.kind == "richtext":
+                waiting = [value] if isinstance(value, Mapping) else []
+                while waiting:
+                    node = waiting.pop()
+                    if kind(node) == "image":
+                        yield from _address(path, attributes(node).get("src"))
+                    marks = node.get("marks")
+                    for mark in marks if isinstance(marks, list | tuple) else ():
+                        if isinstance(mark, Mapping) and kind(mark) == "link":
+                            yield from _address(path, attributes(mark).get("href"))
+                    waiting.extend(reversed(children(node)))
+            elif prop.kind in ("link", "url"):
+                yield from _address(path, value)
+            elif prop.nested is not None and isinstance(value, Mapping):
+                yield from _of_props(prop.nested, value, path, depth + 1)
+            elif prop.nested is not None and isinstance(value, list | tuple):
+                for number, item in enumerate(value):
+                    if isinstance(item, Mapping):
+                        yield from _of_props(prop.nested, item, f"{path}.{number}", depth + 1)
 
 
 def _ids(path: str, kind_: ReferenceKind, value: object) -> Iterator[NamedReference]:
@@ -320,19 +326,6 @@ def _canonical(value: str) -> str:
         return str(UUID(value))
     except ValueError:
         return ""
-
-
-def _of_rich_text(path: str, document: object) -> Iterator[NamedReference]:
-    waiting = [document] if isinstance(document, Mapping) else []
-    while waiting:
-        node = waiting.pop()
-        if kind(node) == "image":
-            yield from _address(path, attributes(node).get("src"))
-        marks = node.get("marks")
-        for mark in marks if isinstance(marks, list | tuple) else ():
-            if isinstance(mark, Mapping) and kind(mark) == "link":
-                yield from _address(path, attributes(mark).get("href"))
-        waiting.extend(reversed(children(node)))
 
 
 def _address(path: str, value: object) -> Iterator[NamedReference]:

@@ -38,22 +38,18 @@ def _begins(_language: str | None) -> Mapping[str, str]:
 
 def _one(segment: Segment, begins: Mapping[str, str]) -> str:
     if segment.is_folded:
-        return _folded(segment)
+        count = segment.hidden_words
+        words = ngettext("… %(count)s unchanged word …", "… %(count)s unchanged words …", count)
+        return format_html(
+            '{}<details class="same-text"><summary>{}</summary>{}</details>{}',
+            visible_context(segment.head),
+            words % {"count": count},
+            visible_context(segment.middle),
+            visible_context(segment.tail),
+        )
     if segment.kind == "same":
         return escape(visible_context(segment.text))
     end = "ins" if segment.kind == "inserted" else "del"
     text = segment.text
     shown = make_visible(text) if text.strip() else draw_space(text)
     return f"{begins[segment.kind]}{escape(shown)}{_HIDDEN}] </span></{end}>"
-
-
-def _folded(segment: Segment) -> SafeString:
-    count = segment.hidden_words
-    words = ngettext("… %(count)s unchanged word …", "… %(count)s unchanged words …", count)
-    return format_html(
-        '{}<details class="same-text"><summary>{}</summary>{}</details>{}',
-        visible_context(segment.head),
-        words % {"count": count},
-        visible_context(segment.middle),
-        visible_context(segment.tail),
-    )

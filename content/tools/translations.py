@@ -22,7 +22,7 @@ from content.tools.translation_results import (
     ProposedTranslations,
     TranslationPage,
 )
-from content.translations.translate import StagedTranslation, propose_translation
+from content.translations.translate import propose_translation
 from content.translations.translate_many import LanguageOutcome, propose_translations
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.actor import Actor
@@ -141,7 +141,23 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
         )
     except RuleViolation as error:
         raise with_finder(_taught(error)) from None
-    return {**staged_answer(made.staged, writer, arguments.agent_id), **_made(made)}
+    document = made.staged.document
+    return {
+        **staged_answer(made.staged, writer, arguments.agent_id),
+        **{
+            "translationId": str(made.post.pk),
+            "locale": document.locale,
+            "slug": document.fields["slug"],
+            "modules": [
+                {
+                    "sourcePostModuleId": of,
+                    "postModuleId": copy,
+                    "translatable": list(made.translatable[copy]),
+                }
+                for of, copy in made.modules.items()
+            ],
+        },
+    }
 
 
 def _layer(arguments: OfSource) -> Layer | None:
@@ -156,23 +172,6 @@ def _modules(source: PostDocument, given: list[TranslatedModule]) -> dict[str, J
         props = dict(item.props) if module is None else stored_props(module.type, item.props)
         found[id_] = {**found.get(id_, {}), **(props or {})}
     return found
-
-
-def _made(made: StagedTranslation) -> JsonObject:
-    document = made.staged.document
-    return {
-        "translationId": str(made.post.pk),
-        "locale": document.locale,
-        "slug": document.fields["slug"],
-        "modules": [
-            {
-                "sourcePostModuleId": of,
-                "postModuleId": copy,
-                "translatable": list(made.translatable[copy]),
-            }
-            for of, copy in made.modules.items()
-        ],
-    }
 
 
 def _taught(error: RuleViolation) -> RuleViolation:

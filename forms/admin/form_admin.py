@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -37,6 +37,9 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
         except ValueError as error:
             problem = str(error)[:200]
     is_new = request.POST.get("do", "").partition(":")[0] == "add"
+    submissions = reverse("admin:forms_formsubmission_changelist")
+    others = FormDefinition.objects.filter(slug=row.slug).exclude(pk=row.pk).order_by("locale")
+    may_read = may(request, "forms.submissions")
     return {
         "cards": cards(rows, form.problems, len(rows) - 1 if is_new else None),
         "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_LONG],
@@ -48,20 +51,13 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
         "shown": {
             name: str(form[name].value() or "") for name in ("title", "description", "submitLabel")
         },
-        **_around(request, row),
-    }
-
-
-def _around(request: HttpRequest, row: FormDefinition) -> dict[str, Any]:
-    submissions = reverse("admin:forms_formsubmission_changelist")
-    others = FormDefinition.objects.filter(slug=row.slug).exclude(pk=row.pk).order_by("locale")
-    may_read = may(request, "forms.submissions")
-    return {
-        "siblings": others,
-        "may_read": may_read,
-        "sent": FormSubmission.objects.filter(form_slug=row.slug).count() if may_read else 0,
-        "submissions_url": f"{submissions}?form_slug={row.slug}",
-        "export_url": f"/api/forms/{row.slug}/submissions/export",
+        **{
+            "siblings": others,
+            "may_read": may_read,
+            "sent": FormSubmission.objects.filter(form_slug=row.slug).count() if may_read else 0,
+            "submissions_url": f"{submissions}?form_slug={row.slug}",
+            "export_url": f"/api/forms/{row.slug}/submissions/export",
+        },
     }
 
 

@@ -21,7 +21,15 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
     require(request, "media.delete")
     back = reverse("admin:media_asset_check")
     if request.method == "POST":
-        return _deleted(request, back)
+        try:
+            done = delete_orphans(names=request.POST.getlist("names"), actor=actor_of(request))
+        except CmsError as error:
+            if error.status in (403, 404):
+                raise
+            messages.error(request, error.message)
+            return HttpResponseRedirect(request.path)
+        _tell(request, done)
+        return HttpResponseRedirect(back)
     found = orphans(last_check())
     old = [orphan for orphan in found if orphan.is_old]
     if not found:
@@ -37,18 +45,6 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
     )
     title = text % {"n": len(old)} if old else _("Nothing can be deleted yet")
     return form_page(request, "admin/media/orphans.html", Asset, context, title=title)
-
-
-def _deleted(request: HttpRequest, back: str) -> HttpResponse:
-    try:
-        done = delete_orphans(names=request.POST.getlist("names"), actor=actor_of(request))
-    except CmsError as error:
-        if error.status in (403, 404):
-            raise
-        messages.error(request, error.message)
-        return HttpResponseRedirect(request.path)
-    _tell(request, done)
-    return HttpResponseRedirect(back)
 
 
 def _tell(request: HttpRequest, done: Deleted) -> None:

@@ -50,11 +50,24 @@ class FileViewSet(ApiViewSet):
         texts = _texts(request, _ALT)
         if len(texts) > 1:
             raise invalid("alt_text", "alt_text comes once.")
+        # Several fields of the name, or one with a JSON list or with commas between the words.
+        found: list[str] = []
+        for text in _texts(request, _CATEGORIES):
+            if not text.lstrip().startswith("["):
+                found += text.split(",")
+                continue
+            try:
+                words = orjson.loads(text)
+            except orjson.JSONDecodeError:
+                words = None
+            if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+                raise invalid("categories", "categories must be a list of texts.")
+            found += words
         asset = store_image(
             file=file,
             filename=str(file.name or ""),
             alt_text=texts[0] if texts else "",
-            categories=_categories(request),
+            categories=found,
             actor=self.actor,
         )
         return Response(
@@ -103,21 +116,4 @@ def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
     for text in found:
         if len(text) > _LONGEST:
             raise invalid(names[0], "This is too long.")
-    return found
-
-
-def _categories(request: Request) -> list[str]:
-    """Several fields of the name, or one with a JSON list or with commas between the words."""
-    found: list[str] = []
-    for text in _texts(request, _CATEGORIES):
-        if not text.lstrip().startswith("["):
-            found += text.split(",")
-            continue
-        try:
-            words = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            words = None
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise invalid("categories", "categories must be a list of texts.")
-        found += words
     return found

@@ -48,7 +48,21 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
             description=asset.description,
             actor=actor,
         )
-    return _described(made, asset, kept, actor)
+    # The part says what the whole said, and keeps the same point in sight, where it shows it.
+    point = None
+    if asset.focal_x is not None and asset.focal_y is not None:
+        point = kept.inside((asset.focal_x, asset.focal_y))
+    return update_asset(
+        asset_id=made.pk,
+        alt_texts={
+            locale: text
+            for locale, text in asset.alt_texts.items()
+            if locale in settings.CMS_ENV.locales
+        },
+        is_decorative=asset.is_decorative,
+        focal_point=point,
+        actor=actor,
+    )
 
 
 def _content(asset: Asset) -> bytes:
@@ -60,21 +74,3 @@ def _content(asset: Asset) -> bytes:
             "box", _("The file is not in the storage, so it cannot be cropped.")
         ) from None
     return content
-
-
-def _described(made: Asset, whole: Asset, box: Box, actor: Actor) -> Asset:
-    """The part says what the whole said, and keeps the same point in sight, where it shows it."""
-    point = None
-    if whole.focal_x is not None and whole.focal_y is not None:
-        point = box.inside((whole.focal_x, whole.focal_y))
-    return update_asset(
-        asset_id=made.pk,
-        alt_texts={
-            locale: text
-            for locale, text in whole.alt_texts.items()
-            if locale in settings.CMS_ENV.locales
-        },
-        is_decorative=whole.is_decorative,
-        focal_point=point,
-        actor=actor,
-    )

@@ -51,7 +51,15 @@ def update_asset(
     actor.require("media.edit")
     asset = lock_asset(asset_id)
     before = {name: getattr(asset, name) for name in _NAMES}
-    _say(asset, alt_text, alt_texts, is_decorative)
+    was = (asset.alt_text, asset.alt_texts)
+    if alt_text is not None:
+        asset.alt_text = clean_alt_text(alt_text)
+    if alt_texts is not None:
+        asset.alt_texts = clean_alt_texts(alt_texts, asset.alt_texts)
+    if is_decorative is not None:
+        asset.is_decorative = is_decorative
+    elif (asset.alt_text, asset.alt_texts) != was and (asset.alt_text or asset.alt_texts):
+        asset.is_decorative = False
     if description is not None:
         asset.description = clean_description(description)
     if categories is not None:
@@ -67,23 +75,6 @@ def update_asset(
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
     outbox.record("media.updated", actor=actor, payload=payload)
     return asset
-
-
-def _say(
-    asset: Asset,
-    alt_text: str | None,
-    alt_texts: Mapping[str, str] | None,
-    is_decorative: bool | None,
-) -> None:
-    was = (asset.alt_text, asset.alt_texts)
-    if alt_text is not None:
-        asset.alt_text = clean_alt_text(alt_text)
-    if alt_texts is not None:
-        asset.alt_texts = clean_alt_texts(alt_texts, asset.alt_texts)
-    if is_decorative is not None:
-        asset.is_decorative = is_decorative
-    elif (asset.alt_text, asset.alt_texts) != was and (asset.alt_text or asset.alt_texts):
-        asset.is_decorative = False
 
 
 def lock_asset(asset_id: UUID | str) -> Asset:

@@ -23,16 +23,6 @@ def preview_page(
     `only` are the ids of the modules to show, where it is not all of them.
     """
     modules = _modules(document)
-    content = PageContent(
-        post=_with_values(post, document),
-        modules=[one for one in modules if only is None or one.post_module_id in only],
-        terms=list(Term.objects.filter(pk__in=document.taxonomy_term_ids)),
-        preview=label,
-    )
-    return page_of(content)
-
-
-def _with_values(post: Post, document: PostDocument) -> Post:
     shown = copy(post)
     for name, column in post_repository.COLUMNS.items():
         if name in document.fields and name not in ("slug", "parentId", "publishAt"):
@@ -43,7 +33,13 @@ def _with_values(post: Post, document: PostDocument) -> Post:
     if post.variation_of is not None:
         # It has no address; what is shown is how the original would look at its own.
         shown = as_original(shown, post.variation_of)
-    return shown
+    content = PageContent(
+        post=shown,
+        modules=[one for one in modules if only is None or one.post_module_id in only],
+        terms=list(Term.objects.filter(pk__in=document.taxonomy_term_ids)),
+        preview=label,
+    )
+    return page_of(content)
 
 
 def _modules(document: PostDocument) -> list[RenderableModule]:

@@ -44,7 +44,18 @@ def render_post_markdown(post: Post) -> RenderedPage:
             "updated": format_time(post.updated_at),
         }
     )
-    parts = [*_opening(post, items), _facts(post)]
+    # The custom fields that hold words, each below its label.
+    definition = post_types.get(post.type)
+    nodes: list[Node] = []
+    for prop in props_of(definition.CustomFields).values() if definition else ():
+        value = post.custom_fields.get(prop.name)
+        if prop.kind == "richtext":
+            nodes += rich_text(value)
+        elif prop.kind in {"text", "textarea", "number", "date"} and value not in (None, ""):
+            nodes += paragraphs(f"{prop.label}: {value}")
+        elif prop.kind == "url":
+            nodes += link(value, value)
+    parts = [*_opening(post, items), written(nodes)]
     for item in items:
         is_first = item.index == 0 and opens_with_heading(items)
         parts.append(
@@ -101,21 +112,6 @@ def _opening(post: Post, items: list[RenderableModule]) -> list[str]:
         title,
         *([] if opens_with_heading(items) else [written(list(paragraphs(post.excerpt)))]),
     ]
-
-
-def _facts(post: Post) -> str:
-    """The custom fields that hold words, each below its label."""
-    definition = post_types.get(post.type)
-    nodes: list[Node] = []
-    for prop in props_of(definition.CustomFields).values() if definition else ():
-        value = post.custom_fields.get(prop.name)
-        if prop.kind == "richtext":
-            nodes += rich_text(value)
-        elif prop.kind in {"text", "textarea", "number", "date"} and value not in (None, ""):
-            nodes += paragraphs(f"{prop.label}: {value}")
-        elif prop.kind == "url":
-            nodes += link(value, value)
-    return written(nodes)
 
 
 def _body(head: str, parts: list[str], headers: Mapping[str, str]) -> RenderedPage:

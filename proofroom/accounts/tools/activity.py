@@ -17,7 +17,6 @@ from proofroom.core.actor import Actor
 from proofroom.core.api.pagination import count
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.models import Event
 from proofroom.core.outbox.event_kinds import all_kinds
 from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools import tool
@@ -57,22 +56,21 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
         rows = rows.filter(pk__lt=cast(int, open_cursor(arguments.cursor, of=of)[0]))
     found = list(rows[: arguments.limit + 1])
     shown = found[: arguments.limit]
-    answer: JsonObject = {"items": _items(shown, actor, arguments.is_full), "total": total}
+    redactor, names = SecretRedactor(), _FULL if arguments.is_full else _CONCISE
+    answer: JsonObject = {
+        "items": [
+            {
+                name: _hidden(entry[name], redactor)
+                for name in names
+                if entry[name] not in (None, "", {})
+            }
+            for entry in cast("list[JsonObject]", present(shown, actor))
+        ],
+        "total": total,
+    }
     if len(found) > len(shown):
         answer["nextCursor"] = seal_cursor([shown[-1].pk], of=of)
     return answer
-
-
-def _items(rows: list[Event], actor: Actor, is_full: bool) -> list[Json]:
-    redactor, names = SecretRedactor(), _FULL if is_full else _CONCISE
-    return [
-        {
-            name: _hidden(entry[name], redactor)
-            for name in names
-            if entry[name] not in (None, "", {})
-        }
-        for entry in cast("list[JsonObject]", present(rows, actor))
-    ]
 
 
 def _hidden(value: Json, redactor: SecretRedactor) -> Json:

@@ -14,7 +14,7 @@ from proofroom.core.activity.queries import ActivityFilter, filter_activity
 from proofroom.core.actor import Actor
 from proofroom.core.api.renderers import dumps
 from proofroom.core.csv_export import header_line, line
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 
 Format = Literal["csv", "jsonl"]
@@ -50,7 +50,16 @@ def export(*, chosen: ActivityFilter, format: Format, actor: Actor) -> Iterator[
 def _csv(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
     yield header_line(title for title, _ in _COLUMNS)
     for entry in _presented(rows, actor):
-        flat = _flat(entry)
+        who, seal = entry["actor"], entry["seal"]
+        flat = {
+            **cast("JsonObject", entry),
+            "createdAt": dumps(entry["createdAt"]).decode().strip('"'),
+            "who": who["username"],
+            "whoId": who["id"],
+            "details": dumps(entry["payload"]).decode(),
+            "link": seal["seq"] if seal is not None else None,
+            "hash": seal["hash"] if seal is not None else None,
+        }
         yield line(flat[name] for _, name in _COLUMNS)
 
 
@@ -63,16 +72,3 @@ def _presented(rows: QuerySet[Event], actor: Actor) -> Iterator[EntryAnswer]:
     found = rows.iterator(chunk_size=_CHUNK)
     while chunk := list(islice(found, _CHUNK)):
         yield from present(chunk, actor)
-
-
-def _flat(entry: EntryAnswer) -> dict[str, Json]:
-    who, seal = entry["actor"], entry["seal"]
-    return {
-        **cast("JsonObject", entry),
-        "createdAt": dumps(entry["createdAt"]).decode().strip('"'),
-        "who": who["username"],
-        "whoId": who["id"],
-        "details": dumps(entry["payload"]).decode(),
-        "link": seal["seq"] if seal is not None else None,
-        "hash": seal["hash"] if seal is not None else None,
-    }

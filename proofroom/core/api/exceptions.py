@@ -54,7 +54,15 @@ class InvalidToken(exceptions.AuthenticationFailed):
 def handle(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception handler. What is nobody's fault but ours is logged and answered with a bare 500."""
     if isinstance(error, CmsError):
-        return _of_cms_error(error)
+        response = body(error.status, error.code, error.message, error.details)
+        if isinstance(error, Conflict) and error.current is not None:
+            response.data["version"] = error.current
+            response.data["details"].setdefault("version", []).append(
+                f"The version is {error.current}."
+            )
+        if error.status == 401:
+            response["WWW-Authenticate"] = "Bearer"
+        return response
     if isinstance(error, Http404):
         return body(404, "not_found", "There is nothing here.")
     if isinstance(error, PermissionDenied):
@@ -87,18 +95,6 @@ def body(
     status: int, code: str, message: str, details: dict[str, list[str]] | None = None
 ) -> Response:
     return Response({"error": message, "code": code, "details": details or {}}, status=status)
-
-
-def _of_cms_error(error: CmsError) -> Response:
-    response = body(error.status, error.code, error.message, error.details)
-    if isinstance(error, Conflict) and error.current is not None:
-        response.data["version"] = error.current
-        response.data["details"].setdefault("version", []).append(
-            f"The version is {error.current}."
-        )
-    if error.status == 401:
-        response["WWW-Authenticate"] = "Bearer"
-    return response
 
 
 def _of_framework(error: exceptions.APIException) -> Response:

@@ -86,7 +86,15 @@ def _block(node: Node, depth: int) -> list[str]:
         # Dashes and stars could be read as lists or underlines.
         return ["___"]
     if name == "table":
-        return _table(node, depth)
+        rows = [children(row) for row in children(node)]
+        width = max((len(row) for row in rows), default=0)
+        if not width:
+            return []
+        lines = [_row([_cell(cell, depth) for cell in row], width) for row in rows]
+        aligns = [string(attributes(cell).get("align")) for cell in rows[0]]
+        signs = {"left": ":---", "center": ":---:", "right": "---:"}
+        lines.insert(1, _row([signs.get(align, "---") for align in aligns], width, fill="---"))
+        return lines
     text = inline_markdown([{"type": "text", "text": gathered(node)}])
     return text.split("\n") if text else []
 
@@ -142,18 +150,6 @@ def _bullet(first_lines: list[str], above: str) -> str:
 
 def _item(item: Node, depth: int) -> list[str]:
     return _blocks(children(item), depth + 2) or [""]
-
-
-def _table(node: Node, depth: int) -> list[str]:
-    rows = [children(row) for row in children(node)]
-    width = max((len(row) for row in rows), default=0)
-    if not width:
-        return []
-    lines = [_row([_cell(cell, depth) for cell in row], width) for row in rows]
-    aligns = [string(attributes(cell).get("align")) for cell in rows[0]]
-    signs = {"left": ":---", "center": ":---:", "right": "---:"}
-    lines.insert(1, _row([signs.get(align, "---") for align in aligns], width, fill="---"))
-    return lines
 
 
 def _row(cells: list[str], width: int, *, fill: str = "") -> str:

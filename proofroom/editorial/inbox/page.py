@@ -18,14 +18,12 @@ from django.utils.translation import ngettext
 from content.inbox.excerpts import from_json
 from content.inbox.queries import (
     Alike,
-    Facets,
     QueueFilter,
     count_facets,
     filter_queue,
     group_similar,
     join_posts,
 )
-from content.models import QueuedChange
 from content.review.characters import make_visible
 from content.review.difference_text import note_of
 from content.review.labels import type_label
@@ -80,11 +78,25 @@ def _show(
     asked = read_queue_filter(request.GET)
     found = Paginator(join_posts(filter_queue(asked)), _PAGE).get_page(request.GET.get("page"))
     there, rights = count_facets(), Rights.of(request)
+    # The selects: name, label, what is chosen, options with counts.
+    risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     context = {
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
         "asked": asked,
-        "choices": _choices(asked, there),
+        "choices": [
+            ("risk", _("Risk"), asked.risk, risks),
+            ("agent", _("Agent"), asked.agent, _options(there.agent)),
+            ("author", _("Person"), asked.author, _options(there.author)),
+            (
+                "type",
+                _("Type"),
+                asked.type,
+                _options(there.type, {t: type_label(t) for t in there.type}),
+            ),
+            ("locale", _("Language"), asked.locale, _options(there.locale)),
+            ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
+        ],
         "layers": _layers(asked, there.layer),
         "total": sum(there.layer.values()),
         "groups": [] if asked.like else _groups(request, asked),
@@ -128,24 +140,6 @@ def _together(asked: QueueFilter, counts: Counter[str], shown: int) -> list[tupl
     return [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
 
 
-def _choices(asked: QueueFilter, there: Facets) -> list[tuple[str, str, str, list[Option]]]:
-    """The selects: name, label, what is chosen, options with counts."""
-    risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
-    return [
-        ("risk", _("Risk"), asked.risk, risks),
-        ("agent", _("Agent"), asked.agent, _options(there.agent)),
-        ("author", _("Person"), asked.author, _options(there.author)),
-        (
-            "type",
-            _("Type"),
-            asked.type,
-            _options(there.type, {t: type_label(t) for t in there.type}),
-        ),
-        ("locale", _("Language"), asked.locale, _options(there.locale)),
-        ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
-    ]
-
-
 def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> list[Option]:
     return [(name, (labels or {}).get(name, name), counts[name]) for name in sorted(counts)]
 
@@ -178,11 +172,7 @@ def group_words(group: Alike, agent: str) -> str:
         "%(count)d identical changes by %(who)s: %(what)s",
         group.count,
     )
-    return text % {"count": group.count, "who": who, "what": _what(row)}
-
-
-def _what(row: QueuedChange) -> str:
-    """The first thing that differs, in words: titles are told on the page of the group."""
+    # The first thing that differs, in words: titles are told on the page of the group.
     first = from_json(row.pieces).lines[:1]
     notes = [note_of(one, References()).text for line in first for one in line.differences]
     signs = {"removed": "−", "inserted": "+"}
@@ -192,7 +182,11 @@ def _what(row: QueuedChange) -> str:
         for part in line.segments
         if part.kind in signs
     ]
-    return Truncator(f"{place_of(row)}: {' '.join(drawn) or ' '.join(notes[:1])}").chars(160)
+    return text % {
+        "count": group.count,
+        "who": who,
+        "what": Truncator(f"{place_of(row)}: {' '.join(drawn) or ' '.join(notes[:1])}").chars(160),
+    }
 
 
 def filter_words(asked: QueueFilter) -> str:

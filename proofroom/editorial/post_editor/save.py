@@ -135,7 +135,18 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     sheet = read_sheet(document, shared_modules(), request.POST)
     do = request.POST.get("do", "")
     if do in ("restore", "compare"):
-        return _restored(frame, sheet, is_open=do == "compare")
+        # What a browser kept of a form that was never saved, over what stands now.
+        names = module_names(frame.layers.live, frame.layers.review.document)
+        lost = collect_unsaved_text(sheet, frame.request.POST)
+        paths = refresh(sheet)
+        more = {
+            "moved": [label_of(path, sheet.document, names) for path in paths],
+            "is_restored": True,
+            "is_compared": (do == "compare"),
+            "choices": build_conflict_choices(sheet, paths),
+            "lost": lost,
+        }
+        return show(frame, sheet, more=more)
     if do not in ("save", "save-review"):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
@@ -151,7 +162,18 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
     except CmsError as error:
         if error.status == 404:
             raise
-        errors = _by_name(error, sheet)
+        # The sentences of a refusal by the name of the form's field.
+        back = {real: name for name, real in sheet.created.items()}
+        found: dict[str, list[str]] = {}
+        for key, sentences in error.details.items():
+            head, _, rest = key.partition(".")
+            if head == "modules":
+                id_, _, tail = rest.partition(".")
+                key = f"modules.{back.get(id_, id_)}" + (f".{tail}" if tail else "")
+            elif head != "post":
+                key = f"post.{key}"
+            found.setdefault(key, []).extend(sentences)
+        errors = found
         more = {"problem": "" if errors else error.message}
         return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     is_elsewhere = frame.post.status != status or (to_review and frame.layer is None)
@@ -189,21 +211,6 @@ def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
         "lost": lost,
     }
     return show(frame, sheet, more=more, status=409)
-
-
-def _restored(frame: Frame, sheet: Sheet, *, is_open: bool) -> HttpResponse:
-    """What a browser kept of a form that was never saved, over what stands now."""
-    names = module_names(frame.layers.live, frame.layers.review.document)
-    lost = collect_unsaved_text(sheet, frame.request.POST)
-    paths = refresh(sheet)
-    more = {
-        "moved": [label_of(path, sheet.document, names) for path in paths],
-        "is_restored": True,
-        "is_compared": is_open,
-        "choices": build_conflict_choices(sheet, paths),
-        "lost": lost,
-    }
-    return show(frame, sheet, more=more)
 
 
 def _write_live(frame: Frame, sheet: Sheet) -> str:
@@ -267,18 +274,3 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
             code="stale_review",
             details={path: [gettext("staged by somebody already")] for path in unseen},
         )
-
-
-def _by_name(error: CmsError, sheet: Sheet) -> dict[str, list[str]]:
-    """The sentences of a refusal by the name of the form's field."""
-    back = {real: name for name, real in sheet.created.items()}
-    found: dict[str, list[str]] = {}
-    for key, sentences in error.details.items():
-        head, _, rest = key.partition(".")
-        if head == "modules":
-            id_, _, tail = rest.partition(".")
-            key = f"modules.{back.get(id_, id_)}" + (f".{tail}" if tail else "")
-        elif head != "post":
-            key = f"post.{key}"
-        found.setdefault(key, []).extend(sentences)
-    return found

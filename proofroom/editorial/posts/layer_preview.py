@@ -64,14 +64,39 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read(post_id)
     asked = _asked(request, layers)
     changes = _changes(layers, asked.layer)
+    # The changes in words: of modules that are there, of those that are gone, and of fields.
+    document = _document(layers, asked.layer)
+    below = document if asked.layer == "source" else layers.view(Layer(asked.layer)).below
+    names = module_names(document, below)
+    marks = marks_of(changes)
     context = {
         "asked": asked,
         "layer_label": _LABELS[asked.layer],
-        "layers": _layer_links(post, layers, asked),
+        "layers": [
+            PreviewSwitch(
+                label,
+                post_url("preview", post, asked.query(layer=name)),
+                name == asked.layer,
+                None if name == "source" else len(_changes(layers, name)),
+            )
+            for name, label in _LABELS.items()
+        ],
         "parts": _links(post, asked, "show", _PARTS) if len(changes) else [],
         "widths": _links(post, asked, "width", _WIDTHS),
         "frame_url": post_url("preview_page", post, asked.query()),
-        **_named(layers, asked, changes),
+        **{
+            "changed": [
+                (id_, names[id_], ", ".join(str(WORDS[kind]) for kind in marks[id_]))
+                for id_ in document.order
+                if id_ in marks
+            ],
+            "removed": [names[str(change.module_id)] for change in list_removed_modules(changes)],
+            "fields": [
+                label_of(change.path, document, names)
+                for change in changes
+                if change.module_id is None
+            ],
+        },
         "links_url": post_url("previews", post) if may(request, "posts.preview") else "",
         "link_form": PreviewForm(initial={"layer": asked.layer}),
     }
@@ -124,18 +149,6 @@ def _document(layers: Layers, layer: str) -> Any:
     return layers.document(None if layer == "source" else Layer(layer))
 
 
-def _layer_links(post: Post, layers: Layers, asked: PreviewOptions) -> list[PreviewSwitch]:
-    return [
-        PreviewSwitch(
-            label,
-            post_url("preview", post, asked.query(layer=name)),
-            name == asked.layer,
-            None if name == "source" else len(_changes(layers, name)),
-        )
-        for name, label in _LABELS.items()
-    ]
-
-
 def _links(
     post: Post, asked: PreviewOptions, name: str, known: dict[str, Any]
 ) -> list[PreviewSwitch]:
@@ -147,22 +160,3 @@ def _links(
         )
         for value, label in known.items()
     ]
-
-
-def _named(layers: Layers, asked: PreviewOptions, changes: Changes) -> dict[str, Any]:
-    """The changes in words: of modules that are there, of those that are gone, and of fields."""
-    document = _document(layers, asked.layer)
-    below = document if asked.layer == "source" else layers.view(Layer(asked.layer)).below
-    names = module_names(document, below)
-    marks = marks_of(changes)
-    return {
-        "changed": [
-            (id_, names[id_], ", ".join(str(WORDS[kind]) for kind in marks[id_]))
-            for id_ in document.order
-            if id_ in marks
-        ],
-        "removed": [names[str(change.module_id)] for change in list_removed_modules(changes)],
-        "fields": [
-            label_of(change.path, document, names) for change in changes if change.module_id is None
-        ],
-    }

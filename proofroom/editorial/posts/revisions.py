@@ -85,7 +85,19 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
     post, layers = read(post_id)
     revision = find_revision(post, str(revision_id))
     if request.method == "POST":
-        return _restored(request, post, revision)
+        note = f"version {revision.version}"  # it is stored
+        try:
+            revert_to_revision(
+                post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
+            )
+        except CmsError as error:
+            if error.status in (403, 404):
+                raise
+            messages.error(request, error.message)
+            return HttpResponseRedirect(request.path)
+        said = _("The live content is that of version %(version)s again.")
+        messages.success(request, said % {"version": revision.version})
+        return HttpResponseRedirect(post_url("change", post))
     context = {
         "revision": revision,
         "groups": _cards(layers.live, PostDocument.from_json(revision.document)),
@@ -116,22 +128,6 @@ def _switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
     is_split = request.GET.get("view") == "split"
     other = query if is_split else {**query, "view": "split"}
     return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}
-
-
-def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpResponse:
-    note = f"version {revision.version}"  # it is stored
-    try:
-        revert_to_revision(
-            post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
-        )
-    except CmsError as error:
-        if error.status in (403, 404):
-            raise
-        messages.error(request, error.message)
-        return HttpResponseRedirect(request.path)
-    said = _("The live content is that of version %(version)s again.")
-    messages.success(request, said % {"version": revision.version})
-    return HttpResponseRedirect(post_url("change", post))
 
 
 def _cards(before: PostDocument, after: PostDocument) -> list[CardGroup]:

@@ -70,6 +70,8 @@ def tree_page(request: HttpRequest) -> HttpResponse:
             messages.error(request, error.message)
         return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
     number, nodes = _nodes(shown)
+    named = [*site_languages(), ("", _("Every language"))]
+    name = shown.taxonomy.name
     context = {
         **admin.site.each_context(request),
         "title": _("Terms"),
@@ -81,7 +83,15 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         "closed": number > MANY_TERMS,
         "has_buttons": number <= MAX_MOVE_BUTTONS,
         "taxonomies": _taxonomies(shown, numbers),
-        "locales": _locales(shown, numbers),
+        "locales": [
+            (
+                label,
+                TermTree(shown.taxonomy, locale).url,
+                numbers.get((name, locale), 0),
+                locale == shown.locale,
+            )
+            for locale, label in named
+        ],
     }
     return TemplateResponse(request, "admin/terms/tree.html", context)
 
@@ -120,20 +130,6 @@ def _taxonomies(shown: TermTree, numbers: Numbers) -> list[tuple[type[Taxonomy],
     ]
 
 
-def _locales(shown: TermTree, numbers: Numbers) -> list[tuple[str, str, int, bool]]:
-    named = [*site_languages(), ("", _("Every language"))]
-    name = shown.taxonomy.name
-    return [
-        (
-            label,
-            TermTree(shown.taxonomy, locale).url,
-            numbers.get((name, locale), 0),
-            locale == shown.locale,
-        )
-        for locale, label in named
-    ]
-
-
 def _do(request: HttpRequest, shown: TermTree) -> None:
     do, _colon, id_ = request.POST.get("do", "").partition(":")
     actor = actor_of(request)
@@ -143,7 +139,18 @@ def _do(request: HttpRequest, shown: TermTree) -> None:
         places = {name: _id(request.POST.get(name, "")) for name in ("parent_id", "before_id")}
         place_term(term_id=id_, actor=actor, **places)
     elif do in _WAYS:
-        place = _WAYS[do](_around(shown, id_))
+        rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
+        term = next((row for row in rows if str(row.pk) == id_), None)
+        if term is None:
+            raise NotFound(_("There is no such term."))
+        above = next((row for row in rows if row.pk == term.parent_id), None)
+        place = _WAYS[do](
+            _Around(
+                term,
+                [row for row in rows if row.parent_id == term.parent_id],
+                [row for row in rows if above and row.parent_id == above.parent_id],
+            )
+        )
         if place is not None:
             place_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
     else:
@@ -168,19 +175,6 @@ class _Around:
     @property
     def place(self) -> int:
         return [row.pk for row in self.neighbours].index(self.term.pk)
-
-
-def _around(shown: TermTree, id_: str) -> _Around:
-    rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
-    term = next((row for row in rows if str(row.pk) == id_), None)
-    if term is None:
-        raise NotFound(_("There is no such term."))
-    above = next((row for row in rows if row.pk == term.parent_id), None)
-    return _Around(
-        term,
-        [row for row in rows if row.parent_id == term.parent_id],
-        [row for row in rows if above and row.parent_id == above.parent_id],
-    )
 
 
 def _up(at: _Around) -> Place | None:
