@@ -35,7 +35,16 @@ class DeliveredViewSet(ApiViewSet):
         if count is not None:
             request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
             if count.is_over:
-                return _too_many(count)
+                refusal = exceptions.body(
+                    429, "too_many_requests", "Too many requests; wait a little."
+                )
+                too_many = HttpResponse(
+                    dumps(refusal.data), status=429, content_type="application/json"
+                )
+                too_many["Retry-After"] = str(count.wait)
+                for name, value in count.headers.items():
+                    too_many[name] = value
+                return too_many
         if request.method not in ("GET", "HEAD"):
             return super().dispatch(request, *args, **kwargs)
         state = live_state()
@@ -79,12 +88,3 @@ def _date_of(moved_at: datetime | None) -> int | None:
     if moved_at is None:
         return None
     return min(int(moved_at.timestamp()), int(timezone.now().timestamp()) - 1)
-
-
-def _too_many(count: HitCount) -> HttpResponse:
-    refusal = exceptions.body(429, "too_many_requests", "Too many requests; wait a little.")
-    response = HttpResponse(dumps(refusal.data), status=429, content_type="application/json")
-    response["Retry-After"] = str(count.wait)
-    for name, value in count.headers.items():
-        response[name] = value
-    return response

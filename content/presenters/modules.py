@@ -12,7 +12,7 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from content.document import ModuleDocument
-from content.layers import Layers, LayerView
+from content.layers import Layers
 from proofroom.core.database.statements import Row
 from proofroom.core.json import JsonObject
 from proofroom.definitions import modules as module_registry
@@ -137,7 +137,16 @@ def _layered(
     }
     if staged:
         for name, view in (("review", layers.review), ("aiReview", layers.ai_review)):
-            wire |= _staged_values(name, view, module.id, shared)
+            below, here = view.below.module(module.id), view.document.module(module.id)
+            props = overrides = None
+            if here is not None and (below is None or here.props != below.props):
+                props = _props(here, shared)
+            if here is not None and (below is None or here.overrides != below.overrides):
+                overrides = here.overrides or None
+            staged_values: Wire = {f"{name}Props": props, f"{name}Overrides": overrides}
+            if below is not None and here is None:
+                staged_values[f"{name}Removed"] = True
+            wire |= staged_values
     return wire
 
 
@@ -150,18 +159,3 @@ def _props(module: ModuleDocument | None, shared: Mapping[str, JsonObject]) -> o
     if module is None:
         return None
     return module.props if module.scope == "local" else shared.get(module.instance_id, {})
-
-
-def _staged_values(
-    name: str, view: LayerView, module_id: str, shared: Mapping[str, JsonObject]
-) -> Wire:
-    below, here = view.below.module(module_id), view.document.module(module_id)
-    props = overrides = None
-    if here is not None and (below is None or here.props != below.props):
-        props = _props(here, shared)
-    if here is not None and (below is None or here.overrides != below.overrides):
-        overrides = here.overrides or None
-    wire: Wire = {f"{name}Props": props, f"{name}Overrides": overrides}
-    if below is not None and here is None:
-        wire[f"{name}Removed"] = True
-    return wire

@@ -84,7 +84,11 @@ def _delete(changed: Sequence[Held]) -> None:
 def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
     """The asset that each token leads to, held until the transaction ends."""
     names = {token: related_names(token) for token in tokens if isinstance(token, str)}
-    known = _ids_of({name for same in names.values() for name in same})
+    listed, known = sorted({name for same in names.values() for name in same}), dict[str, UUID]()
+    for begin in range(0, len(listed), _ROWS):
+        files = StoredFile.objects.filter(name__in=listed[begin : begin + _ROWS])
+        rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
+        known |= dict(rows)
     named = {
         token: known[name]
         for token, same in names.items()
@@ -96,15 +100,6 @@ def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
     )
     found: dict[Token, UUID] = {id_: id_ for id_ in there}
     return found | {token: id_ for token, id_ in named.items() if id_ in there}
-
-
-def _ids_of(names: Collection[str]) -> dict[str, UUID]:
-    listed, found = sorted(names), dict[str, UUID]()
-    for begin in range(0, len(listed), _ROWS):
-        files = StoredFile.objects.filter(name__in=listed[begin : begin + _ROWS])
-        rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
-        found |= dict(rows)
-    return found
 
 
 def _hold(ids: Sequence[UUID]) -> set[UUID]:
