@@ -31,7 +31,7 @@ def locked(name: str) -> dict[str, str]:
     """Versions by distribution."""
     lines = (ROOT / name).read_text().splitlines()
     pairs = [line.split(" ")[0].split("==") for line in lines if re.match("[a-z0-9]", line)]
-    return {normal(pair[0]): pair[1] for pair in pairs}
+    return {normal(pair[0].partition("[")[0]): pair[1] for pair in pairs}
 
 
 def declared() -> set[str]:
