@@ -201,7 +201,12 @@ def _arms(
     original: Post, posts: Sequence[Post], figures: Mapping[UUID, ArmFigures], effect: int
 ) -> list[EvaluatedArm]:
     rows = [original, *posts]
-    weights = _weights(posts)
+    # Of the original and of each: what they are given, or were given when the test ended.
+    runs = _runs(posts)
+    given = [
+        (row.variation_weight or 0) if row.variation_running or not runs else 0 for row in posts
+    ]
+    weights = [max(0, _ALL - sum(given)), *given]
     found = [figures.get(row.pk, ArmFigures(row.pk, 0, 0, 0)) for row in rows]
     tallies = [Tally(item.views, min(item.conversions, item.views)) for item in found]
     return [
@@ -223,15 +228,6 @@ def _arms(
 
 def _runs(posts: Sequence[Post]) -> bool:
     return any(row.variation_running for row in posts)
-
-
-def _weights(posts: Sequence[Post]) -> list[int]:
-    """Of the original and of each: what they are given, or were given when the test ended."""
-    runs = _runs(posts)
-    given = [
-        (row.variation_weight or 0) if row.variation_running or not runs else 0 for row in posts
-    ]
-    return [max(0, _ALL - sum(given)), *given]
 
 
 def _doubts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -104,7 +103,16 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     note = f"run {run_id}" + (f" (left out: {', '.join(missing)})" if missing else "")
     if write_live(post=post, before=live, after=target, actor=actor, reason="reverted", note=note):
         settle(post, target)
-    unstaged = _unstage(post, run_id, actor)
+    dropped: list[str] = []
+    for layer in (Layer.REVIEW, Layer.AI_REVIEW):
+        view = open_layers(post).view(layer)
+        own = [path for path in view.changes.paths if _is_only_of(view, path, run_id)]
+        if own:
+            rest = view.changes.only([path for path in view.changes.paths if path not in own])
+            save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
+            keep_newer_proposals(view, post, own)
+            dropped += [path for path in view.changes.paths if path in own]
+    unstaged = tuple(dict.fromkeys(dropped))
     if not reverted and not unstaged and not kept:
         raise RuleViolation(
             gettext("The run %(run_id)s has contributed nothing here.") % {"run_id": run_id},
@@ -158,23 +166,6 @@ def _without(
     return merged.document, [conflict.path for conflict in merged.conflicts]
 
 
-def _unstage(post: Post, run_id: str, actor: Actor) -> tuple[str, ...]:
-    dropped: list[str] = []
-    for layer in (Layer.REVIEW, Layer.AI_REVIEW):
-        view = open_layers(post).view(layer)
-        own = [path for path in view.changes.paths if _is_only_of(view, path, run_id)]
-        if own:
-            dropped += _drop(view, post, own, actor)
-    return tuple(dict.fromkeys(dropped))
-
-
 def _is_only_of(view: LayerView, path: str, run_id: str) -> bool:
     hands = writers_of(view.marks, path)
     return bool(hands) and all(mark.run_id == run_id and not mark.edited_by for mark in hands)
-
-
-def _drop(view: LayerView, post: Post, paths: Collection[str], actor: Actor) -> list[str]:
-    rest = view.changes.only([path for path in view.changes.paths if path not in paths])
-    save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
-    keep_newer_proposals(view, post, paths)
-    return [path for path in view.changes.paths if path in paths]

@@ -79,7 +79,11 @@ def take_back_run(
     if not taken:
         return ()
     document = apply(view.document, back.only(taken))
-    save_draft(view, post, document, _marks(view, taken, before), actor.user.pk)
+    # The marks of what stays, and of what comes back.
+    marks = {path: mark for path, mark in view.marks.items() if not _within(path, taken)}
+    if before is not None:
+        marks |= {path: mark for path, mark in before.marks.items() if _within(path, taken)}
+    save_draft(view, post, document, marks, actor.user.pk)
     payload = {**event_payload(post), "layer": Layer.AI_REVIEW.value, "paths": list(taken)}
     outbox.record("post.ai-review.withdraw", actor=actor, post_id=post.pk, payload=payload)
     return tuple(taken)
@@ -91,14 +95,6 @@ def _is_runs(marks: Marks, path: str, run_id: str, written: Collection[str]) -> 
     if hands:
         return all(is_of_run(mark, run_id) for mark in hands)
     return any(_touch(path, other) for other in written)
-
-
-def _marks(view: LayerView, taken: Collection[str], before: Before | None) -> Marks:
-    """The marks of what stays, and of what comes back."""
-    marks = {path: mark for path, mark in view.marks.items() if not _within(path, taken)}
-    if before is not None:
-        marks |= {path: mark for path, mark in before.marks.items() if _within(path, taken)}
-    return marks
 
 
 def _within(path: str, taken: Collection[str]) -> bool:

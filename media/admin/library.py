@@ -74,25 +74,6 @@ def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]
         ("-4", _("Most used first")),
     ]
     ordering = str(listed.params.get("o", ""))
-    return {
-        "tiles": [FileTile(choice_of(asset), asset.uses) for asset in rows],
-        "look": listed.look,
-        "looks": [
-            (look, label, listed.get_query_string({VIEW: look}))
-            for look, label in ((GRID, _("Tiles")), (TABLE, _("Table")))
-        ],
-        "orders": orders,
-        "ordering": ordering if ordering in dict(orders) else "",
-        "chips": _chips(listed),
-        "may_upload": may(request, "media.upload"),
-        "may_edit": may(request, "media.edit"),
-        "may_delete": may(request, "media.delete"),
-        "accept": KINDS,
-        **upload_limits(),
-    }
-
-
-def _chips(listed: LibraryList) -> list[Chip]:
     found = []
     for spec in listed.filter_specs:
         name: str = spec.parameter_name  # type: ignore[attr-defined]
@@ -102,4 +83,19 @@ def _chips(listed: LibraryList) -> list[Chip]:
         labels = dict(spec.lookup_choices)  # type: ignore[attr-defined]
         label = str(labels.get(value, value))
         found.append(Chip(str(spec.title), label, listed.get_query_string(remove=[name])))
-    return found
+    return {
+        "tiles": [FileTile(choice_of(asset), asset.uses) for asset in rows],
+        "look": listed.look,
+        "looks": [
+            (look, label, listed.get_query_string({VIEW: look}))
+            for look, label in ((GRID, _("Tiles")), (TABLE, _("Table")))
+        ],
+        "orders": orders,
+        "ordering": ordering if ordering in dict(orders) else "",
+        "chips": found,
+        "may_upload": may(request, "media.upload"),
+        "may_edit": may(request, "media.edit"),
+        "may_delete": may(request, "media.delete"),
+        "accept": KINDS,
+        **upload_limits(),
+    }

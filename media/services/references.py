@@ -45,7 +45,15 @@ def set_references(held: Iterable[Held]) -> frozenset[UUID]:
     changed = [item for item in held if item.is_changed]
     if not changed:
         return frozenset()
-    _delete(changed)
+    by_layer: dict[tuple[str, str], list[UUID]] = {}
+    for item in changed:
+        if item.before:
+            by_layer.setdefault((item.kind, item.layer), []).append(item.id)
+    for (kind, layer), ids in by_layer.items():
+        for begin in range(0, len(ids), _ROWS):
+            MediaReference.objects.filter(
+                holder_kind=kind, holder_id__in=ids[begin : begin + _ROWS], layer=layer
+            ).delete()
     tokens = {token for item in changed for place in item.after.values() for token in place}
     assets = _assets_of(tokens)
     rows = (
@@ -67,18 +75,6 @@ def set_references(held: Iterable[Held]) -> frozenset[UUID]:
 def drop_references(kind: str, holder_ids: Collection[UUID]) -> None:
     """Take away every row of these holders: they are gone, or in the trash."""
     MediaReference.objects.filter(holder_kind=kind, holder_id__in=holder_ids).delete()
-
-
-def _delete(changed: Sequence[Held]) -> None:
-    by_layer: dict[tuple[str, str], list[UUID]] = {}
-    for item in changed:
-        if item.before:
-            by_layer.setdefault((item.kind, item.layer), []).append(item.id)
-    for (kind, layer), ids in by_layer.items():
-        for begin in range(0, len(ids), _ROWS):
-            MediaReference.objects.filter(
-                holder_kind=kind, holder_id__in=ids[begin : begin + _ROWS], layer=layer
-            ).delete()
 
 
 def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from django.utils.feedgenerator import Rss201rev2Feed
 
 from content.menus.links import PageLocation
-from content.models import Post
 from proofroom.core.site_urls import absolute
 from proofroom.definitions.list_urls import IndexPage, feed_path, list_title
 from proofroom.website.descriptions import description_of
@@ -30,7 +28,10 @@ def render_feed(index: IndexPage) -> RenderedPage | None:
     if not posts:
         return None
     around = load_surroundings(PageLocation(index.path, index.locale))
-    words = _words_of(posts)
+    # The first words of posts whose authors wrote nothing about them, by id. One query, none where all did.
+    silent = [post for post in posts if not (post.excerpt or post.meta_description)]
+    found: dict[str, list[RenderableModule]] = modules_of(silent) if silent else {}
+    words = {str(post.pk): description_of(post, found.get(str(post.pk), [])) for post in silent}
     with use_template_language(index.locale):
         title = title_with_site(list_title(index.type), around.site_name)
     made = Rss201rev2Feed(
@@ -51,13 +52,6 @@ def render_feed(index: IndexPage) -> RenderedPage | None:
             updateddate=post.updated_at,
         )
     return RenderedPage(made.writeString("utf-8"))
-
-
-def _words_of(posts: Sequence[Post]) -> dict[str, str]:
-    """The first words of posts whose authors wrote nothing about them, by id. One query, none where all did."""
-    silent = [post for post in posts if not (post.excerpt or post.meta_description)]
-    found: dict[str, list[RenderableModule]] = modules_of(silent) if silent else {}
-    return {str(post.pk): description_of(post, found.get(str(post.pk), [])) for post in silent}
 
 
 def _clean(text: str) -> str:

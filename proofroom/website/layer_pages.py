@@ -10,7 +10,6 @@ from content.models import ModuleInstance, Post, Term
 from content.posts import post_repository
 from content.variations.queries import as_original
 from media.queries import media_exists
-from proofroom.core.json import JsonObject
 from proofroom.website.pages import PageContent, page_of
 from proofroom.website.rendering import RenderableModule
 
@@ -43,7 +42,9 @@ def preview_page(
 
 
 def _modules(document: PostDocument) -> list[RenderableModule]:
-    shared = _shared_props(document)
+    ids = {module.instance_id for module in document.modules if module.scope == "global"}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    shared = {str(pk): props for pk, props in rows} if ids else {}
     return [
         RenderableModule(
             post_module_id=module.id,
@@ -54,9 +55,3 @@ def _modules(document: PostDocument) -> list[RenderableModule]:
         )
         for index, module in enumerate(document.modules)
     ]
-
-
-def _shared_props(document: PostDocument) -> dict[str, JsonObject]:
-    ids = {module.instance_id for module in document.modules if module.scope == "global"}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    return {str(pk): props for pk, props in rows} if ids else {}

@@ -38,7 +38,12 @@ def render_llms_txt(locale: str) -> RenderedPage | None:
             said = one_line(post.meta_description or post.excerpt)
             parts.append(f"> {written(list(paragraphs(said))).strip()}" if said else "")
         parts += [_section(name, locale, posts) for name, posts in found.items() if posts]
-        parts.append(_optional(locale, [name for name, posts in found.items() if posts]))
+        # What a reader with little room leaves out; the word is the format's own.
+        types = [name for name, posts in found.items() if posts]
+        feeds = [(list_title(type), feed_path(type, locale)) for type in types]
+        lines = [f"- [RSS: {title}]({absolute(path)})" for title, path in feeds if path]
+        lines.append(f"- [Sitemap]({absolute('/sitemap.xml')})")
+        parts.append("## Optional\n\n" + "\n".join(lines))
     return RenderedPage("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
 
 
@@ -59,11 +64,3 @@ def _section(type: str, locale: str, posts: Iterable[Post]) -> str:
     if list_path(type, locale):
         lines.append(link_line(gettext("All of them"), list_path(type, locale)))
     return f"{written([heading(list_title(type), 2)]).strip()}\n\n" + "\n".join(lines)
-
-
-def _optional(locale: str, types: Iterable[str]) -> str:
-    """What a reader with little room leaves out; the word is the format's own."""
-    feeds = [(list_title(type), feed_path(type, locale)) for type in types]
-    lines = [f"- [RSS: {title}]({absolute(path)})" for title, path in feeds if path]
-    lines.append(f"- [Sitemap]({absolute('/sitemap.xml')})")
-    return "## Optional\n\n" + "\n".join(lines)

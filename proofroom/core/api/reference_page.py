@@ -125,6 +125,9 @@ def kinds_of(shape: Shape) -> tuple[Kind, ...]:
 def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
     schemes = [name for choice in given.get("security", []) for name in choice]
     content = given.get("requestBody", {}).get("content", {})
+    # The first example of a JSON body, if one is given.
+    examples = content.get(JSON_TYPE, {}).get("examples", {})
+    value = next((item["value"] for item in examples.values()), None)
     return Operation(
         id=given["operationId"],
         method=method.upper(),
@@ -134,18 +137,11 @@ def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
         access=" or ".join(schemes) or "anybody",
         parameters=tuple(_parameter(item) for item in given.get("parameters", [])),
         body=tuple(kind for item in content.values() for kind in kinds_of(item["schema"])),
-        example=_example(content),
+        example="" if value is None else json.dumps(value, indent=2, ensure_ascii=False),
         answers=tuple(
             _answer(status, _resolved(whole, item)) for status, item in given["responses"].items()
         ),
     )
-
-
-def _example(content: Shape) -> str:
-    """The first example of a JSON body, if one is given."""
-    examples = content.get(JSON_TYPE, {}).get("examples", {})
-    value = next((item["value"] for item in examples.values()), None)
-    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _parameter(given: Shape) -> ReferenceEntry:

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -92,7 +91,28 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
     """Say what was done, and what was left out by name."""
     parts = [part for part in (_submitted(done), _approved(done), _rejected(done)) if part]
     if parts:
-        messages.success(request, format_html("{}{}", " ".join(parts), _ways_back(done)))
+        # A button for each of the first posts of which something was rejected.
+        rejected = [decision for decision in done.decisions if decision.rejections]
+        words = _("Take back: %(title)s") if len(rejected) > 1 else _("Take it back")
+        messages.success(
+            request,
+            format_html(
+                "{}{}",
+                " ".join(parts),
+                format_html_join(
+                    "",
+                    " {}",
+                    (
+                        (
+                            take_back_button(
+                                one.post, one.rejections, words % {"title": one.post.title}
+                            ),
+                        )
+                        for one in rejected[:_TOLD]
+                    ),
+                ),
+            ),
+        )
     if done.gone:
         text = ngettext(
             "%(count)d change did not wait any more: it was decided on or taken back meanwhile.",
@@ -108,20 +128,6 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
             "So it is with %(count)d more post.", "So it is with %(count)d more posts.", more
         )
         messages.warning(request, text % {"count": more})
-
-
-def _ways_back(done: InboxOutcome) -> SafeString:
-    """A button for each of the first posts of which something was rejected."""
-    rejected = [decision for decision in done.decisions if decision.rejections]
-    words = _("Take back: %(title)s") if len(rejected) > 1 else _("Take it back")
-    return format_html_join(
-        "",
-        " {}",
-        (
-            (take_back_button(one.post, one.rejections, words % {"title": one.post.title}),)
-            for one in rejected[:_TOLD]
-        ),
-    )
 
 
 def _submitted(done: InboxOutcome) -> str:

@@ -26,7 +26,7 @@ from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import EditorField, Typed, match_item, to_typed
-from proofroom.editorial.post_editor.module_cards import ModuleCard, cards_of
+from proofroom.editorial.post_editor.module_cards import cards_of
 from proofroom.editorial.post_editor.origins import Origin, ai_share, origin_at, origins_of
 from proofroom.editorial.post_editor.rich_text_values import markdown_of
 from proofroom.editorial.post_editor.robots import ROBOTS
@@ -254,6 +254,15 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     own = {unit.path for section in sheet.sections for unit in section.units}
     touched = {unit.path for unit in sheet.touched()}
     controls = [found.of(section.units) for section in sheet.sections]
+    # Where the form has to be corrected, in its order: ids and labels.
+    to_correct = [
+        wrong for shown in controls for control in shown for wrong in control.to_correct()
+    ]
+    for card in cards:
+        if card.errors:
+            to_correct.append((f"m-{card.module.id}", card.module.label))
+        for control in card.controls or ():
+            to_correct += control.to_correct(card.module.label)
     return {
         "sections": [
             (section, shown, any(unit.path in touched for unit in section.units))
@@ -264,24 +273,11 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "ai_share": ai_share(sheet.units(), found.origins),
         "is_rearranged": sheet.order != sheet.was_order,
         "unplaced": found.unplaced(),
-        "to_correct": _to_correct(controls, cards),
+        "to_correct": to_correct,
         "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
         "was_order": sheet.was_order,
         "addable": addable(frame.post, sheet.shared),
     }
-
-
-def _to_correct(
-    sections: Iterable[Iterable[Control]], cards: Iterable[ModuleCard]
-) -> list[Refused]:
-    """Where the form has to be corrected, in its order: ids and labels."""
-    found = [wrong for shown in sections for control in shown for wrong in control.to_correct()]
-    for card in cards:
-        if card.errors:
-            found.append((f"m-{card.module.id}", card.module.label))
-        for control in card.controls or ():
-            found += control.to_correct(card.module.label)
-    return found
 
 
 def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:

@@ -54,7 +54,9 @@ def trash(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         one = request.POST.get("one")
         for id_ in [one] if one else request.POST.getlist("post")[:_PAGE]:
-            _restore(request, id_)
+            with refusals_as_messages(request):
+                post = restore_post(post_id=_uuid(id_), actor=actor_of(request))
+                messages.success(request, _("“%(title)s” is back.") % {"title": post.title})
         return HttpResponseRedirect(request.path)
     found = Paginator(deleted_posts(), _PAGE).get_page(request.GET.get("page"))
     days = settings.CMS_ENV.trash_days
@@ -62,12 +64,6 @@ def trash(request: HttpRequest) -> HttpResponse:
     rows = [(post, ends.get(post.pk) if days else None) for post in found]
     context = {"posts": found, "rows": rows, "days": days}
     return page(request, "admin/posts/trash.html", context, title=_("Trash"))
-
-
-def _restore(request: HttpRequest, id_: str) -> None:
-    with refusals_as_messages(request):
-        post = restore_post(post_id=_uuid(id_), actor=actor_of(request))
-        messages.success(request, _("“%(title)s” is back.") % {"title": post.title})
 
 
 def _uuid(text: str) -> UUID:

@@ -19,7 +19,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.choices import PostChoices, shared_modules
-from proofroom.editorial.post_editor.controls import Control, control_of
+from proofroom.editorial.post_editor.controls import control_of
 from proofroom.editorial.post_editor.form import FormUnit, module_section, post_sections
 from proofroom.editorial.post_editor.form_fields import (
     Typed,
@@ -151,7 +151,18 @@ def _show(
 ) -> HttpResponse:
     request, post = reviewed.request, reviewed.post
     label = reviewed.labels([path])[0][1]
-    controls = _controls(reviewed, units, typed, error)
+    errors: dict[str, list[str]] = {}
+    for key, sentences in (error.details if error else {}).items():
+        name = key if key.startswith(("post.", "modules.")) else f"post.{key}"
+        errors.setdefault(name, []).extend(sentences)
+    # The ids that must be among the choices, because they are chosen.
+    found: list[str] = []
+    for unit in units:
+        if unit.field.kind in ("media", "post-reference", "taxonomy-reference", "terms"):
+            values = unit.value if isinstance(unit.value, list | tuple) else [unit.value]
+            found += [str(value) for value in values if value]
+    choices = PostChoices(reviewed.post, found)
+    controls = [control_of(unit, typed[unit.path], errors, choices) for unit in units]
     is_at_fields = any(control.has_errors for control in controls)
     context = {
         "controls": controls,
@@ -178,27 +189,6 @@ def _show(
         tab=reviewed.view.layer,
         status=status,
     )
-
-
-def _controls(
-    reviewed: Reviewed, units: list[FormUnit], typed: Mapping[str, Typed], error: CmsError | None
-) -> list[Control]:
-    errors: dict[str, list[str]] = {}
-    for key, sentences in (error.details if error else {}).items():
-        name = key if key.startswith(("post.", "modules.")) else f"post.{key}"
-        errors.setdefault(name, []).extend(sentences)
-    choices = PostChoices(reviewed.post, _chosen(units))
-    return [control_of(unit, typed[unit.path], errors, choices) for unit in units]
-
-
-def _chosen(units: list[FormUnit]) -> list[str]:
-    """The ids that must be among the choices, because they are chosen."""
-    found: list[str] = []
-    for unit in units:
-        if unit.field.kind in ("media", "post-reference", "taxonomy-reference", "terms"):
-            values = unit.value if isinstance(unit.value, list | tuple) else [unit.value]
-            found += [str(value) for value in values if value]
-    return found
 
 
 def _query(layer: str, path: str) -> str:

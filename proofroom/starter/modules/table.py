@@ -36,14 +36,6 @@ def _cells(line: str) -> list[str]:
     return [*kept, " ".join(more)] if more else kept
 
 
-def _number_columns(body: Sequence[Sequence[str]]) -> list[bool]:
-    """By column, whether all that stands in it are numbers: they are read from their ends."""
-    return [
-        any(column) and all(_is_number(cell) for cell in column if cell)
-        for column in zip(*body, strict=True)
-    ]
-
-
 def _is_number(cell: str) -> bool:
     """Also with its unit: 24 €, 98 %, 1.5 kg."""
     letters = sum(char.isalpha() for char in cell)
@@ -96,7 +88,11 @@ class Table(Module):
         rows = cells_of(props.get("rows"))
         head = rows[0] if rows and props.get("headerRow") is True else []
         body = rows[1:] if head else rows
-        numbers = _number_columns(body)
+        # By column, whether all that stands in it are numbers: they are read from their ends.
+        numbers = [
+            any(column) and all(_is_number(cell) for cell in column if cell)
+            for column in zip(*body, strict=True)
+        ]
         return {
             "head": [(cell, bool(numbers) and numbers[at]) for at, cell in enumerate(head)],
             "body": [list(zip(row, numbers, strict=True)) for row in body],
