@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,11 @@ PACKAGES = (
     "mcp_bridge", "cms_project",
 )  # fmt: skip
 EXTRAS = {"django-storages"}  # the extra `s3`
+NOT_IMPORTED = {
+    "granian": "a server that operators start (docs/deployment.md)",
+    "httpx": "the HTTP client of a provider's SDK (google-genai), whose version is held here",
+    "packaging": "Celery's transport over Redis imports it without declaring it",
+}
 
 
 def normal(name: str) -> str:
@@ -64,6 +69,17 @@ def test_what_is_imported_is_declared() -> None:
         if not wanted & {normal(home) for home in homes.get(name, [])}
     }
     assert undeclared == set()
+
+
+def test_what_is_declared_is_used() -> None:
+    homes = packages_distributions()
+    used = {normal(home) for _, name in imported() for home in homes.get(name, [])}
+    assert declared() - used == NOT_IMPORTED.keys()
+
+
+def test_the_sdk_of_a_provider_stands_on_httpx() -> None:
+    wanted = {normal(re.split(r"[^\w.-]", each)[0]) for each in requires("google-genai") or ()}
+    assert "httpx" in wanted
 
 
 ALL_THAT_RUNS = """
