@@ -13,7 +13,7 @@ from agents_app.budgets.reservations import reserve, settle
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of
 from agents_app.models import AgentRun, Reservation
-from agents_app.providers import interface
+from agents_app.providers import conversations, interface
 from agents_app.providers.selection import DEFAULT_MODELS, choose_provider
 from agents_app.replay.recorded_inputs import ReplayInput
 from agents_app.runs.prompt import fence_payload, system_prompt
@@ -62,7 +62,7 @@ def ask(
 ) -> Suggestion | FieldSuggestion:
     """The present answer. Raises `ProviderError`; what it used is in `spent` either way."""
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
-    talk = interface.open_conversation(
+    talk = conversations.open_conversation(
         agent,
         choice,
         system_prompt=system_prompt(agent, run, given.document, toolbox.specs()),

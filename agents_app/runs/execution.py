@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun, RunStatus
-from agents_app.providers import interface
+from agents_app.providers import conversations, interface
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
 from agents_app.providers.selection import choose_provider
 from agents_app.runs.field_target import FieldTarget, find_field
@@ -304,7 +304,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     watcher = RunWatcher(run, choice, transcript)
     toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
     tools = toolbox.specs() if toolbox is not None else ()
-    talk = interface.open_conversation(
+    talk = conversations.open_conversation(
         attempt.agent,
         choice,
         system_prompt=system_prompt(attempt.agent, run, document, tools),

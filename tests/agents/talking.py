@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from agents_app.definitions.schema import AgentDefinition
+from agents_app.providers.conversations import open_conversation
 from agents_app.providers.interface import (
     Conversation,
     ConversationWatcher,
@@ -20,7 +21,6 @@ from agents_app.providers.interface import (
     ToolAnswer,
     Toolbox,
     ToolSpec,
-    open_conversation,
 )
 from proofroom.core.json import JsonObject
 from tests.agents.asking import KEY

@@ -58,7 +58,7 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     assert QueuedChange.objects.filter(path="post.metaDescription", layer="review").count() == 4
 
     for module in (similar_changes, decisions):
-        monkeypatch.setattr(module, "MOST", 3)
+        monkeypatch.setattr(module, "MAX_DECISIONS", 3)
     page.goto("/admin/inbox/all/?layer=review")
     page.check("[name=rest]")
     reject = page.locator("button[value=reject]")

@@ -115,7 +115,7 @@ def test_many_posts_follow_in_a_worker(
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(5)]
     for module in (pattern_changes, url_patterns):
-        monkeypatch.setattr(module, "MOST_AT_ONCE", 2)
+        monkeypatch.setattr(module, "BATCH_SIZE", 2)
 
     with run_on_commit():
         row = pattern("/news/{slug}")
@@ -141,7 +141,7 @@ def test_a_pattern_that_changed_again_is_followed_by_its_own_event(
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(3)]
     for module in (pattern_changes, url_patterns):
-        monkeypatch.setattr(module, "MOST_AT_ONCE", 1)
+        monkeypatch.setattr(module, "BATCH_SIZE", 1)
 
     with run_on_commit():
         row = pattern("/news/{slug}")

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.inbox.decision_batches import MAX_BATCH_CHANGES as MOST_IN_BATCH
+from content.inbox.decision_batches import MAX_BATCH_CHANGES
 from content.inbox.decision_batches import begin_batch
 from content.inbox.decisions import (
     MAX_DECISIONS,
@@ -73,7 +73,7 @@ def pack_rows(rows: Iterable[tuple[int, str]]) -> str:
 
 def read_packed(value: str, word: Word) -> list[Marked]:
     """The same back, all with one word; what is malformed is no mark."""
-    found = (_PACKED.fullmatch(part) for part in value.split(",")[: MOST_IN_BATCH + 1])
+    found = (_PACKED.fullmatch(part) for part in value.split(",")[: MAX_BATCH_CHANGES + 1])
     return [Marked(int(match[1]), match[2], word) for match in found if match is not None]
 
 

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.inbox.decision_batches import MAX_BATCH_CHANGES as MOST_IN_BATCH
+from content.inbox.decision_batches import MAX_BATCH_CHANGES
 from content.inbox.decisions import MAX_DECISIONS, Marked, Word
 from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
 from content.layers import LayerView
@@ -79,7 +79,7 @@ def _show(
         return HttpResponseRedirect(inbox_url())
     lines = build_queue_rows(request, listed)
     rest = (
-        list(rows.values_list("pk", "seen")[MAX_DECISIONS:MOST_IN_BATCH])
+        list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES])
         if len(listed) == MAX_DECISIONS
         else []
     )
@@ -99,8 +99,8 @@ def _show(
         "rest": pack_rows(rest),
         "rest_count": len(rest),
         "total": len(lines) + len(rest),
-        "is_all_there_may_be": len(lines) + len(rest) == MOST_IN_BATCH,
-        "most": MOST_IN_BATCH,
+        "is_all_there_may_be": len(lines) + len(rest) == MAX_BATCH_CHANGES,
+        "most": MAX_BATCH_CHANGES,
         "is_all": not asked.like,
         "words": _words(asked, lines[0], len(lines) + len(rest)),
         "problem": problem,
