@@ -33,7 +33,7 @@ from proofroom.core.actor import Actor, Visitor
 from proofroom.core.models import Seal
 actor = Actor(user=Visitor(), via="system")
 events.record_all("agent.switched", [(None, {"id": str(at)}) for at in range(25)], actor=actor)
-sealing.BATCH = 10
+sealing.SEAL_BATCH_SIZE = 10
 create, made = Seal.objects.bulk_create, []
 def create_and_die(links):
     create(links)

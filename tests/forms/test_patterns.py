@@ -69,7 +69,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from proofroom.core.validation import patterns
 for pattern in sys.argv[1:]:
-    assert patterns.fault_of(pattern) == "", (pattern, patterns.fault_of(pattern))
+    assert patterns.find_pattern_fault(pattern) == "", (pattern, patterns.find_pattern_fault(pattern))
     for text in ("a" * 499 + "!", "01" * 250, "é" * 500, "a" * 1_000_000):
         patterns.matches(pattern, text)
 print("done")
