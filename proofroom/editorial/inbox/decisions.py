@@ -13,8 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.inbox.decision_batches import MAX_BATCH_CHANGES
-from content.inbox.decision_batches import begin_batch
+from content.inbox.decision_batches import MAX_BATCH_CHANGES, begin_batch
 from content.inbox.decisions import (
     MAX_DECISIONS,
     Decision,
