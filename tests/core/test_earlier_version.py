@@ -11,6 +11,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from proofroom.core.database.earlier_version import earlier_version_message
+from proofroom.core.diagnostics import doctor
 from proofroom.core.management.commands.demo import Command
 
 pytestmark = pytest.mark.django_db
@@ -48,3 +49,11 @@ def test_the_demo_says_in_one_sentence_how_to_begin() -> None:
     assert way in str(stopped.value)
     assert str(stopped.value).count(". ") == 0
     assert "Preparing" not in said.getvalue()
+
+
+def test_the_doctor_says_so_too() -> None:
+    _make_it_an_earlier_one()
+
+    (found,) = doctor.migrations()
+
+    assert (found.level, found.found) == ("fail", "tables of an earlier version")

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
 from django.core.cache import cache
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -24,6 +24,7 @@ from django.utils.translation import ngettext
 
 from proofroom.core.activity import seal
 from proofroom.core.activity.verify import UNSEALED_AT_MOST
+from proofroom.core.database.earlier_version import earlier_version_message
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import Seal
@@ -52,6 +53,10 @@ def database() -> Iterator[CheckResult]:
 
 
 def migrations() -> Iterator[CheckResult]:
+    if earlier_version_message(DEFAULT_DB_ALIAS):
+        advice = "set CMS_DATA_DIR to a new folder, or DATABASE_URL to a new database"
+        yield CheckResult("fail", "migrations", "tables of an earlier version", advice)
+        return
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if waiting:
