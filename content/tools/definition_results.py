@@ -91,7 +91,7 @@ class InspectedModule(ModuleSchema):
     usage_count: int
 
 
-class GroupPlace(Result):
+class GroupPlaceResult(Result):
     type: str
     order_index: int
     locked: bool
@@ -105,7 +105,7 @@ class ListedGroup(Result):
     name: str
     post_type: str
     description: str
-    modules: list[GroupPlace]
+    modules: list[GroupPlaceResult]
     label: str | None = None
     source: str | None = None
 

@@ -113,7 +113,7 @@ class CallAgentFilter(ValueFilter):
 
 
 @dataclass(frozen=True, slots=True)
-class ChartColumn:
+class CallChartColumn:
     """A stretch of time. `drawn_failed` is the part of its column that failed."""
 
     begin: datetime
@@ -128,7 +128,7 @@ class ChartColumn:
 class CallChart:
     """The picture, and the same in figures: `busy` are the stretches in which anything happened."""
 
-    columns: list[ChartColumn]
+    columns: list[CallChartColumn]
     total: int
     failed: int
     peak: int
@@ -140,7 +140,7 @@ def draw_chart(found: Sequence[CallCount]) -> CallChart:
     every = 4 if len(found) > 7 else 1
     return CallChart(
         [
-            ChartColumn(
+            CallChartColumn(
                 begin=stretch.begin,
                 total=stretch.total,
                 failed=stretch.failed,

@@ -30,7 +30,10 @@ from proofroom.editorial.posts.panels import (
     describe_runs,
     field_actions,
 )
-from proofroom.editorial.review.earlier_rejections import EarlierRejections, load_earlier_rejections
+from proofroom.editorial.review.earlier_rejections import (
+    EarlierRejectionNotes,
+    load_earlier_rejections,
+)
 
 
 def retry_action(
@@ -108,7 +111,7 @@ class ReviewCard:
     run: RunView | None
     can_edit: bool
     again: FieldAction | None
-    rejected: EarlierRejections | None
+    rejected: EarlierRejectionNotes | None
     passages_accepted: Collection[str] = ()
     passages_rejected: Collection[str] = ()
 
@@ -157,7 +160,7 @@ class _Known:
     actions: FieldActions
     document: PostDocument
     layer: Layer
-    rejected: Mapping[str, EarlierRejections]
+    rejected: Mapping[str, EarlierRejectionNotes]
 
 
 def build_layer_cards(

@@ -22,7 +22,7 @@ _NOTE_IN_A_LINE: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierRejections:
+class EarlierRejectionNotes:
     """The rejections of a card, newest first; the older ones are folded."""
 
     newest: Sequence[EarlierRejection]
@@ -34,10 +34,10 @@ class EarlierRejections:
         return any(one.is_same for one in (*self.newest, *self.older))
 
 
-def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRejections]:
+def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRejectionNotes]:
     """What the cards of a layer say, by path. One query."""
     return {
-        path: EarlierRejections(ones[:_SHOWN], ones[_SHOWN:])
+        path: EarlierRejectionNotes(ones[:_SHOWN], ones[_SHOWN:])
         for path, ones in rejections_before(post, view.changes).items()
     }
 
