@@ -60,43 +60,35 @@ def seed(*, actor: Actor) -> None:
     if original is None or AnalyticsEvent.objects.exists():
         return
     if not original.variations.exists():
-        _start(original, actor)
-    pages = _pages()
-    tested = [page for page in pages if page.id == original.pk or page.name]
-    plain = [page for page in pages if not page.name]
-    dice = Random(7)  # noqa: S311  # the same figures every time
-    for ago in range(DAYS, -1, -1):
-        _make_day(dice, ago, plain, tested if ago < TESTED_DAYS else [], original.pk)
+        # Have half of the visitors see another opening, as if for three weeks.
+        arm = create_variation(post_id=original.pk, variation="B", actor=actor)
 
+        def edit(document: PostDocument) -> PostDocument:
+            hero = next(module.id for module in document.modules if module.type == "hero")
+            words = {"title": "Tell us what slows you down", "subtitle": "We answer with a number."}
+            return document_edits.update_module(document, hero, props=words)
 
-def _start(original: Post, actor: Actor) -> None:
-    """Have half of the visitors see another opening, as if for three weeks."""
-    arm = create_variation(post_id=original.pk, variation="B", actor=actor)
-
-    def edit(document: PostDocument) -> PostDocument:
-        hero = next(module.id for module in document.modules if module.type == "hero")
-        words = {"title": "Tell us what slows you down", "subtitle": "We answer with a number."}
-        return document_edits.update_module(document, hero, props=words)
-
-    edit_post(post_id=arm.pk, actor=actor, edit=edit)
-    # No service starts a test in the past, nor writes there.
-    Post.objects.filter(pk=arm.pk).update(variation_running=True)
-    arm.revisions.update(created_at=timezone.now() - timedelta(days=DAYS))
-
-
-def _pages() -> list[_Page]:
-    """The most visited first: the page that is tested, pages and articles; English before other languages."""
+        edit_post(post_id=arm.pk, actor=actor, edit=edit)
+        # No service starts a test in the past, nor writes there.
+        Post.objects.filter(pk=arm.pk).update(variation_running=True)
+        arm.revisions.update(created_at=timezone.now() - timedelta(days=DAYS))
+    # The most visited first: the page that is tested, pages and articles; English before other languages.
     live = Post.objects.live().filter(is_placeholder=False)
     shown = Post.objects.filter(Q(pk__in=live) | Q(variation_running=True))
     modules: dict[UUID, list[str]] = {}
     for post_id, id_ in PostModule.objects.order_by("order_index").values_list("post_id", "id"):
         modules.setdefault(post_id, []).append(str(id_))
-    return [
+    pages = [
         _Page(
             post.pk, post.path, post.locale, post.version, modules.get(post.pk, []), post.variation
         )
         for post in sorted(shown, key=_rank)
     ]
+    tested = [page for page in pages if page.id == original.pk or page.name]
+    plain = [page for page in pages if not page.name]
+    dice = Random(7)  # noqa: S311  # the same figures every time
+    for ago in range(DAYS, -1, -1):
+        _make_day(dice, ago, plain, tested if ago < TESTED_DAYS else [], original.pk)
 
 
 def _rank(post: Post) -> tuple[object, ...]:

@@ -41,13 +41,11 @@ def seed(*, actor: Actor) -> None:
     for locale, words in _WORDS.items():
         there = FormDefinition.objects.filter(slug=SLUG, locale=locale).exists()
         if locale in settings.CMS_ENV.locales and not there:
-            create_form(slug=SLUG, locale=locale, values=_values(words), actor=actor)
-
-
-def _values(words: dict[str, str]) -> dict[str, Json]:
-    fields: list[Json] = [
-        {"name": name, "label": words[name], "type": type_, "required": True}
-        for name, type_ in (("name", "text"), ("email", "email"), ("message", "textarea"))
-    ]
-    texts = {name: words[name] for name in words if name not in ("name", "email", "message")}
-    return {**texts, "fields": fields}
+            fields: list[Json] = [
+                {"name": name, "label": words[name], "type": type_, "required": True}
+                for name, type_ in (("name", "text"), ("email", "email"), ("message", "textarea"))
+            ]
+            texts = {
+                name: words[name] for name in words if name not in ("name", "email", "message")
+            }
+            create_form(slug=SLUG, locale=locale, values={**texts, "fields": fields}, actor=actor)

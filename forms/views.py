@@ -181,7 +181,21 @@ def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
     except RuleViolation as refusal:
         return _again(slug, sent, refusal.details, 422)
     except TooMany as refusal:
-        response = _again(slug, sent, {}, 429, notice=_wait(refusal.wait))
+        minutes = -(-refusal.wait // 60)
+        response = _again(
+            slug,
+            sent,
+            {},
+            429,
+            notice=(
+                ngettext(
+                    "Too many messages came from your connection. Please send it again in %(number)d minute.",
+                    "Too many messages came from your connection. Please send it again in %(number)d minutes.",
+                    minutes,
+                )
+                % {"number": minutes}
+            ),
+        )
         response["Retry-After"] = str(refusal.wait)
         return response
     if told.is_kept and sent.is_counted:
@@ -253,15 +267,6 @@ def _admit(request: HttpRequest) -> None:
     count = HitCount("forms", address)
     if count.is_over:
         raise TooMany(count.wait)
-
-
-def _wait(seconds: int) -> str:
-    minutes = -(-seconds // 60)
-    return ngettext(
-        "Too many messages came from your connection. Please send it again in %(number)d minute.",
-        "Too many messages came from your connection. Please send it again in %(number)d minutes.",
-        minutes,
-    ) % {"number": minutes}
 
 
 def _is_of_site(address: str) -> bool:

@@ -135,6 +135,11 @@ def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
         return None
     widths = _widths(asset, asset.variants) if asset.status == AssetStatus.READY else {}
     ordered = sorted(widths.items())
+    # One class for each direction, on a grid of five: the style sheet knows these and no others.
+    if asset.focal_x is None or asset.focal_y is None:
+        focal = ""
+    else:
+        focal = f"focal-x{_fifth(asset.focal_x)} focal-y{_fifth(asset.focal_y)}"
     return SiteImage(
         url=ordered[-1][1] if ordered else url_of(asset.file.name),
         alt=alt_of(asset, locale),
@@ -142,7 +147,7 @@ def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
         height=asset.height,
         srcset=_srcset(widths) if len(ordered) > 1 else "",
         sizes=SIZES,
-        focal=_focal(asset),
+        focal=focal,
         dark_srcset=_srcset(_widths(asset, asset.dark_variants)),
     )
 
@@ -163,13 +168,6 @@ def _widths(asset: Asset, names: Mapping[str, str]) -> dict[int, str]:
 
 def _srcset(widths: Mapping[int, str]) -> str:
     return ", ".join(f"{url} {width}w" for width, url in sorted(widths.items()))
-
-
-def _focal(asset: Asset) -> str:
-    """One class for each direction, on a grid of five: the style sheet knows these and no others."""
-    if asset.focal_x is None or asset.focal_y is None:
-        return ""
-    return f"focal-x{_fifth(asset.focal_x)} focal-y{_fifth(asset.focal_y)}"
 
 
 def _fifth(fraction: float) -> int:

@@ -120,7 +120,13 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
         Exception
     ) as error:  # a file can be gone, broken or too large in any way, and a storage away
         logger.exception("%s variants of %s were not made", theme, asset.pk)
-        _failed(work, asset, _reason(error))
+        # For people who may see no path of the machine.
+        if isinstance(error, FileNotFoundError):
+            reason = "The file is not in the storage."
+        else:
+            said = error.strerror if isinstance(error, OSError) else str(error)
+            reason = f"{type(error).__name__}: {said or 'no more is known'}"[:300]
+        _failed(work, asset, reason)
         return False
     return _made(work, asset, names)
 
@@ -195,14 +201,6 @@ def _still(was: Asset) -> Asset | None:
     """The asset, held, where it still has the file that the worker read."""
     found = Asset.objects.select_for_update().filter(pk=was.pk).first()
     return found if found is not None and found.file.name == was.file.name else None
-
-
-def _reason(error: Exception) -> str:
-    """For people who may see no path of the machine."""
-    if isinstance(error, FileNotFoundError):
-        return "The file is not in the storage."
-    said = error.strerror if isinstance(error, OSError) else str(error)
-    return f"{type(error).__name__}: {said or 'no more is known'}"[:300]
 
 
 def _record(asset: Asset, theme: str, did: str) -> None:

@@ -261,6 +261,8 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     days = {str(number): label for number, label in SPANS.items()}
     seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
     offers_events = asked.event != EventType.CLICK or seen.exists()
+    # Variations whose visitors are not among those of this page.
+    counted = Exists(PostCount.objects.filter(post_id=OuterRef("pk")))
     context = {
         "asked": asked,
         **{
@@ -275,7 +277,9 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "gone": [line for line in modules if not line.url],
         "scale": scale_of(stages),
         "total": sum(stage.total for stage in stages),
-        "others": _others(post),
+        "others": list(
+            post.variations.filter(counted, deleted_at__isnull=True).order_by("variation")
+        ),
         "is_tracked": settings.CMS_ENV.analytics_tracking,
         "today": today(),
     }
@@ -289,12 +293,6 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab="heatmap",
         status=422 if asked.problem else 200,
     )
-
-
-def _others(post: Post) -> list[Post]:
-    """Variations whose visitors are not among those of this page."""
-    counted = Exists(PostCount.objects.filter(post_id=OuterRef("pk")))
-    return list(post.variations.filter(counted, deleted_at__isnull=True).order_by("variation"))
 
 
 def _links(

@@ -30,17 +30,16 @@ def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """What is live, or with `?revisionId=` what was: never what waits in a layer."""
     require(request, "analytics.view")
     post = find_post(post_id)
-    response = HttpResponse(still_page(post, _document(post, request.GET.get("revisionId", ""))))
+    revision_id = request.GET.get("revisionId", "")
+    if not revision_id:
+        document = post_repository.load(post)
+    else:
+        document = PostDocument.from_json(find_revision(post, revision_id).document)
+    response = HttpResponse(still_page(post, document))
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"
     return response
-
-
-def _document(post: Post, revision_id: str) -> PostDocument:
-    if not revision_id:
-        return post_repository.load(post)
-    return PostDocument.from_json(find_revision(post, revision_id).document)
 
 
 def still_page(post: Post, document: PostDocument) -> str:

@@ -170,7 +170,10 @@ def evaluate_trial(
 
     Raises `NotFound`, and `RuleViolation` on `from` or `to`. A fixed number of statements.
     """
-    original = _original(post_id)
+    post = Post.objects.kept().select_related("variation_of").filter(pk=post_id).first()
+    original = post.variation_of or post if post else None
+    if original is None or original.deleted_at is not None:
+        raise NotFound(_("There is no such post."))
     variations = list(Post.objects.filter(variation_of=original).order_by("variation"))
     course = course_of(variations)
     has_days = "from" in params or "to" in params
@@ -183,14 +186,6 @@ def evaluate_trial(
     arms = _arms(original, posts, figures, effect)
     doubts = _doubts(course, period, arms, figures)
     return Trial(original, course, period, goal, goals, arms, doubts, effect)
-
-
-def _original(post_id: UUID) -> Post:
-    post = Post.objects.kept().select_related("variation_of").filter(pk=post_id).first()
-    found = post.variation_of or post if post else None
-    if found is None or found.deleted_at is not None:
-        raise NotFound(_("There is no such post."))
-    return found
 
 
 def _takes_part(row: Post, figures: Mapping[UUID, ArmFigures]) -> bool:

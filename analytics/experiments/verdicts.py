@@ -61,24 +61,22 @@ def judge(
     judged = [Judged(base, wilson(base))]
     for place, other in enumerate(others, start=1):
         found = difference(base, other, alpha) if base.views and other.views else None
+        if found is None or not is_enough(base, other):
+            verdict = Verdict.TOO_EARLY
+        elif found.low > 0:
+            verdict = Verdict.BETTER
+        else:
+            verdict = Verdict.WORSE if found.high < 0 else Verdict.NO_DIFFERENCE
         judged.append(
             Judged(
                 other,
                 wilson(other),
                 found,
-                _verdict(base, other, found),
+                verdict,
                 _still_needed(base, other, (weights[0], weights[place]), effect, alpha),
             )
         )
     return judged
-
-
-def _verdict(base: Tally, other: Tally, found: Range | None) -> Verdict:
-    if found is None or not is_enough(base, other):
-        return Verdict.TOO_EARLY
-    if found.low > 0:
-        return Verdict.BETTER
-    return Verdict.WORSE if found.high < 0 else Verdict.NO_DIFFERENCE
 
 
 def is_enough(base: Tally, other: Tally) -> bool:

@@ -87,7 +87,11 @@ def add(chunk: Chunk, months_to: date) -> None:
     The caller holds the transaction, and is the only one who adds.
     """
     words = dialect()
-    _prepare()
+    # Until the transaction ends: room for sums, and no compiling, which takes longer than it saves here.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL work_mem = '{_MEMORY}'")
+            cursor.execute("SET LOCAL jit = off")
     of_chunk: Values = {
         "after": chunk.after,
         "to": chunk.to,
@@ -111,14 +115,6 @@ def _hosts(words: Dialect, values: Values) -> str:
         cursor.execute(statement, values)
         told = [given for (given,) in cursor.fetchall() if isinstance(given, str)]
     return orjson.dumps({given: host for given in told if (host := referrer_of(given))}).decode()
-
-
-def _prepare() -> None:
-    """Until the transaction ends: room for sums, and no compiling, which takes longer than it saves here."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL work_mem = '{_MEMORY}'")
-            cursor.execute("SET LOCAL jit = off")
 
 
 def _write(table: RollupTable, rows: str, values: Values) -> None:

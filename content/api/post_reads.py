@@ -199,7 +199,19 @@ def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
     wire["translations"] = presenters.translations(queries.translations_of(post))
     wire["modules"] = modules_of(layers, staged=staged)
     if staged:
-        wire |= _describe_variation(post)
+        describe_variation: presenters.Wire = {
+            "variationOf": post.variation_of_id,
+            "variation": post.variation or None,
+            "weight": post.variation_weight,
+            "running": post.variation_running if post.variation_of_id is not None else None,
+        }
+        original = post.variation_of
+        if original is not None:
+            describe_variation["url"] = original.path
+            describe_variation["canonicalUrl"] = (
+                post.canonical_url or original.canonical_url or absolute(original.path)
+            )
+        wire |= describe_variation
         wire["isPlaceholder"] = post.is_placeholder
         wire["layers"] = presenters.layer_states(
             {
@@ -207,23 +219,6 @@ def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
                 for view in (layers.review, layers.ai_review)
                 if view.draft is not None and not view.draft.is_empty
             }
-        )
-    return wire
-
-
-def _describe_variation(post: Post) -> presenters.Wire:
-    """Whether a post is a variation. One that is has the address of its original, and names it as canonical."""
-    wire: presenters.Wire = {
-        "variationOf": post.variation_of_id,
-        "variation": post.variation or None,
-        "weight": post.variation_weight,
-        "running": post.variation_running if post.variation_of_id is not None else None,
-    }
-    original = post.variation_of
-    if original is not None:
-        wire["url"] = original.path
-        wire["canonicalUrl"] = (
-            post.canonical_url or original.canonical_url or absolute(original.path)
         )
     return wire
 

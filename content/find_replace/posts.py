@@ -41,7 +41,7 @@ class PostSource:
             ids.update(edit.keys(MODULES, local, documents=("instance__props",), key="post_id"))
             own = places.exclude(overrides={})
             ids.update(edit.keys(MODULES, own, documents=("overrides",), key="post_id"))
-        variations = set(_variations().values_list("pk", flat=True))
+        variations = set(_posts().filter(variation_of__isnull=False).values_list("pk", flat=True))
         found: list[UUID] = []
         # A promotion and a change of slug lock the original first, and then its variations.
         for part in chain(batches(sorted(ids - variations)), batches(sorted(ids & variations))):
@@ -74,10 +74,6 @@ class PostSource:
 
 def _posts() -> QuerySet[Post]:
     return Post.objects.filter(deleted_at__isnull=True, is_placeholder=False)
-
-
-def _variations() -> QuerySet[Post]:
-    return _posts().filter(variation_of__isnull=False)
 
 
 def _judged(

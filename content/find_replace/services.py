@@ -199,7 +199,20 @@ def find_and_replace(
         by_id=actor.user.pk,
         by_name=actor.user.username,
     )
-    _keep(row, places)
+    ReplacedPlace.objects.bulk_create(
+        (
+            ReplacedPlace(
+                replacement=row,
+                table=place.table,
+                row=place.row,
+                field=place.field,
+                before=place.before,
+                after=place.after,
+            )
+            for place in places
+        ),
+        batch_size=1000,
+    )
     _tell("replaced", row, actor)
     return Replaced(row, places, counts)
 
@@ -289,23 +302,6 @@ def _check(find: str, replace: str, tables: Collection[str]) -> None:
         raise invalid(
             "tables", _("%(what)s; known: %(known)s.") % {"what": what, "known": ", ".join(known)}
         )
-
-
-def _keep(row: Replacement, places: Sequence[TextPlace]) -> None:
-    ReplacedPlace.objects.bulk_create(
-        (
-            ReplacedPlace(
-                replacement=row,
-                table=place.table,
-                row=place.row,
-                field=place.field,
-                before=place.before,
-                after=place.after,
-            )
-            for place in places
-        ),
-        batch_size=1000,
-    )
 
 
 def _tell(what: str, row: Replacement, actor: Actor) -> None:

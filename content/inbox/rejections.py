@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.changes import ABSENT, Change, Changes, apply, value_at
-from content.layers import Layers, LayerView
+from content.layers import LayerView
 from content.layers.digest import fingerprint
 from content.layers.rejected import Proposal
 from content.layers.state import lock_post, open_layers, save_draft, settle
@@ -71,7 +71,17 @@ def take_back_rejections(
     layers = open_layers(post)
     view = layers.view(Layer(rows[0].layer))
     kept = [Kept(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows]
-    _require_untouched(layers, view, kept)
+    newer = [one.row.path for one in kept if not is_untouched(one, view)]
+    if newer:
+        names = module_names(view.document, layers.review.document, layers.live)
+        labels = ", ".join(label_of(path, view.document, names) for path in newer)
+        text = ngettext(
+            "Something newer stands there by now, or its module is gone: %(labels)s. Nothing was changed.",
+            "Something newer stands there by now, or their modules are gone: %(labels)s. Nothing was changed.",
+            len(newer),
+        )
+        details = {path: [_("changed since it was rejected")] for path in newer}
+        raise Conflict(text % {"labels": labels}, code="moved_on", details=details)
     document = apply(view.document, changes_of(kept, view))
     document = check_changes(post=post, before=view.document, after=document, actor=actor)
     marks = dict(view.marks)
@@ -133,20 +143,6 @@ def _gone(rows: Sequence[RejectedChange]) -> CmsError:
     if any(row.taken_back_at is not None for row in rows):
         return Conflict(_("This was taken back already."), code="already_taken_back")
     return RuleViolation(_("This was too large to be kept."), code="not_kept")
-
-
-def _require_untouched(layers: Layers, view: LayerView, kept: Sequence[Kept]) -> None:
-    newer = [one.row.path for one in kept if not is_untouched(one, view)]
-    if newer:
-        names = module_names(view.document, layers.review.document, layers.live)
-        labels = ", ".join(label_of(path, view.document, names) for path in newer)
-        text = ngettext(
-            "Something newer stands there by now, or its module is gone: %(labels)s. Nothing was changed.",
-            "Something newer stands there by now, or their modules are gone: %(labels)s. Nothing was changed.",
-            len(newer),
-        )
-        details = {path: [_("changed since it was rejected")] for path in newer}
-        raise Conflict(text % {"labels": labels}, code="moved_on", details=details)
 
 
 def is_untouched(kept: Kept, view: LayerView) -> bool:

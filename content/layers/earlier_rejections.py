@@ -86,7 +86,21 @@ def earlier_rejections(
         return EarlierRejections()
     found: dict[tuple[UUID, str], list[EarlierRejection]] = defaultdict(list)
     for row in _rows(posts, paths):
-        found[row.post_id, row.path].append(_read(row))
+        # The event says who, when and why; it may be gone before the row is.
+        payload = getattr(row, "event_payload", None)
+        note = payload.get("note") if isinstance(payload, dict) else None
+        proposal = cast("JsonObject | None", row.proposal)
+        found[row.post_id, row.path].append(
+            EarlierRejection(
+                path=row.path,
+                at=getattr(row, "event_at", None) or row.created_at,
+                by_id=getattr(row, "by_id", None),
+                by=getattr(row, "by_name", None) or "",
+                note=str(note or ""),
+                seen=row.seen,
+                proposal=Proposal.from_json(proposal) if proposal is not None else None,
+            )
+        )
     return EarlierRejections({key: tuple(ones) for key, ones in found.items()})
 
 
@@ -128,22 +142,6 @@ def _rows(posts: Collection[UUID], paths: Collection[str] | None) -> QuerySet[Re
         )
         .filter(nth__lte=MAX_REJECTIONS_PER_PATH)
         .order_by("-rejection", "pk")
-    )
-
-
-def _read(row: RejectedChange) -> EarlierRejection:
-    """The event says who, when and why; it may be gone before the row is."""
-    payload = getattr(row, "event_payload", None)
-    note = payload.get("note") if isinstance(payload, dict) else None
-    proposal = cast("JsonObject | None", row.proposal)
-    return EarlierRejection(
-        path=row.path,
-        at=getattr(row, "event_at", None) or row.created_at,
-        by_id=getattr(row, "by_id", None),
-        by=getattr(row, "by_name", None) or "",
-        note=str(note or ""),
-        seen=row.seen,
-        proposal=Proposal.from_json(proposal) if proposal is not None else None,
     )
 
 

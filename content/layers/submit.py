@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from content.changes import Change, Changes, MergeConflict, apply, diff, same, value_at
 from content.layers.live import event_payload
 from content.layers.marks import Mark, Marks, mark_of, parts_of, writers_of
-from content.layers.selection import Selection, select_changes
+from content.layers.selection import select_changes
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
 from content.models import Post
 from content.review.differences import base_path
@@ -70,7 +70,16 @@ def submit(
     taken = chosen.only([path for path in chosen.paths if path not in held])
     version = _carry(layers, taken, actor, note) if len(taken) else layers.review.version
     if held or len(taken):
-        _keep_rest(layers, _rest(layers.ai_review, selection, held), held, actor)
+        # What stays in AI Review: what was not named, and all of what is held.
+        left = {change.path: change for change in selection.rest}
+        left |= {change.path: change for change in layers.ai_review.changes if change.path in held}
+        order = [change.path for change in layers.ai_review.changes if change.path in left]
+        _keep_rest(
+            layers,
+            replace(layers.ai_review.changes, items=tuple(left[path] for path in order)),
+            held,
+            actor,
+        )
     if len(taken):
         outbox.record(
             "post.ai-review.approve",
@@ -84,14 +93,6 @@ def submit(
             },
         )
     return SubmitOutcome(post, taken.paths, tuple(held.values()), version)
-
-
-def _rest(view: LayerView, selection: Selection, held: Collection[str]) -> Changes:
-    """What stays in AI Review: what was not named, and all of what is held."""
-    left = {change.path: change for change in selection.rest}
-    left |= {change.path: change for change in view.changes if change.path in held}
-    order = [change.path for change in view.changes if change.path in left]
-    return replace(view.changes, items=tuple(left[path] for path in order))
 
 
 def _person_staged(review: LayerView, change: Change) -> bool:

@@ -6,7 +6,7 @@ Until a post has moved it answers at its old address; from then on that one lead
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -143,19 +143,8 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
 
 
 def _addresses(posts: Sequence[Post]) -> Iterator[tuple[UUID, str]]:
-    tree, pattern = _ancestors(posts), cache(pattern_of)
-    for post in posts:
-        try:
-            path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
-        except RuleViolation as error:
-            logger.warning("post %s keeps its address: %s", post.pk, error.message)
-        else:
-            yield post.pk, path
-
-
-def _ancestors(posts: Iterable[Post]) -> dict[UUID, tuple[str, UUID | None]]:
-    """Slug and parent of everything above these posts. A query for each level."""
-    tree: dict[UUID, tuple[str, UUID | None]] = {}
+    # Slug and parent of everything above these posts. A query for each level.
+    ancestors: dict[UUID, tuple[str, UUID | None]] = {}
     wanted = {post.parent_id for post in posts if post.parent_id}
     for _ in range(MAX_DEPTH):
         if not wanted:
@@ -164,9 +153,16 @@ def _ancestors(posts: Iterable[Post]) -> dict[UUID, tuple[str, UUID | None]]:
         found: dict[UUID, tuple[str, UUID | None]] = {
             pk: (slug, parent) for pk, slug, parent in rows
         }
-        tree |= found
-        wanted = {parent for _, parent in found.values() if parent is not None} - set(tree)
-    return tree
+        ancestors |= found
+        wanted = {parent for _, parent in found.values() if parent is not None} - set(ancestors)
+    tree, pattern = ancestors, cache(pattern_of)
+    for post in posts:
+        try:
+            path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
+        except RuleViolation as error:
+            logger.warning("post %s keeps its address: %s", post.pk, error.message)
+        else:
+            yield post.pk, path
 
 
 def _ids_below(post_id: UUID, most: int | None = None) -> list[UUID]:

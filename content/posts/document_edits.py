@@ -67,7 +67,11 @@ def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocum
     fields: JsonObject = {}
     for name, value in patch.items():
         if name == "taxonomyTermIds":
-            document = document.with_terms(_ids(name, value))
+            if not isinstance(value, list | tuple) or not all(
+                isinstance(item, str) for item in value
+            ):
+                raise invalid(name, gettext("%(name)s must be a list of ids.") % {"name": name})
+            document = document.with_terms([str(item).lower() for item in value])
         elif name == "customFields":
             if not isinstance(value, Mapping):
                 raise invalid(name, gettext("customFields must be an object."))
@@ -81,12 +85,6 @@ def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocum
                 code="unknown_field",
             )
     return document.with_fields(fields)
-
-
-def _ids(name: str, value: Json) -> list[str]:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise invalid(name, gettext("%(name)s must be a list of ids.") % {"name": name})
-    return [str(item).lower() for item in value]
 
 
 def add_module(

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from content.document import FIELD_NAMES, ModuleDocument, PostDocument
+from content.document import FIELD_NAMES, PostDocument
 from content.models import Post
 from content.posts.create import create_post
 from content.posts.queries import shared_module
@@ -32,7 +32,19 @@ def import_post(
     modules = []
     for number, module in enumerate(document.modules):
         try:
-            modules.append(_own(module, actor))
+            if module.locked:
+                actor.require("posts.edit")
+            shared = shared_module(module.global_slug, module.scope)
+            modules.append(
+                replace(
+                    module,
+                    id=str(uuid4()),
+                    instance_id=shared[1] if shared else str(uuid4()),
+                    scope="global" if shared else module.scope,
+                    props={} if shared else module.props,
+                    overrides={**(module.props if shared else {}), **module.overrides},
+                )
+            )
         except RuleViolation as error:
             details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
             raise RuleViolation(error.message, code=error.code, details=details) from None
@@ -56,18 +68,3 @@ def import_post(
     except RuleViolation as error:
         names = {module.id: str(number) for number, module in enumerate(modules)}
         raise rekey_by_names(error, names) from None
-
-
-def _own(module: ModuleDocument, actor: Actor) -> ModuleDocument:
-    """The module with ids of its own; a global one by its slug, since its instance may be another here."""
-    if module.locked:
-        actor.require("posts.edit")
-    shared = shared_module(module.global_slug, module.scope)
-    return replace(
-        module,
-        id=str(uuid4()),
-        instance_id=shared[1] if shared else str(uuid4()),
-        scope="global" if shared else module.scope,
-        props={} if shared else module.props,
-        overrides={**(module.props if shared else {}), **module.overrides},
-    )

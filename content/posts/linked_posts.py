@@ -95,9 +95,20 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
         )
         for place, key in enumerate(lists)
     }
+    # The posts of the ids in the locale of the page; nothing of one that is not published in it.
+    shown = {
+        row["translation_group"]: row
+        for row in near.values()
+        if row["locale"] == asked.locale and _is_published(row)
+    }
+    found = {id_: near.get(id_) for id_ in asked.post_ids}
     return Linked(
         neighbours=[_neighbour(row) for row in ordered],
-        referenced=_in_locale(asked, near),
+        referenced={
+            str(id_): shown[row["translation_group"]]
+            for id_, row in found.items()
+            if row is not None and row["translation_group"] in shown
+        },
         listed={
             wanted: newest[_key(wanted)][: wanted.limit]
             for wanted in asked.lists
@@ -232,18 +243,3 @@ def _neighbour(row: Row) -> Neighbour:
 
 def _is_published(row: Row) -> bool:
     return row["status"] == "published" and not row["is_placeholder"]
-
-
-def _in_locale(asked: LinkedPostsRequest, near: Mapping[UUID, Row]) -> dict[str, Row]:
-    """The posts of the ids in the locale of the page; nothing of one that is not published in it."""
-    shown = {
-        row["translation_group"]: row
-        for row in near.values()
-        if row["locale"] == asked.locale and _is_published(row)
-    }
-    found = {id_: near.get(id_) for id_ in asked.post_ids}
-    return {
-        str(id_): shown[row["translation_group"]]
-        for id_, row in found.items()
-        if row is not None and row["translation_group"] in shown
-    }

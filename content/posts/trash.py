@@ -101,15 +101,11 @@ def purge_trash(*, actor: Actor, days: int) -> int:
     actor.require("posts.delete")
     if days < 1:
         return 0
-    due = _due(days)
-    ids = list(due.values_list("pk", flat=True)[:_AT_ONCE])
-    return sum(_purge(pk, due, actor) for pk in ids)
-
-
-def _due(days: int) -> PostQuerySet:
     below = Post.objects.filter(parent=OuterRef("pk"))
     old = Post.objects.filter(deleted_at__lt=timezone.now() - timedelta(days=days))
-    return old.filter(~Exists(below)).order_by("deleted_at", "pk")
+    due = old.filter(~Exists(below)).order_by("deleted_at", "pk")
+    ids = list(due.values_list("pk", flat=True)[:_AT_ONCE])
+    return sum(_purge(pk, due, actor) for pk in ids)
 
 
 @transaction.atomic

@@ -75,30 +75,25 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
     if len(old) + len(new) > _LONG:
         anchors = _anchors(old, new)
         if anchors:
-            return _between(old, new, anchors)
+            # The anchors, and what the matcher finds between them.
+            found: list[_Block] = []
+            a = c = 0
+            for b, d in (*anchors, (len(old), len(new))):
+                gone, come = old[a:b], new[c:d]
+                if gone or come:
+                    found += [
+                        (same, e + a, f + a, g + c, h + c)
+                        for same, e, f, g, h in _middle(gone, come)
+                    ]
+                if b < len(old):
+                    found.append((True, b, b + 1, d, d + 1))
+                a, c = b + 1, d + 1
+            return found
     if alignment_cost(old, new) > MAX_PAIRS or len(old) * len(new) > MAX_STEPS:
         return [(False, 0, len(old), 0, len(new))]
     often = {key for key, count in Counter(new).items() if count > _OFTEN}
     matcher = SequenceMatcher(often.__contains__, old, new, autojunk=False)
     return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()]
-
-
-def _between(
-    old: Sequence[str], new: Sequence[str], anchors: Sequence[tuple[int, int]]
-) -> list[_Block]:
-    """The anchors, and what the matcher finds between them."""
-    found: list[_Block] = []
-    a = c = 0
-    for b, d in (*anchors, (len(old), len(new))):
-        gone, come = old[a:b], new[c:d]
-        if gone or come:
-            found += [
-                (same, e + a, f + a, g + c, h + c) for same, e, f, g, h in _middle(gone, come)
-            ]
-        if b < len(old):
-            found.append((True, b, b + 1, d, d + 1))
-        a, c = b + 1, d + 1
-    return found
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

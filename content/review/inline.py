@@ -398,11 +398,7 @@ def _runs(old: Units, new: Units) -> list[AlignedRun]:
     least = min(len(text_of_units(old)), len(text_of_units(new)))
     if kept < _LEAST_ALIKE * least:
         return [AlignedRun(False, slice(0, len(old)), slice(0, len(new)))]
-    return _without_crumbs(runs, old, new)
-
-
-def _without_crumbs(runs: Sequence[AlignedRun], old: Units, new: Units) -> list[AlignedRun]:
-    """Runs with an equal short word between two changes taken into the change around it."""
+    # Runs with an equal short word between two changes taken into the change around it.
     found: list[AlignedRun] = []
     for number, run in enumerate(runs):
         is_same = run.is_same

@@ -164,26 +164,23 @@ def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
     there: dict[ReferenceKind, Collection[str]] = {}
     ids, addresses = named.pop("media", set()), named.pop("file", set())
     if ids or addresses:
-        there["media"], there["file"] = _files(ids, addresses)
+        by_name = {storage_name(address) or "": address for address in addresses}
+        known_ids, known_names = set[str](), set[str]()
+        for part in _parts([*ids, *by_name]):
+            found = load_assets_by_name(
+                [name for name in part if name not in by_name], [n for n in part if n in by_name]
+            )
+            known_ids |= set(found.by_id)
+            known_names |= set(found.by_name)
+        there["media"], there["file"] = (
+            known_ids,
+            {address for address in addresses if (storage_name(address) or "") in known_names},
+        )
     for kind_, names in named.items():
         existing = reference_lookups.get(kind_)
         # What no app answers for, nobody can say is missing.
         there[kind_] = _in_parts(existing, names) if existing else names
     return [item for item in references if item.name not in there[item.kind]]
-
-
-def _files(ids: Collection[str], addresses: Collection[str]) -> tuple[set[str], set[str]]:
-    by_name = {storage_name(address) or "": address for address in addresses}
-    known_ids, known_names = set[str](), set[str]()
-    for part in _parts([*ids, *by_name]):
-        found = load_assets_by_name(
-            [name for name in part if name not in by_name], [n for n in part if n in by_name]
-        )
-        known_ids |= set(found.by_id)
-        known_names |= set(found.by_name)
-    return known_ids, {
-        address for address in addresses if (storage_name(address) or "") in known_names
-    }
 
 
 def _posts(ids: Collection[str]) -> Collection[str]:

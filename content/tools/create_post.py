@@ -89,10 +89,18 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
             results.append(result)
         return document
 
+    fields: JsonObject = {"title": arguments.title}
+    for name, value in (
+        ("slug", arguments.slug),
+        ("excerpt", arguments.excerpt),
+        ("taxonomyTermIds", arguments.taxonomy_term_ids),
+    ):
+        if value is not None:
+            fields[name] = value
     proposed = propose_post(
         actor=writer,
         type=arguments.type,
-        fields=_fields(arguments),
+        fields=fields,
         locale=arguments.locale,
         module_group=_group(arguments),
         edit=edit,
@@ -113,18 +121,6 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
         ],
         "appliedModuleEdits": results,
     }
-
-
-def _fields(arguments: CreatePost) -> JsonObject:
-    fields: JsonObject = {"title": arguments.title}
-    for name, value in (
-        ("slug", arguments.slug),
-        ("excerpt", arguments.excerpt),
-        ("taxonomyTermIds", arguments.taxonomy_term_ids),
-    ):
-        if value is not None:
-            fields[name] = value
-    return fields
 
 
 def _group(arguments: CreatePost) -> str | None:

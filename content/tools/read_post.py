@@ -7,7 +7,7 @@ from typing import Literal, cast
 from uuid import UUID
 
 from content import presenters
-from content.document import ModuleDocument, PostDocument
+from content.document import ModuleDocument
 from content.layers import Layers, LayerView, open_layers
 from content.layers.earlier_rejections import (
     EarlierRejection,
@@ -62,9 +62,27 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     full = arguments.format == "full"
     staged = {*layers.review.changes.paths, *layers.ai_review.changes.paths}
     earlier = earlier_rejections([post.pk], staged)
+    wire: JsonObject = {
+        "id": str(post.pk),
+        "type": post.type,
+        "locale": post.locale,
+        "status": post.status,
+        "url": post.path,
+        "version": post.version,
+    }
+    wire |= {
+        name: value for name, value in layers.live.fields.items() if value not in (None, "", {})
+    }
+    # Every module of any layer, in the order of AI Review; those that are gone from it follow.
+    documents = (layers.ai_review.document, layers.review.document, layers.live)
+    found = {module.id: module for document in documents for module in reversed(document.modules)}
+    order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
+    shared = _shared(found.values())
     return {
-        "post": _post(post, layers.live),
-        "modules": _modules(layers, full),
+        "post": wire,
+        "modules": [
+            _module(found[id_], index, layers, shared, full) for index, id_ in enumerate(order)
+        ],
         "taxonomyTermIds": list(layers.live.taxonomy_term_ids),
         "translations": [
             {"id": str(row["id"]), "locale": row["locale"]} for row in queries.translations_of(post)
@@ -75,28 +93,6 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
         "review": _staged(post, layers.review, earlier, full),
         "aiReview": _staged(post, layers.ai_review, earlier, full),
     }
-
-
-def _post(post: Post, live: PostDocument) -> JsonObject:
-    wire: JsonObject = {
-        "id": str(post.pk),
-        "type": post.type,
-        "locale": post.locale,
-        "status": post.status,
-        "url": post.path,
-        "version": post.version,
-    }
-    wire |= {name: value for name, value in live.fields.items() if value not in (None, "", {})}
-    return wire
-
-
-def _modules(layers: Layers, full: bool) -> list[JsonObject]:
-    """Every module of any layer, in the order of AI Review; those that are gone from it follow."""
-    documents = (layers.ai_review.document, layers.review.document, layers.live)
-    found = {module.id: module for document in documents for module in reversed(document.modules)}
-    order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
-    shared = _shared(found.values())
-    return [_module(found[id_], index, layers, shared, full) for index, id_ in enumerate(order)]
 
 
 def _shared(modules: Iterable[ModuleDocument]) -> dict[str, JsonObject]:

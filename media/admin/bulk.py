@@ -86,25 +86,22 @@ def _delete(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpR
     is_confirmed = "confirmed" in request.POST
     form = DeleteManyForm(request.POST if is_confirmed else None, is_used=bool(used))
     if is_confirmed and form.is_valid():
-        _delete_each(request, tiles, force=bool(form.cleaned_data.get("force")))
+        force = bool(form.cleaned_data.get("force"))
+        deleted = 0
+        for tile in tiles:
+            try:
+                delete_asset(asset_id=tile.asset.pk, actor=actor_of(request), force=force)
+                deleted += 1
+            except CmsError as error:
+                # One that is kept keeps no other one.
+                named = {"name": tile.asset.filename, "reason": error.message}
+                messages.warning(request, _("%(name)s is kept. %(reason)s") % named)
+        if deleted:
+            said = ngettext("%(n)s file is deleted.", "%(n)s files are deleted.", deleted)
+            messages.success(request, said % {"n": deleted})
         return HttpResponseRedirect(back)
     title = ngettext("Delete %(n)s file", "Delete %(n)s files", len(tiles)) % {"n": len(tiles)}
     return _page(request, tiles, back, form, title, {"doing": "delete", "used": len(used)})
-
-
-def _delete_each(request: HttpRequest, tiles: Sequence[FileTile], *, force: bool) -> None:
-    deleted = 0
-    for tile in tiles:
-        try:
-            delete_asset(asset_id=tile.asset.pk, actor=actor_of(request), force=force)
-            deleted += 1
-        except CmsError as error:
-            # One that is kept keeps no other one.
-            named = {"name": tile.asset.filename, "reason": error.message}
-            messages.warning(request, _("%(name)s is kept. %(reason)s") % named)
-    if deleted:
-        said = ngettext("%(n)s file is deleted.", "%(n)s files are deleted.", deleted)
-        messages.success(request, said % {"n": deleted})
 
 
 def _categories(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:

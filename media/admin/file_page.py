@@ -108,13 +108,20 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
     # The newest entries of the log about the file, in sentences; sizes are a matter of machines.
     of_media = filter_activity(ActivityFilter(event="media"))
     rows = filter_by_entity(of_media, str(asset.pk)).exclude(name="media.variants")
+    # `3:2`, where the numbers are small enough to say something.
+    if not (asset.width and asset.height):
+        ratio = ""
+    else:
+        common = gcd(asset.width, asset.height)
+        across, down = asset.width // common, asset.height // common
+        ratio = f"{across}:{down}" if max(across, down) <= 32 else ""
     return {
         "asset": asset,
         "choice": choice_of(asset),
         "image": image,
         "url": url_of(asset.file.name),
         "kilobytes": f"{max(1, round(asset.size / 1000)):,} kB",
-        "ratio": _ratio(asset),
+        "ratio": ratio,
         "megapixels": round((asset.width or 0) * (asset.height or 0) / 1e6, 1),
         "previews": [Preview(name, ratio) for name, ratio in _SHAPES] if image else [],
         "crop_ratios": _RATIOS,
@@ -128,15 +135,6 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
         "words": [(language_name(code), text) for code, text in sorted(asset.alt_texts.items())],
         "history": present(list(rows[:_NEWEST]), actor),
     }
-
-
-def _ratio(asset: Asset) -> str:
-    """`3:2`, where the numbers are small enough to say something."""
-    if not (asset.width and asset.height):
-        return ""
-    common = gcd(asset.width, asset.height)
-    across, down = asset.width // common, asset.height // common
-    return f"{across}:{down}" if max(across, down) <= 32 else ""
 
 
 def address(asset: Asset, page: str = "change") -> str:

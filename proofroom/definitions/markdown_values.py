@@ -55,7 +55,12 @@ def nodes_of(
         elif _leads(prop):
             yield from link(_link_text(prop.name, known, values, title), value)
         else:
-            yield from _plain(prop, value, media)
+            if prop.kind == "richtext":
+                yield from rich_text(value)
+            elif prop.kind in {"text", "textarea"}:
+                yield from paragraphs(value)
+            elif prop.kind == "media":
+                yield from image(media, value)
 
 
 def heading(text: str, level: int) -> JsonObject:
@@ -103,15 +108,6 @@ def rich_text(document: object) -> Iterator[Node]:
 
 def _texts(text: str) -> list[Json]:
     return [{"type": "text", "text": text}] if text else []
-
-
-def _plain(prop: Prop, value: Json, media: Media) -> Iterator[Node]:
-    if prop.kind == "richtext":
-        yield from rich_text(value)
-    elif prop.kind in {"text", "textarea"}:
-        yield from paragraphs(value)
-    elif prop.kind == "media":
-        yield from image(media, value)
 
 
 def _title(known: Mapping[str, Prop], values: Mapping[str, Json]) -> str:

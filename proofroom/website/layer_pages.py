@@ -21,7 +21,19 @@ def preview_page(
 
     `only` are the ids of the modules to show, where it is not all of them.
     """
-    modules = _modules(document)
+    ids = {module.instance_id for module in document.modules if module.scope == "global"}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    shared = {str(pk): props for pk, props in rows} if ids else {}
+    modules = [
+        RenderableModule(
+            post_module_id=module.id,
+            type=module.type,
+            props={**shared.get(module.instance_id, module.props), **module.overrides},
+            index=index,
+            instance_id=module.instance_id,
+        )
+        for index, module in enumerate(document.modules)
+    ]
     shown = copy(post)
     for name, column in post_repository.COLUMNS.items():
         if name in document.fields and name not in ("slug", "parentId", "publishAt"):
@@ -39,19 +51,3 @@ def preview_page(
         preview=label,
     )
     return page_of(content)
-
-
-def _modules(document: PostDocument) -> list[RenderableModule]:
-    ids = {module.instance_id for module in document.modules if module.scope == "global"}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    shared = {str(pk): props for pk, props in rows} if ids else {}
-    return [
-        RenderableModule(
-            post_module_id=module.id,
-            type=module.type,
-            props={**shared.get(module.instance_id, module.props), **module.overrides},
-            index=index,
-            instance_id=module.instance_id,
-        )
-        for index, module in enumerate(document.modules)
-    ]

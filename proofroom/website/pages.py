@@ -8,7 +8,7 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
-from content.menus.links import Alternate, Crumb, PageLocation, alternates, breadcrumb
+from content.menus.links import PageLocation, alternates, breadcrumb
 from content.models import Post, Term
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries
@@ -16,9 +16,9 @@ from proofroom.website.descriptions import description_of
 from proofroom.website.feed_links import feeds_of
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.list_pages import featured_image
-from proofroom.website.meta_tags import Seo, canonical_of, seo_of_post
+from proofroom.website.meta_tags import canonical_of, seo_of_post
 from proofroom.website.page_frame import build_page_context, load_surroundings
-from proofroom.website.prefetch import PageData, load_page_data
+from proofroom.website.prefetch import load_page_data
 from proofroom.website.rendering import (
     RenderableModule,
     opens_with_heading,
@@ -84,8 +84,19 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
             },
         )
         shown = [] if shows_breadcrumb(items) else crumbs
+        told = PageFacts(
+            site_name=data.around.site_name,
+            description=description_of(content.post, content.modules),
+            canonical=canonical_of(content.post),
+            image=featured_image(content.post),
+            images=data.media,
+            modules=content.modules,
+        )
+        seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
+        if content.preview or not content.is_counted:
+            seo["robots"] = "noindex, nofollow"
         context = build_page_context(around, shown, alternates=languages) | {
-            "seo": _seo(content, data, crumbs, languages),
+            "seo": seo,
             "feeds": feeds_of(around, post.type),
             "page_title": post.title,
             "post": post,
@@ -104,26 +115,6 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
 
 def _is_on(items: Sequence[RenderableModule], submission: SubmissionResult | None) -> bool:
     return submission is not None and any(item.post_module_id == submission.at for item in items)
-
-
-def _seo(
-    content: PageContent,
-    data: PageData,
-    crumbs: Sequence[Crumb],
-    languages: Sequence[Alternate],
-) -> Seo:
-    told = PageFacts(
-        site_name=data.around.site_name,
-        description=description_of(content.post, content.modules),
-        canonical=canonical_of(content.post),
-        image=featured_image(content.post),
-        images=data.media,
-        modules=content.modules,
-    )
-    seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
-    if content.preview or not content.is_counted:
-        seo["robots"] = "noindex, nofollow"
-    return seo
 
 
 def missing_page(locale: str) -> str:

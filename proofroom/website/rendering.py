@@ -85,7 +85,19 @@ def _render(
         logger.warning("module %s has the unknown type %r", item.post_module_id, item.type)
         return mark_safe("")
     try:
-        body = _body(definition, item, context, is_opening=is_opening)
+        props = full_props(definition, item)
+        names = {
+            "media": {},
+            "posts": {},
+            "lists": {},
+            "page_title": "",
+            **context,
+            "props": props,
+            "module": item,
+            "is_opening": is_opening,
+            **definition.template_context(props, context),
+        }
+        body = SafeString(get_template(definition.template()).render(names))
     # One broken module must not take the page with it, whatever a customer's template raises.
     except Exception as error:
         if is_database_away(error):
@@ -104,28 +116,6 @@ def _instance(item: RenderableModule) -> SafeString:
     if not item.instance_id:
         return mark_safe("")
     return format_html(' data-module-instance-id="{}"', item.instance_id)
-
-
-def _body(
-    definition: type[Module],
-    item: RenderableModule,
-    context: Mapping[str, object],
-    *,
-    is_opening: bool,
-) -> SafeString:
-    props = full_props(definition, item)
-    names = {
-        "media": {},
-        "posts": {},
-        "lists": {},
-        "page_title": "",
-        **context,
-        "props": props,
-        "module": item,
-        "is_opening": is_opening,
-        **definition.template_context(props, context),
-    }
-    return SafeString(get_template(definition.template()).render(names))
 
 
 def _fallback(context: Mapping[str, object]) -> SafeString:

@@ -69,7 +69,23 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
     }
     match post.type:
         case "blog":
-            return {"@type": "BlogPosting", "headline": post.title, **common, **_work(post, told)}
+            # The site stands for its authors: the names of accounts are nobody's business.
+            site: JsonObject = {
+                "@type": "Organization",
+                "name": told.site_name,
+                "url": absolute("/"),
+            }
+            return {
+                "@type": "BlogPosting",
+                "headline": post.title,
+                **common,
+                **{
+                    **_dates(post),
+                    "author": site,
+                    "publisher": site,
+                    "mainEntityOfPage": told.canonical,
+                },
+            }
         case "profile":
             facts = post.custom_fields
             return {
@@ -94,12 +110,6 @@ def _dates(post: Post) -> JsonObject:
         "datePublished": format_time(post.published_at),
         "dateModified": format_time(post.updated_at),
     }
-
-
-def _work(post: Post, told: PageFacts) -> JsonObject:
-    # The site stands for its authors: the names of accounts are nobody's business.
-    site: JsonObject = {"@type": "Organization", "name": told.site_name, "url": absolute("/")}
-    return {**_dates(post), "author": site, "publisher": site, "mainEntityOfPage": told.canonical}
 
 
 def _organization(post: Post, told: PageFacts) -> JsonObject:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.models import ApiToken
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services import account_tokens
 from proofroom.core import outbox
@@ -37,6 +37,17 @@ def create_token(
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
     owner = account_tokens.lock_owner(actor.user.pk if user_id is None else user_id)
+    if not permissions:
+        raise invalid("permissions", _("A token needs at least one permission."))
+    own = permissions_of(owner.role)
+    wider = sorted(set(permissions) - own)
+    if wider:
+        named = ", ".join(repr(name[:80]) for name in wider[:5])
+        raise invalid(
+            "permissions",
+            _("%(username)s does not have %(named)s; known: %(own)s.")
+            % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
+        )
     token, secret = account_tokens.make(
         ApiToken,
         TOKEN_PREFIX,
@@ -44,7 +55,7 @@ def create_token(
         owner=owner,
         expires_at=expires_at,
         actor=actor,
-        permissions=_narrowed(permissions, owner),
+        permissions=sorted(set(permissions)),
     )
     payload: JsonObject = {
         "id": str(token.pk),
@@ -64,18 +75,3 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
         payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
         outbox.record("token.revoked", actor=actor, payload=payload)
     return token
-
-
-def _narrowed(permissions: Collection[str], owner: User) -> list[str]:
-    if not permissions:
-        raise invalid("permissions", _("A token needs at least one permission."))
-    own = permissions_of(owner.role)
-    wider = sorted(set(permissions) - own)
-    if wider:
-        named = ", ".join(repr(name[:80]) for name in wider[:5])
-        raise invalid(
-            "permissions",
-            _("%(username)s does not have %(named)s; known: %(own)s.")
-            % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
-        )
-    return sorted(set(permissions))

@@ -59,7 +59,11 @@ def change_user(
         "username": username.strip() if username is not None else None,
         "email": email.strip().lower() if email is not None else None,
     }
-    changes = _changes(user, wanted)
+    changes = {
+        name: value
+        for name, value in wanted.items()
+        if value is not None and value != getattr(user, name)
+    }
     _keep_agents(user, changes, password)
     _keep_an_admin(user, changes, admins, actor)
     for name, value in changes.items():
@@ -110,14 +114,6 @@ def _locked(user_id: int) -> tuple[User, set[int]]:
             _("No account has the id %(user_id)r.") % {"user_id": user_id}, code="unknown_user"
         )
     return user, ids
-
-
-def _changes(user: User, wanted: Mapping[str, _Change | None]) -> dict[str, _Change]:
-    return {
-        name: value
-        for name, value in wanted.items()
-        if value is not None and value != getattr(user, name)
-    }
 
 
 def _persons_role(role: str) -> str:

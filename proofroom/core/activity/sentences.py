@@ -113,7 +113,13 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
         kind = find_kind(name)
         return f"{who}: {in_words(kind.label) if kind else name}"
     # Languages have the words for one and for many changes as their sentences above need them.
-    told = did.replace(_("{n} changes"), _changes(_number(payload)))
+    number = _number(payload)
+    changes = (
+        _("changes")
+        if number is None
+        else ngettext("one change", "%(n)s changes", number) % {"n": number}
+    )
+    told = did.replace(_("{n} changes"), changes)
     told = told.replace("{status}", _text(payload.get("status")))
     told = told.replace("{post}", post or _("a post")).replace("{thing}", _thing(payload))
     return f"{who} {told}".strip()
@@ -135,12 +141,6 @@ def _changed(payload: JsonObject, who: str) -> str:
     did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"
     words = {"who": who, "did": in_words(did), "what": in_words(what.replace("-", " "))}
     return (_("%(who)s %(did)s the %(what)s") % words + f" {_thing(payload)}").strip()
-
-
-def _changes(number: int | None) -> str:
-    if number is None:
-        return _("changes")
-    return ngettext("one change", "%(n)s changes", number) % {"n": number}
 
 
 def quote(text: str) -> str:

@@ -72,7 +72,17 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(error, SuspiciousOperation):
         return body(400, "bad_request", "The request cannot be read.")
     if isinstance(error, exceptions.APIException):
-        return _of_framework(error)
+        status = error.status_code
+        is_own = isinstance(error, CsrfFailed | InvalidToken)
+        code = error.default_code if is_own else _CODES.get(status, "error")
+        detail = error.detail if isinstance(error.detail, str) else "The request is not valid."
+        of_framework = body(status, code, str(detail))
+        if status == 401:
+            of_framework["WWW-Authenticate"] = "Bearer"
+        wait: float | None = getattr(error, "wait", None)
+        if wait is not None:
+            of_framework["Retry-After"] = str(max(1, int(wait)))
+        return of_framework
     if is_database_away(error):
         log_database_away(error, type(context.get("view")).__name__)
         away = body(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
@@ -95,17 +105,3 @@ def body(
     status: int, code: str, message: str, details: dict[str, list[str]] | None = None
 ) -> Response:
     return Response({"error": message, "code": code, "details": details or {}}, status=status)
-
-
-def _of_framework(error: exceptions.APIException) -> Response:
-    status = error.status_code
-    is_own = isinstance(error, CsrfFailed | InvalidToken)
-    code = error.default_code if is_own else _CODES.get(status, "error")
-    detail = error.detail if isinstance(error.detail, str) else "The request is not valid."
-    response = body(status, code, str(detail))
-    if status == 401:
-        response["WWW-Authenticate"] = "Bearer"
-    wait: float | None = getattr(error, "wait", None)
-    if wait is not None:
-        response["Retry-After"] = str(max(1, int(wait)))
-    return response

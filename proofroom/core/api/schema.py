@@ -178,7 +178,21 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
                 shape.clear()
                 shape["type"] = "null"
     _close_requests(result)
-    _link(result)
+    # Link each creation to what can then be done with the id that it answers.
+    for path, method, operation in list(operations(result)):
+        made = operation["responses"].get("201")
+        if method != "post" or made is None or "content" not in made:
+            continue
+        links = {
+            target["operationId"]: {
+                "operationId": target["operationId"],
+                "parameters": {below.rpartition("{")[2][:-1]: "$response.body#/id"},
+            }
+            for below, _, target in operations(result)
+            if below.rpartition("/")[0] == path and below.endswith("}")
+        }
+        if links and _answers_an_id(made, result):
+            made["links"] = links
     described = {tag["name"]: tag for tag in result.get("tags", [])}
     used = {tag for _, _, operation in operations(result) for tag in operation["tags"]}
     result["tags"] = [described[name] for name in described if name in used]
@@ -229,24 +243,6 @@ def _reach(part: Any, schemas: dict[str, Any], found: set[str]) -> None:
     elif isinstance(part, list):
         for value in part:
             _reach(value, schemas, found)
-
-
-def _link(document: dict[str, Any]) -> None:
-    """Link each creation to what can then be done with the id that it answers."""
-    for path, method, operation in list(operations(document)):
-        made = operation["responses"].get("201")
-        if method != "post" or made is None or "content" not in made:
-            continue
-        links = {
-            target["operationId"]: {
-                "operationId": target["operationId"],
-                "parameters": {below.rpartition("{")[2][:-1]: "$response.body#/id"},
-            }
-            for below, _, target in operations(document)
-            if below.rpartition("/")[0] == path and below.endswith("}")
-        }
-        if links and _answers_an_id(made, document):
-            made["links"] = links
 
 
 def _answers_an_id(response: dict[str, Any], document: dict[str, Any]) -> bool:

@@ -50,7 +50,9 @@ class Statement:
 
     def rows(self, *arguments: Argument) -> list[Row]:
         """One query; none where a sequence is empty."""
-        sizes = [_size(argument) for argument in arguments]
+        sizes = [
+            (None if isinstance(argument, Scalar) else len(argument)) for argument in arguments
+        ]
         if 0 in sizes:
             return []
         # With the types: a text and an id of the same query are adapted differently.
@@ -90,10 +92,6 @@ def first_instance(model: type[M], rows: list[Row]) -> M | None:
 def columns_of(model: type[Model]) -> list[str]:
     """Every column, for `values()`."""
     return [field.attname for field in model._meta.concrete_fields]
-
-
-def _size(argument: Argument) -> int | None:
-    return None if isinstance(argument, Scalar) else len(argument)
 
 
 def _flat(arguments: Sequence[Argument]) -> list[Scalar]:

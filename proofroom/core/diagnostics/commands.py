@@ -103,18 +103,16 @@ def check_arguments(command: Command, given: Sequence[str]) -> list[str]:
                 taken.append(argument)
             else:
                 value = value if joined else rest.pop(0) if rest else ""
-                taken.append(f"{name}={_value(command, name, pattern, value)}")
+                if not re.fullmatch(pattern, value):
+                    raise invalid(
+                        "args", f"{command.name} takes {name} with a value that fits {pattern}."
+                    )
+                taken.append(f"{name}={value}")
         elif command.takes_apps and argument in apps.app_configs:
             taken.append(argument)
         else:
             raise _refused(command, argument)
     return [*command.always, *taken]
-
-
-def _value(command: Command, name: str, pattern: str, value: str) -> str:
-    if not re.fullmatch(pattern, value):
-        raise invalid("args", f"{command.name} takes {name} with a value that fits {pattern}.")
-    return value
 
 
 def _refused(command: Command, argument: str) -> RuleViolation:

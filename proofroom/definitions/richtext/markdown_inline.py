@@ -11,7 +11,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proofroom.definitions.richtext.inline import MarkedRun, TextMark, TextRun, runs, steps
+from proofroom.definitions.richtext.inline import TextMark, TextRun, runs, steps
 from proofroom.definitions.richtext.nodes import Node
 
 _SIGNS = {"bold": "**", "italic": "_", "strike": "~~"}
@@ -69,8 +69,24 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
     for at, step in enumerate(steps(found)):
         piece = _piece(step.run, one_line or at in {0, len(found) - 1}) if step.run else None
         signs = "".join(_closing(mark) for mark in step.closes)
-        signs += "".join(_opening(mark) for mark in step.opens)
-        _protect(previous, piece, step)
+        signs += "".join(
+            ("[" if mark.kind == "link" else _SIGNS.get(mark.kind, "")) for mark in step.opens
+        )
+        # Decide which edges of the texts around a change of marks must be entities.
+        closes = [_SIGNS[mark.kind] for mark in step.closes if mark.kind in _SIGNS]
+        opens = [_SIGNS[mark.kind] for mark in step.opens if mark.kind in _SIGNS]
+        linked = any(mark.kind == "link" for mark in (*step.closes, *step.opens))
+        at_edge = piece is None or piece.is_break
+        if previous and previous.is_text and previous.text[-1].isspace() and (closes or at_edge):
+            previous.hides_last = True
+        if piece and piece.is_text and piece.text[0].isspace() and opens:
+            piece.hides_first = True
+        hides_right = closes and not opens and not linked and not _plain_edge(closes, previous, -1)
+        if hides_right and piece and piece.is_text and not _is_neutral(piece.text[0]):
+            piece.hides_first = True
+        hides_left = opens and not closes and not linked and not _plain_edge(opens, piece, 0)
+        if hides_left and previous and previous.is_text and not _is_neutral(previous.text[-1]):
+            previous.hides_last = True
         if previous and previous.is_text and signs.startswith("[") and previous.text[-1] == "!":
             previous.hides_last = True
         if signs:
@@ -91,24 +107,6 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
     return _Piece(_code(run.text)) if run.is_code else _Piece(run.text, is_text=True)
 
 
-def _protect(left: _Piece | None, right: _Piece | None, step: MarkedRun) -> None:
-    """Decide which edges of the texts around a change of marks must be entities."""
-    closes = [_SIGNS[mark.kind] for mark in step.closes if mark.kind in _SIGNS]
-    opens = [_SIGNS[mark.kind] for mark in step.opens if mark.kind in _SIGNS]
-    linked = any(mark.kind == "link" for mark in (*step.closes, *step.opens))
-    at_edge = right is None or right.is_break
-    if left and left.is_text and left.text[-1].isspace() and (closes or at_edge):
-        left.hides_last = True
-    if right and right.is_text and right.text[0].isspace() and opens:
-        right.hides_first = True
-    hides_right = closes and not opens and not linked and not _plain_edge(closes, left, -1)
-    if hides_right and right and right.is_text and not _is_neutral(right.text[0]):
-        right.hides_first = True
-    hides_left = opens and not closes and not linked and not _plain_edge(opens, right, 0)
-    if hides_left and left and left.is_text and not _is_neutral(left.text[-1]):
-        left.hides_last = True
-
-
 def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
     """Whether signs hold whatever stands outside: one sign next to a letter that stays a letter."""
     if len(signs) > 1 or signs[0] == "_" or inner is None or not inner.is_text:
@@ -122,10 +120,6 @@ def _is_neutral(char: str) -> bool:
 
 def _entity(char: str) -> str:
     return f"&#{ord(char)};"
-
-
-def _opening(mark: TextMark) -> str:
-    return "[" if mark.kind == "link" else _SIGNS.get(mark.kind, "")
 
 
 def _closing(mark: TextMark) -> str:

@@ -76,20 +76,16 @@ def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         if token.type == "tr_open" and token.map:
             row = token.map[0]
         elif token.type == "tr_close" and row > start:
-            surplus = _cells(getLine(state, row))[width:]
+            cells = escapedSplit(getLine(state, row).strip())
+            if cells and cells[0] == "":
+                cells.pop(0)
+            if cells and cells[-1] == "":
+                cells.pop()
+            surplus = [cell.strip() for cell in cells][width:]
             # A row ends: inline, td_close, tr_close.
             last = added[position - 2]
             last.content = " | ".join([last.content, *surplus]) if surplus else last.content
     return True
-
-
-def _cells(line: str) -> list[str]:
-    cells = escapedSplit(line.strip())
-    if cells and cells[0] == "":
-        cells.pop(0)
-    if cells and cells[-1] == "":
-        cells.pop()
-    return [cell.strip() for cell in cells]
 
 
 def _line_break(state: StateInline, silent: bool) -> bool:

@@ -120,7 +120,7 @@ def _code_block(node: Node) -> list[str]:
 
 def _list(node: Node, depth: int, above: str) -> tuple[list[str], str]:
     """The lines of a list and its sign, which differs from that of the list right above it."""
-    items = [_item(item, depth) for item in children(node)]
+    items = [(_blocks(children(item), depth + 2) or [""]) for item in children(node)]
     if kind(node) == "orderedList":
         sign = ")" if above == "." else "."
         start = integer(attributes(node).get("start"), default=1, least=0, most=_MOST_ITEMS)
@@ -146,10 +146,6 @@ def _bullet(first_lines: list[str], above: str) -> str:
         if sign != above and not is_rule:
             return sign
     return "+"
-
-
-def _item(item: Node, depth: int) -> list[str]:
-    return _blocks(children(item), depth + 2) or [""]
 
 
 def _row(cells: list[str], width: int, *, fill: str = "") -> str:

@@ -184,18 +184,14 @@ def _counted(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
     for layer, outcome, word, count in rows.annotate(count=Count("pk")):
         found[layer, outcome] += count
         asked["reject" if word == "reject" else layer] += count
-    return found, _asked(asked)
-
-
-def _asked(counts: Counter[str]) -> str:
-    submit, approve, reject = counts[Layer.AI_REVIEW], counts[Layer.REVIEW], counts["reject"]
+    submit, approve, reject = asked[Layer.AI_REVIEW], asked[Layer.REVIEW], asked["reject"]
     words = [
         ngettext("%(n)d change to submit to Review", "%(n)d changes to submit to Review", submit),
         ngettext("%(n)d change to approve", "%(n)d changes to approve", approve),
         ngettext("%(n)d change to reject", "%(n)d changes to reject", reject),
     ]
     numbers = (submit, approve, reject)
-    return ", ".join(text % {"n": n} for text, n in zip(words, numbers, strict=True) if n)
+    return found, ", ".join(text % {"n": n} for text, n in zip(words, numbers, strict=True) if n)
 
 
 def _shown(wanted: str, progress: Progress) -> str:

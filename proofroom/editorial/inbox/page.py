@@ -80,6 +80,8 @@ def _show(
     there, rights = count_facets(), Rights.of(request)
     # The selects: name, label, what is chosen, options with counts.
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
+    # The tabs: both layers, and each.
+    both = ("", _("Everything"), sum(there.layer.values()))
     context = {
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
@@ -97,7 +99,7 @@ def _show(
             ("locale", _("Language"), asked.locale, _options(there.locale)),
             ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
         ],
-        "layers": _layers(asked, there.layer),
+        "layers": [both, *((name, label, there.layer[name]) for name, label in LAYERS.items())],
         "total": sum(there.layer.values()),
         "groups": [] if asked.like else _groups(request, asked),
         "rights": rights,
@@ -123,12 +125,6 @@ def _decided(request: HttpRequest) -> HttpResponse:
             raise
         words = {f"{name}.{mark.id}.{mark.seen}": str(mark.word) for mark in marks for name in "dx"}
         return _show(request, words, error.message, error.status)
-
-
-def _layers(asked: QueueFilter, counts: Counter[str]) -> list[Option]:
-    """The tabs: both layers, and each."""
-    both = ("", _("Everything"), sum(counts.values()))
-    return [both, *((name, label, counts[name]) for name, label in LAYERS.items())]
 
 
 def _together(asked: QueueFilter, counts: Counter[str], shown: int) -> list[tuple[str, str]]:

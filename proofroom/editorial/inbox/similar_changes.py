@@ -174,7 +174,19 @@ def _decided(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         # What is not listed may only be accepted where it is the same as what is.
         marks += read_packed(request.POST.get("rest", ""), word)
     try:
-        _require_sample(asked, marks)
+        seen = {(mark.id, mark.seen) for mark in marks}
+        ids = {mark.id for mark in marks}
+        # Without the age: what is decided on grows older while it is read.
+        kind = filter_queue(replace(asked, age="")).order_by()
+        known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
+        present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
+        if (present - known) & seen:
+            raise Conflict(
+                _(
+                    "Some of these changed and are not of this kind any more. Look again and decide."
+                ),
+                code="stale_review",
+            )
         if not asked.like:
             require_opened(request, marks)
         return decide(request, marks, inbox_url())
@@ -193,18 +205,3 @@ def _ticked(request: HttpRequest, word: Word) -> list[Marked]:
         else:
             included[name] = "reject"
     return read_marks(included)
-
-
-def _require_sample(asked: QueueFilter, marks: Sequence[Marked]) -> None:
-    """What is ticked must be of this kind: the sample speaks for nothing else. What moved is left out anyway."""
-    seen = {(mark.id, mark.seen) for mark in marks}
-    ids = {mark.id for mark in marks}
-    # Without the age: what is decided on grows older while it is read.
-    kind = filter_queue(replace(asked, age="")).order_by()
-    known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
-    present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
-    if (present - known) & seen:
-        raise Conflict(
-            _("Some of these changed and are not of this kind any more. Look again and decide."),
-            code="stale_review",
-        )

@@ -123,7 +123,12 @@ def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
     depth = own[0].depth
     if way == "remove":
         return before + _shifted(own[1:], -1) + after
-    if way == "in" and before and before[-1].depth >= depth and _height(own) < MAX_MENU_DEPTH:
+    if (
+        way == "in"
+        and before
+        and before[-1].depth >= depth
+        and (max(row.depth for row in own) + 1) < MAX_MENU_DEPTH
+    ):
         return before + _shifted(own, 1) + after
     if way == "out" and depth:
         last = next((at for at, row in enumerate(after) if row.depth < depth), len(after))
@@ -148,10 +153,6 @@ def _before(rows: Sequence[MenuRow], place: int) -> int | None:
         if rows[at].depth <= rows[place].depth:
             return at if rows[at].depth == rows[place].depth else None
     return None
-
-
-def _height(rows: Sequence[MenuRow]) -> int:
-    return max(row.depth for row in rows) + 1
 
 
 def _shifted(rows: Sequence[MenuRow], by: int) -> list[MenuRow]:

@@ -132,19 +132,15 @@ def _uuid(text: str) -> UUID | None:
 def read_items(data: QueryDict) -> object:
     """The items that a form sent: as JSON where a script did, else row by row. Raises `ValueError`."""
     if "items" in data:
-        return _json(str(data["items"]))
+        try:
+            found: object = json.loads(str(data["items"]))
+            refuse_unstorable(found, "items")
+        except RecursionError:
+            raise ValueError(_("This is nested too deep.")) from None
+        except RuleViolation as error:
+            raise ValueError(error.message) from None
+        return found
     return items_of(read_rows(data, data.getlist("row")))
-
-
-def _json(text: str) -> object:
-    try:
-        found: object = json.loads(text)
-        refuse_unstorable(found, "items")
-    except RecursionError:
-        raise ValueError(_("This is nested too deep.")) from None
-    except RuleViolation as error:
-        raise ValueError(error.message) from None
-    return found
 
 
 def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
@@ -218,11 +214,9 @@ def _name(nodes: Sequence[MenuNode], locale: str) -> None:
             post = posts.get(node.row.post_id.lower())
             node.title = post.title if post else _("A post that is gone")
             node.where = post.path if post else ""
-            node.state = _state(post)
-
-
-def _state(post: Post | None) -> str:
-    """Why visitors do not see an item; empty where they do."""
-    if post is None or post.deleted_at is not None:
-        return _("deleted")
-    return "" if post.status == Status.PUBLISHED else _("not published")
+            # Why visitors do not see an item; empty where they do.
+            if post is None or post.deleted_at is not None:
+                state = _("deleted")
+            else:
+                state = "" if post.status == Status.PUBLISHED else _("not published")
+            node.state = state

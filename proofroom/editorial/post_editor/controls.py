@@ -139,7 +139,20 @@ def _control(
     elif form_field.kind == "object":
         control.parts = _parts(form_field, name, typed, errors, choices)
     elif form_field.choices or form_field.kind in REFERENCES or form_field.kind == "terms":
-        control.groups = _groups(form_field, typed, choices)
+        chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
+        own = [(value, in_words(text)) for value, text in form_field.choices]
+        offered = [("", own)] if own else choices(form_field)
+        groups = [
+            (label, [(value, text, value in chosen) for value, text in options])
+            for label, options in offered
+        ]
+        known = {value for _, options in groups for value, _, _ in options}
+        # What was chosen and is not offered any more must not vanish by saving.
+        lost = [
+            (value, gettext("(missing) %(value)s") % {"value": value[:8]}, True)
+            for value in sorted(chosen - known - {""})
+        ]
+        control.groups = [*groups, ("", lost)] if lost else groups
     return control
 
 
@@ -160,22 +173,3 @@ def _parts(
         _control(inner, f"{name}.{inner.name}", values.get(inner.name, ""), errors, choices)
         for inner in form_field.nested
     ]
-
-
-def _groups(
-    form_field: EditorField, typed: Typed, choices: Choices
-) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-    chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
-    own = [(value, in_words(text)) for value, text in form_field.choices]
-    offered = [("", own)] if own else choices(form_field)
-    groups = [
-        (label, [(value, text, value in chosen) for value, text in options])
-        for label, options in offered
-    ]
-    known = {value for _, options in groups for value, _, _ in options}
-    # What was chosen and is not offered any more must not vanish by saving.
-    lost = [
-        (value, gettext("(missing) %(value)s") % {"value": value[:8]}, True)
-        for value in sorted(chosen - known - {""})
-    ]
-    return [*groups, ("", lost)] if lost else groups

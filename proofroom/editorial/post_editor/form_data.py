@@ -182,19 +182,15 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
     )
     document = _structured(sheet, document)
     for module in sheet.modules:
-        values = _values(module, sheet, touched)
+        values = {
+            unit.field.name: from_typed(unit.field, sheet.typed[unit.path], unit.value, unit.path)
+            for unit in module.units
+            if unit in touched
+        }
         id_ = sheet.created.get(module.id, module.id)
         if values and document.module(id_):
             document = document_edits.update_module(document, id_, props=values)
     return document
-
-
-def _values(module: ModuleSection, sheet: Sheet, touched: Sequence[FormUnit]) -> JsonObject:
-    return {
-        unit.field.name: from_typed(unit.field, sheet.typed[unit.path], unit.value, unit.path)
-        for unit in module.units
-        if unit in touched
-    }
 
 
 def _structured(sheet: Sheet, document: PostDocument) -> PostDocument:

@@ -135,7 +135,12 @@ def read(field: EditorField, data: QueryDict, name: str) -> Typed:
         return _read_object(field, data, name)
     if field.kind == "boolean":
         return name in data
-    other = _named(field, data.get(f"{name}~other", ""))
+    # The id of what somebody named beside the list: a post also by its path.
+    words = data.get(f"{name}~other", "")
+    if field.kind not in REFERENCES or not words.strip():
+        other = ""
+    else:
+        other = post_id_of(words.strip()) if field.kind == "post-reference" else words.strip()
     if field.is_list:
         return [value for value in [*data.getlist(name), other] if value]
     if other:
@@ -143,13 +148,6 @@ def read(field: EditorField, data: QueryDict, name: str) -> Typed:
     if field.kind == "richtext":
         return cast("Typed", read_written(data, name))
     return normalize_line_ends(data.get(name, ""))
-
-
-def _named(field: EditorField, words: str) -> str:
-    """The id of what somebody named beside the list: a post also by its path."""
-    if field.kind not in REFERENCES or not words.strip():
-        return ""
-    return post_id_of(words.strip()) if field.kind == "post-reference" else words.strip()
 
 
 def _read_object(field: EditorField, data: QueryDict, name: str) -> dict[str, Typed]:

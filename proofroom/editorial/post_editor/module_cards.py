@@ -75,30 +75,24 @@ def cards_of(
         is_wrong = any(key == name or key.startswith(f"{name}.") for key in errors)
         is_open = are_few or module.is_new or module.id in opened or is_wrong
         is_here = is_open or module.id in wanted or is_touched
-        card = _card(sheet, module, number, thumbnails)
+        # What a closed card shows.
+        media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
+        own = sorted(unit.path for unit in module.units)
+        card = ModuleCard(
+            module=module,
+            number=number,
+            icon=icon_of(module.type),
+            summary=summary_of(module.units, sheet.typed),
+            facts=tuple(_facts(module, sheet.typed)),
+            thumbnail=media[0] if media else "",
+            lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
+            was={path: sheet.was[path] for path in own if path in sheet.was},
+        )
         card.errors = errors.get(f"modules.{module.id}", [])
         card.controls = controls_of(module.units, module) if is_here else None
         card.is_open, card.is_touched = is_open, is_touched
         cards.append(card)
     return cards
-
-
-def _card(
-    sheet: Sheet, module: ModuleSection, number: int, thumbnails: Mapping[str, str]
-) -> ModuleCard:
-    """What a closed card shows."""
-    media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
-    own = sorted(unit.path for unit in module.units)
-    return ModuleCard(
-        module=module,
-        number=number,
-        icon=icon_of(module.type),
-        summary=summary_of(module.units, sheet.typed),
-        facts=tuple(_facts(module, sheet.typed)),
-        thumbnail=media[0] if media else "",
-        lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
-        was={path: sheet.was[path] for path in own if path in sheet.was},
-    )
 
 
 def icon_of(type_name: str) -> str:

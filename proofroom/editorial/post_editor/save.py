@@ -53,12 +53,10 @@ def collect_unsaved_text(sheet: Sheet, data: QueryDict) -> list[str]:
     return [
         text
         for name, text in texts.items()
-        if text.strip() and not name.endswith((DOCUMENT, ".count")) and not _was(sheet, name, text)
+        if text.strip()
+        and not name.endswith((DOCUMENT, ".count"))
+        and sheet.was.get(name) != value_stamp(text)
     ]
-
-
-def _was(sheet: Sheet, name: str, text: str) -> bool:
-    return sheet.was.get(name) == value_stamp(text)
 
 
 def is_saved_in_place(request: HttpRequest) -> bool:

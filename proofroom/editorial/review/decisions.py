@@ -101,7 +101,11 @@ def _read_decisions(request: HttpRequest) -> Decisions:
         for key, value in sent.items()
         if key.startswith(("post.", "modules.")) and value in _WORDS
     }
-    notes = {key.removeprefix(_NOTE): value for key, value in sent.items() if _is_note(key)}
+    notes = {
+        key.removeprefix(_NOTE): value
+        for key, value in sent.items()
+        if key.startswith((f"{_NOTE}post.", f"{_NOTE}modules."))
+    }
     return Decisions(words, {path: note for path, note in notes.items() if note.strip()})
 
 
@@ -128,10 +132,6 @@ def _by_word(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], lis
         for name, word in words.items():
             found[word].append(name)
     return found["accept"], found["reject"]
-
-
-def _is_note(key: str) -> bool:
-    return key.startswith((f"{_NOTE}post.", f"{_NOTE}modules."))
 
 
 def _refused(reviewed: Reviewed, error: CmsError) -> HttpResponse:

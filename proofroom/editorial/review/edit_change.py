@@ -170,7 +170,9 @@ def _show(
         "stamps": [(unit.path, value_stamp(to_typed(unit.field, unit.value))) for unit in units],
         "problem": error.message if error and not is_at_fields else "",
         "label": label,
-        "action": post_url("review_edit", post, _query(reviewed.view.layer, path)),
+        "action": post_url(
+            "review_edit", post, "?" + urlencode({"layer": reviewed.view.layer, "path": path})
+        ),
         "back": review_url(post, reviewed.view.layer) + f"#c-{path}",
         "post": post,
         "is_nav_sidebar_enabled": False,
@@ -189,7 +191,3 @@ def _show(
         tab=reviewed.view.layer,
         status=status,
     )
-
-
-def _query(layer: str, path: str) -> str:
-    return "?" + urlencode({"layer": layer, "path": path})

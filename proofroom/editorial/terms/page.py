@@ -136,7 +136,7 @@ def _do(request: HttpRequest, shown: TermTree) -> None:
     if do == "rename":
         change_term(term_id=id_, actor=actor, name=request.POST.get("name", ""))
     elif do == "move":
-        places = {name: _id(request.POST.get(name, "")) for name in ("parent_id", "before_id")}
+        places = {name: (request.POST.get(name, "") or None) for name in ("parent_id", "before_id")}
         place_term(term_id=id_, actor=actor, **places)
     elif do in _WAYS:
         rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
@@ -155,10 +155,6 @@ def _do(request: HttpRequest, shown: TermTree) -> None:
             place_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
     else:
         raise invalid("do", _("There is no such button."))
-
-
-def _id(text: str) -> str | None:
-    return text or None
 
 
 Place = tuple[UUID | None, UUID | None]

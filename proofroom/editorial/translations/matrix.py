@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -21,7 +21,7 @@ from content.models import Layer, Post, QueuedChange
 from content.review.labels import type_label
 from content.translations.queries import STATES, MatrixFilter, list_originals
 from content.translations.translate import create_translation
-from content.translations.translation_status import TranslationState, states_of
+from content.translations.translation_status import states_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.definitions import post_types
@@ -79,19 +79,31 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow
     by_place = {(post.translation_group, post.locale): post for post in posts}
     titles = {post.pk: title_of(post) for post in by_place.values()}
     states = states_of([post for post in by_place.values() if post.translated_from_id])
-    waiting = _waiting([post.pk for post in by_place.values()])
+    waiting: dict[UUID, tuple[Waits, ...]] = defaultdict(tuple)
+    rows = QueuedChange.objects.filter(post__in=[post.pk for post in by_place.values()]).order_by(
+        "post_id", "layer"
+    )
+    for row in rows.values("post_id", "layer").annotate(count=Count("pk")):
+        post_id, layer = row["post_id"], Layer(row["layer"])
+        waiting[post_id] += (Waits(layer, row["count"], review_url(str(post_id), layer)),)
 
     def cell(original: Post, locale: str) -> MatrixCell:
         post = by_place.get((original.translation_group, locale))
         if post is None:
             return MatrixCell(locale)
+        state = states.get(post.pk)
+        older = (
+            0
+            if state is None
+            else len(state.stale_paths) + len(state.new_modules) + len(state.removed_modules)
+        )
         return MatrixCell(
             locale,
             post,
             titles[post.pk],
             post_url("change", post),
             is_original=post.pk == original.pk,
-            stale=_older(states.get(post.pk)),
+            stale=older,
             stale_url=post_url("translations", post),
             waits=waiting.get(post.pk, ()),
         )
@@ -106,21 +118,6 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow
         )
         for post in originals
     ]
-
-
-def _older(state: TranslationState | None) -> int:
-    if state is None:
-        return 0
-    return len(state.stale_paths) + len(state.new_modules) + len(state.removed_modules)
-
-
-def _waiting(ids: Sequence[UUID]) -> Mapping[UUID, tuple[Waits, ...]]:
-    found: dict[UUID, tuple[Waits, ...]] = defaultdict(tuple)
-    rows = QueuedChange.objects.filter(post__in=ids).order_by("post_id", "layer")
-    for row in rows.values("post_id", "layer").annotate(count=Count("pk")):
-        post_id, layer = row["post_id"], Layer(row["layer"])
-        found[post_id] += (Waits(layer, row["count"], review_url(str(post_id), layer)),)
-    return found
 
 
 _PAGE: Final = 25

@@ -15,7 +15,6 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from content.document import PostDocument
 from content.models import Post
 from content.review.labels import label_of, module_label, module_names
 from content.translations.translate import create_translation, mark_up_to_date
@@ -84,7 +83,21 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     lines = [_translation(row, states.get(row.pk), post, may_write) for row in rows]
     if post.pk in states:
         own = next(line for line, row in zip(lines, rows, strict=True) if row.pk == post.pk)
-        own.details = _named(states[post.pk], layers.live)
+        # What is older than the source, in the words of the review.
+        state = states[post.pk]
+        names = module_names(layers.live)
+        own.details = [
+            *(label_of(path, layers.live, names) for path in state.stale_paths),
+            *(
+                gettext("%(module_label)s: new in the source")
+                % {"module_label": module_label(new.type)}
+                for new in state.new_modules
+            ),
+            *(
+                gettext("%(get)s: gone from the source") % {"get": names.get(own, own)}
+                for own, _ in state.removed_modules
+            ),
+        ]
     is_full = not form.fields["locale"].choices or post.variation_of_id is not None  # type: ignore[attr-defined]
     shown = form if may_write and not is_full else None
     return _page(request, post_id, gettext("Translations"), lines, shown, gettext("Translate"))
@@ -93,23 +106,6 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def _open_paths(state: TranslationState) -> list[str]:
     new = [f"modules.{module.id}" for module in state.new_modules]
     return [*state.stale_paths, *new, *(f"modules.{own}" for own, _ in state.removed_modules)]
-
-
-def _named(state: TranslationState, document: PostDocument) -> list[str]:
-    """What is older than the source, in the words of the review."""
-    names = module_names(document)
-    return [
-        *(label_of(path, document, names) for path in state.stale_paths),
-        *(
-            gettext("%(module_label)s: new in the source")
-            % {"module_label": module_label(new.type)}
-            for new in state.new_modules
-        ),
-        *(
-            gettext("%(get)s: gone from the source") % {"get": names.get(own, own)}
-            for own, _ in state.removed_modules
-        ),
-    ]
 
 
 def _translation(row: Post, state: TranslationState | None, post: Post, may_write: bool) -> CopyRow:

@@ -51,18 +51,16 @@ def frame_address(url: str, hosts: tuple[str, ...]) -> str:
             "www.youtube-nocookie.com",
         )
     elif host in _VIMEO:
-        address, host = _vimeo(parts.path), "player.vimeo.com"
+        found = re.fullmatch(r"/(\d{5,12})(?:/(\w{6,20}))?/?", parts.path, re.ASCII)
+        if found is None:
+            vimeo = ""
+        else:
+            secret = f"&h={quote(found[2])}" if found[2] else ""
+            vimeo = f"https://player.vimeo.com/video/{found[1]}?dnt=1&autoplay=1{secret}"
+        address, host = vimeo, "player.vimeo.com"
     else:
         address = url if parts.scheme == "https" and port in (None, 443) else ""
     return address if host in hosts and parts.username is None else ""
-
-
-def _vimeo(path: str) -> str:
-    found = re.fullmatch(r"/(\d{5,12})(?:/(\w{6,20}))?/?", path, re.ASCII)
-    if found is None:
-        return ""
-    secret = f"&h={quote(found[2])}" if found[2] else ""
-    return f"https://player.vimeo.com/video/{found[1]}?dnt=1&autoplay=1{secret}"
 
 
 class Embed(Module):
