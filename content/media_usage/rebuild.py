@@ -22,13 +22,13 @@ def rebuild_references() -> int:
 
     Answers how many rows there are then.
     """
-    for kind, holders in ((POST, find_posts_using_media()), (GLOBAL, _globals())):
+    for holder_kind, holders in ((POST, find_posts_using_media()), (GLOBAL, _globals())):
         ids = list(holders.order_by("pk").values_list("pk", flat=True))
         for begin in range(0, len(ids), _BATCH):
-            _rebuild(kind, ids[begin : begin + _BATCH])
+            _rebuild(holder_kind, ids[begin : begin + _BATCH])
         # Rows of holders that are no more.
-        named = MediaReference.objects.filter(holder_kind=kind).values_list("holder_id", flat=True)
-        drop_references(kind, set(named.distinct()) - set(holders.values_list("pk", flat=True)))
+        named = MediaReference.objects.filter(holder_kind=holder_kind).values_list("holder_id", flat=True)
+        drop_references(holder_kind, set(named.distinct()) - set(holders.values_list("pk", flat=True)))
     return MediaReference.objects.count()
 
 

@@ -9,7 +9,7 @@ from proofroom.definitions.props_schema import props_of
 from proofroom.definitions.richtext.text import to_text
 
 _READABLE = frozenset({"text", "textarea", "richtext"})
-_DEEPEST = 12
+_MAX_DEPTH_OF_TEXT = 12
 
 
 def words_of(props: type[ModuleProps] | None, values: object) -> Iterator[str]:
@@ -31,7 +31,7 @@ def _any_text(value: object, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         if value.strip():
             yield value
-    elif depth > _DEEPEST:
+    elif depth > _MAX_DEPTH_OF_TEXT:
         return
     elif isinstance(value, Mapping) and value.get("type") == "doc":
         if text := to_text(dict(value)):
