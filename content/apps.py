@@ -23,8 +23,8 @@ class ContentConfig(AppConfig):
         from content.inbox.health import check_queue
         from content.inbox.updates import follow
         from content.layers.hooks import layers_written
-        from content.media_usage import usage_rows  # checks and tools register themselves
-        from content.media_usage.usage_rows import GLOBAL, POST
+        from content.media_usage import references  # checks and tools register themselves
+        from content.media_usage.references import GLOBAL, POST
         from content.paths import tree_changes  # checks and tools register themselves
         from content.paths.pattern_changes import follow_pattern
         from content.posts.presence import list_open_editors
@@ -40,8 +40,8 @@ class ContentConfig(AppConfig):
         from proofroom.definitions import post_types
 
         name_lookups.register(visible_titles, name="post")
-        holder_lookups.register(usage_rows.label_posts, name=POST)
-        holder_lookups.register(usage_rows.label_global_modules, name=GLOBAL)
+        holder_lookups.register(references.label_posts, name=POST)
+        holder_lookups.register(references.label_global_modules, name=GLOBAL)
         post_type_sources.register(
             lambda: {type_.name: type_.label for type_ in post_types}, name="content"
         )

@@ -37,10 +37,13 @@ from proofroom.definitions.prop_values import values_in
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.website import goals, queries
 from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.page_frame import build_page_context, load_surroundings
+from proofroom.website.page_frame import (
+    build_page_context,
+    load_surroundings,
+    use_template_language,
+)
 from proofroom.website.pages import missing_page, post_page
 from proofroom.website.rendering import full_props
-from proofroom.website.template_language import use_template_language
 from proofroom.website.variation_pages import page_with
 
 ALONE: Final = "form"

@@ -25,9 +25,8 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.webhooks import delivery_channels
 from proofroom.webhooks.automation.templates import filled
 from proofroom.webhooks.chat import plain
-from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
+from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest, shared_keys
 from proofroom.webhooks.models import Delivery, DeliveryStatus
-from proofroom.webhooks.signing import shared_keys
 
 CHANNEL_PREFIX: Final = "reaction"
 REACTION_GONE_MESSAGE: Final = (

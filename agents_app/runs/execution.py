@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -62,9 +62,9 @@ from agents_app.runs.suggestion import (
 )
 from agents_app.runs.tool_policy import usable_tool, usable_tools
 from agents_app.runs.undo_log import paths_written, undo_recording
-from agents_app.runs.untrusted_changes import has_untrusted_changes, post_has_untrusted_changes
 from content.layers import Layers, open_layers, stage
-from content.models import Layer, Post
+from content.layers.marks import Mark, read_marks
+from content.models import Draft, Layer, Post
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
@@ -72,6 +72,35 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Tool, get_tool
 from proofroom.core.tools import call as calling
 from proofroom.core.tools.schemas import lean_schema
+
+
+def has_untrusted_changes(layers: Layers) -> bool:
+    """Return whether a layer of the post that is not live holds such changes."""
+    return _is_any_untrusted(
+        mark for view in (layers.review, layers.ai_review) for mark in view.marks.values()
+    )
+
+
+def post_has_untrusted_changes(post_id: Json) -> bool:
+    """The same of a post by its id, as a tool was given it."""
+    found = _uuid(post_id)
+    if found is None:
+        return False
+    drafts = Draft.objects.filter(post_id=found, is_empty=False).values_list("marks", flat=True)
+    return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
+
+
+def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
+    runs = {id_ for mark in marks if mark.is_agents and (id_ := _uuid(mark.run_id)) is not None}
+    return bool(runs) and AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True).exists()
+
+
+def _uuid(text: Json) -> UUID | None:
+    try:
+        return UUID(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
 
 logger = logging.getLogger(__name__)
 MAX_RETRIES: Final = 2

@@ -22,7 +22,7 @@ from content.media_usage.delivered_files import media_of
 from content.models import Post
 from content.models.post import VARIATION_PATTERN
 from content.posts import queries
-from content.presenters.modules import LiveModuleAnswer
+from content.presenters.posts import LiveModuleAnswer
 from content.variations.assignment import Arm
 from content.variations.queries import as_original, find_published
 from media.presenters import FocalPoint, Variants

@@ -15,8 +15,8 @@ from content.api.post_answers import MADE, PostAnswer
 from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
 from content.posts.import_post import import_post
+from content.rules.check import MAX_TERMS
 from content.rules.modules import MODULES_MAX
-from content.rules.terms import MAX_TERMS
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import Body, Words, body_object, check
 from proofroom.core.api.permissions import Declared

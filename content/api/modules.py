@@ -18,7 +18,7 @@ from content.layers import open_layers
 from content.models import Post, PostModule
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.presenters.modules import ModuleAnswer
+from content.presenters.posts import ModuleAnswer
 from content.rules.modules import rekey_for_module
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body

@@ -16,8 +16,13 @@ from content.api.module_entries import MOST, ModuleEntry
 from content.models import Status
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
 from content.posts.queries import ORDERINGS
-from content.presenters.modules import Index, LiveModuleAnswer, ModuleAnswer
-from content.presenters.posts import LayersAnswer, TranslationAnswer
+from content.presenters.posts import (
+    Index,
+    LayersAnswer,
+    LiveModuleAnswer,
+    ModuleAnswer,
+    TranslationAnswer,
+)
 from proofroom.core.api.answer import Answer, MetaAnswer, Person, one_of
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 

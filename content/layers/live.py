@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from content.changes import Changes, diff
 from content.document import PostDocument
 from content.layers.marks import Mark, Marks, mark_of, parts_of
-from content.media_usage.usage_rows import follow_live
+from content.media_usage.references import follow_live
 from content.models import Post, Provenance, Revision
 from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.paths.tree_changes import Following, check_below, follow_path_change
 from content.posts import post_repository
-from content.rules.fields import check_parent, taken_by_another
+from content.rules.check import check_parent, taken_by_another
 from content.search import posts
 from content.translations.translation_status import follow_writing
 from proofroom.core import outbox

@@ -17,7 +17,7 @@ from content.changes import Changes
 from content.document import PostDocument
 from content.layers.live import event_payload, provenance_rows, revision_row
 from content.layers.state import drafts_of_many, settle_with
-from content.media_usage.usage_rows import follow_live
+from content.media_usage.references import follow_live
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
 from content.posts import post_repository
 from content.search.updates import keep_words

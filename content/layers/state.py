@@ -15,8 +15,7 @@ from content.changes import Changes, diff, merge
 from content.document import PostDocument
 from content.layers.hooks import layers_written
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
-from content.media_usage.media_references import collect_references
-from content.media_usage.usage_rows import follow_draft, staged_places
+from content.media_usage.references import collect_references, follow_draft, staged_places
 from content.models import Draft, Layer, Post
 from content.posts import post_repository
 from proofroom.accounts.models import User

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from content.media_usage.usage_rows import GLOBAL, POST
+from content.media_usage.references import GLOBAL, POST
 from media.models import MediaReference
 from media.presenters import delivered_asset
 from media.services.references import LIVE

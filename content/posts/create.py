@@ -17,7 +17,7 @@ from content.changes import diff
 from content.document import PostDocument
 from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
-from content.media_usage.usage_rows import follow_live
+from content.media_usage.references import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
 from content.module_layouts.queries import ModuleGroupInfo, find_group
 from content.paths.post_paths import check_paths_are_free, path_for
@@ -25,7 +25,7 @@ from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
 from content.posts.duplicate import pair_modules
 from content.rules import check_changes
-from content.rules.fields import taken_by_another, translation_taken
+from content.rules.check import taken_by_another, translation_taken
 from content.search import posts
 from content.translations.translation_status import record_source
 from proofroom.core import outbox

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from content.layers.live import event_payload
 from content.layers.state import lock_post, lock_post_in, open_layers, post_not_found
 from content.layers.take_back import is_of_run
-from content.media_usage.usage_rows import forget_post, return_post
+from content.media_usage.references import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
-from content.rules.fields import taken_by_another
+from content.rules.check import taken_by_another
 from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor

@@ -1,8 +1,17 @@
 """Content as the wire has it. The one place where names turn into camelCase."""
 
 from content.presenters.layers import layer_changes, present_submitted, value_as_json
-from content.presenters.modules import Wire, layered_modules, live_module, module_schema
-from content.presenters.posts import canonical, layer_states, listed_post, post_fields, translations
+from content.presenters.posts import (
+    Wire,
+    canonical,
+    layer_states,
+    layered_modules,
+    listed_post,
+    live_module,
+    module_schema,
+    post_fields,
+    translations,
+)
 
 __all__ = [
     "Wire",

@@ -17,7 +17,7 @@ from content.layers import LayerView, SubmitOutcome, digest_of
 from content.layers.earlier_rejections import EarlierRejection, rejections_before
 from content.layers.marks import mark_of
 from content.models import Layer, Post, Status
-from content.presenters.modules import Index
+from content.presenters.posts import Index
 from content.review.change_comparison import compare_change
 from content.review.difference_text import PieceAnswer, piece_of
 from content.review.labels import label_of, module_names

@@ -4,18 +4,167 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from functools import cache
+from typing import Annotated, Any, Final, NotRequired
 from uuid import UUID
 
+import orjson
+from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from content.document import PostDocument
+from content.document import ModuleDocument, PostDocument
+from content.layers import Layers
 from content.models import Post
 from content.post_fields import LISTED_FIELDS
 from content.posts.post_repository import fields_of, format_time
-from content.presenters.modules import Index, Wire, live_module
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
+from proofroom.core.json import JsonObject
+from proofroom.definitions import modules as module_registry
+from proofroom.definitions.module import Scope
+
+Wire = dict[str, Any]
+JsonText = Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": {}})]
+"""An object that goes through as the text of its column."""
+JsonTextOrNull = Annotated[
+    Any, WithJsonSchema({"type": ["object", "null"], "additionalProperties": {}})
+]
+Index = Annotated[int, Field(ge=0)]
+
+
+class LiveModuleAnswer(TypedDict):
+    """A module as visitors get it. Put `overrides` on top of `props`."""
+
+    postModuleId: UUID
+    moduleInstanceId: UUID
+    type: str
+    scope: Scope
+    orderIndex: Index
+    locked: bool
+    props: JsonText
+    overrides: JsonTextOrNull
+    globalSlug: str | None
+
+
+class ModuleShapeAnswer(TypedDict):
+    """What a module of a type may hold."""
+
+    type: str
+    propsSchema: Annotated[JsonText, Field(description="JSON Schema 2020-12.")]
+    defaultProps: JsonText
+
+
+class ModuleAnswer(TypedDict):
+    """A module with its values in each layer; null where a layer changes nothing."""
+
+    postModuleId: UUID
+    moduleInstanceId: UUID
+    type: str
+    scope: Scope
+    orderIndex: Index
+    locked: bool
+    props: Annotated[JsonTextOrNull, Field(description="null for a module that is staged only.")]
+    overrides: JsonTextOrNull
+    globalSlug: str | None
+    reviewProps: JsonTextOrNull
+    reviewOverrides: JsonTextOrNull
+    reviewRemoved: NotRequired[bool]
+    aiReviewProps: JsonTextOrNull
+    aiReviewOverrides: JsonTextOrNull
+    aiReviewRemoved: NotRequired[bool]
+    schema: ModuleShapeAnswer | None
+
+
+def live_module(row: Row) -> LiveModuleAnswer:
+    """A live module from a row of `queries.module_rows`; JSON columns go through as text."""
+    overrides = row["overrides_text"]
+    return {
+        "postModuleId": row["id"],
+        "moduleInstanceId": row["instance_id"],
+        "type": row["instance__type"],
+        "scope": row["instance__scope"],
+        "orderIndex": row["order_index"],
+        "locked": row["locked"],
+        "props": orjson.Fragment(row["props_text"]),
+        "overrides": None if overrides == "{}" else orjson.Fragment(overrides),
+        "globalSlug": row["instance__global_slug"],
+    }
+
+
+@cache
+def module_schema(type_name: str) -> orjson.Fragment:
+    """`{type, propsSchema, defaultProps}` of a module; null where the type no longer exists."""
+    definition = module_registry.get(type_name)
+    if definition is None:
+        return orjson.Fragment(b"null")
+    return orjson.Fragment(
+        orjson.dumps(
+            {
+                "type": type_name,
+                "propsSchema": definition.props_schema(),
+                "defaultProps": definition.default_props(),
+            }
+        )
+    )
+
+
+def layered_modules(
+    layers: Layers, shared: Mapping[str, JsonObject], *, may_see_staged: bool
+) -> list[Wire]:
+    """Every module of a post with its values in each layer. `shared` are the props of global instances by id."""
+    found = [_layered(layers, module, shared, may_see_staged) for module in layers.live.modules]
+    if may_see_staged:
+        known = set(layers.live.order)
+        for view in (layers.review, layers.ai_review):
+            for module in view.document.modules:
+                if module.id not in known:
+                    known.add(module.id)
+                    found.append(_layered(layers, module, shared, may_see_staged))
+    return found
+
+
+def _layered(
+    layers: Layers, module: ModuleDocument, shared: Mapping[str, JsonObject], staged: bool
+) -> Wire:
+    live = layers.live.module(module.id)
+    order = layers.live.order if live else _order_of(layers, module.id)
+    wire: Wire = {
+        "postModuleId": module.id,
+        "moduleInstanceId": module.instance_id,
+        "type": module.type,
+        "scope": module.scope,
+        "orderIndex": order.index(module.id),
+        "locked": module.locked,
+        "props": _props(live, shared),
+        "overrides": (live.overrides or None) if live else None,
+        "globalSlug": module.global_slug,
+        "schema": module_schema(module.type),
+    }
+    if staged:
+        for name, view in (("review", layers.review), ("aiReview", layers.ai_review)):
+            below, here = view.below.module(module.id), view.document.module(module.id)
+            props = overrides = None
+            if here is not None and (below is None or here.props != below.props):
+                props = _props(here, shared)
+            if here is not None and (below is None or here.overrides != below.overrides):
+                overrides = here.overrides or None
+            staged_values: Wire = {f"{name}Props": props, f"{name}Overrides": overrides}
+            if below is not None and here is None:
+                staged_values[f"{name}Removed"] = True
+            wire |= staged_values
+    return wire
+
+
+def _order_of(layers: Layers, module_id: str) -> tuple[str, ...]:
+    review = layers.review.document.order
+    return review if module_id in review else layers.ai_review.document.order
+
+
+def _props(module: ModuleDocument | None, shared: Mapping[str, JsonObject]) -> object:
+    if module is None:
+        return None
+    return module.props if module.scope == "local" else shared.get(module.instance_id, {})
+
 
 _LISTED: Final = (
     *((name, name) for name in ("id", "type", "locale", "slug", "title")),

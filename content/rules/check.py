@@ -2,23 +2,187 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, Change, Changes, diff
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
-from content.models import ModuleInstance, Post
+from content.changes import ABSENT, TERMS_PATH, Change, Changes, diff
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, FIELD_NAMES, PostDocument
+from content.models import ModuleInstance, Post, Status, Term
 from content.post_fields import POST_FIELDS
-from content.rules.fields import clean_fields
-from content.rules.modules import check_locks, clean_modules
+from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
-from content.rules.terms import check_terms
 from content.rules.translations import changes_text_only
 from proofroom.core.actor import Actor
-from proofroom.core.errors import NotAllowed, RuleViolation
-from proofroom.core.json import Json
-from proofroom.definitions import find_module, find_post_type, props_of
+from proofroom.core.errors import NotAllowed, RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.site_urls import absolute
+from proofroom.definitions import find_module, find_post_type, props_of, validation
+
+MAX_TERMS: Final = 200
+
+
+def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
+    """The terms exist, belong to taxonomies of the post's type, and are no more than `maxSelections` of each."""
+    if TERMS_PATH not in changes.paths:
+        return
+    ids = after.taxonomy_term_ids
+    if len(ids) > MAX_TERMS:
+        raise _refused(_("A post has at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS})
+    for id_ in ids:
+        if not _is_uuid(id_):
+            raise _refused(_("%(id)r is not the id of a term.") % {"id": id_})
+    found = {
+        str(pk): name for pk, name in Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy")
+    }
+    unknown = [id_ for id_ in ids if id_ not in found]
+    if unknown:
+        raise _refused(
+            _("No taxonomy term has the id %(unknown)s.") % {"unknown": ", ".join(unknown)}
+        )
+    uses = {use.slug: use for use in find_post_type(post.type).taxonomies}
+    for taxonomy, count in Counter(found.values()).items():
+        if taxonomy not in uses:
+            known = ", ".join(uses) or "none"
+            raise _refused(
+                _("Posts of type %(type)s do not use %(taxonomy)r; they use: %(known)s.")
+                % {"type": post.type, "taxonomy": taxonomy, "known": known}
+            )
+        most = uses[taxonomy].max_selections
+        if most is not None and count > most:
+            raise _refused(
+                _("At most %(most)s terms of %(taxonomy)r are allowed; these are %(count)s.")
+                % {"most": most, "taxonomy": taxonomy, "count": count}
+            )
+
+
+def _refused(message: str) -> RuleViolation:
+    return invalid("taxonomyTermIds", message)
+
+
+def _is_uuid(value: object) -> bool:
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return isinstance(value, str)
+
+
+def clean_fields(
+    post: Post, before: PostDocument, after: PostDocument, changes: Changes
+) -> PostDocument:
+    """Clean the fields that `changes` names; raises `RuleViolation` keyed by the field's name."""
+    cleaned: JsonObject = {}
+    custom: JsonObject = {}
+    for change in changes:
+        name = change.path.removeprefix("post.")
+        if change.module_id or name == "taxonomyTermIds":
+            continue
+        if name.startswith(CUSTOM_PREFIX):
+            if change.after is ABSENT:  # a revision from before the field existed
+                continue
+            custom[name.removeprefix(CUSTOM_PREFIX)] = after.fields.get(name)
+        elif name not in FIELD_NAMES:
+            raise invalid(
+                name,
+                _("There is no post field named %(name)r.") % {"name": name},
+                code="unknown_field",
+            )
+        else:
+            cleaned[name] = clean_value(name, after.fields.get(name))
+    if custom:
+        definition = find_post_type(post.type)
+        values = validation.check_partial(
+            definition.CustomFields, custom, prefix="customFields", what=f"The {post.type}"
+        )
+        cleaned |= {CUSTOM_PREFIX + name: value for name, value in values.items()}
+    _check_variation(post, cleaned)
+    if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
+        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
+    if "slug" in cleaned:
+        _check_slug_is_free(post, str(cleaned["slug"]))
+    if "parentId" in cleaned:
+        check_parent(post, cleaned["parentId"])
+    return after.with_fields(cleaned)
+
+
+def _check_variation(post: Post, cleaned: JsonObject) -> None:
+    original = post.variation_of
+    if original is not None and cleaned.get("canonicalUrl") == absolute(original.path):
+        cleaned["canonicalUrl"] = None  # it follows the original by itself
+    for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
+        if cleaned.get(name) is not None:
+            message = _(
+                "A variation has the address of its original, and is promoted, not published."
+            )
+            raise invalid(name, message, code="is_variation")
+
+
+def _check_slug_is_free(post: Post, slug: str) -> None:
+    same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
+    other = same.exclude(pk=post.pk).first()
+    if other is None:
+        return
+    if other.translation_group == post.translation_group:  # restored while this one was made
+        raise translation_taken(other)
+    raise slug_taken(slug, post.type, post.locale)
+
+
+def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
+    return invalid(
+        "slug",
+        _("Another %(type_name)s in %(locale)s has the slug %(slug)r.")
+        % {"type_name": type_name, "locale": locale, "slug": slug},
+        code="slug_taken",
+    )
+
+
+def translation_taken(other: Post) -> RuleViolation:
+    message = _("The post is there in %(locale)s already: %(title)r (%(pk)s).") % {
+        "locale": other.locale,
+        "title": other.title,
+        "pk": other.pk,
+    }
+    return invalid("locale", message, code="translation_exists")
+
+
+def taken_by_another(post: Post) -> RuleViolation:
+    """Which of a post's unique constraints another post holds, after the database refused it."""
+    if post.variation_of_id is not None:
+        message = _("The post already has a variation %(variation)s.") % {
+            "variation": post.variation
+        }
+        return invalid("variation", message, code="variation_exists")
+    others = Post.objects.alive().exclude(pk=post.pk)
+    group = others.filter(translation_group=post.translation_group, locale=post.locale)
+    translation = group.first()
+    if translation is not None:
+        return translation_taken(translation)
+    return slug_taken(post.slug, post.type, post.locale)
+
+
+def check_parent(post: Post, value: object) -> None:
+    """The parent exists, fits, and does not stand below the post."""
+    if value is None:
+        return
+    if not find_post_type(post.type).hierarchical:
+        raise invalid(
+            "parentId", _("Posts of type %(type)s have no hierarchy.") % {"type": post.type}
+        )
+    ancestor = Post.objects.alive().filter(pk=str(value)).first()
+    if ancestor is None:
+        raise invalid("parentId", _("No post has the id %(value)s.") % {"value": value})
+    if (ancestor.type, ancestor.locale) != (post.type, post.locale):
+        raise invalid("parentId", _("The parent must be of the same type and locale."))
+    seen: set[UUID] = set()
+    while ancestor is not None and ancestor.pk not in seen:
+        if ancestor.pk == post.pk:
+            raise invalid("parentId", _("A post cannot stand below itself."), code="parent_cycle")
+        seen.add(ancestor.pk)
+        ancestor = ancestor.parent
 
 
 def check_changes(

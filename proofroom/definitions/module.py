@@ -16,9 +16,9 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.markdown_values import Media, markdown_of_props
+from proofroom.definitions.prop_values import words_of
 from proofroom.definitions.props_schema import json_schema, props_of
 from proofroom.definitions.richtext.markdown import from_markdown
-from proofroom.definitions.text_values import words_of
 
 MOST_LISTED: Final = 48
 

@@ -12,8 +12,8 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.module import Module, excluded_because, modules
+from proofroom.definitions.prop_values import words_of
 from proofroom.definitions.props_schema import json_schema, props_of
-from proofroom.definitions.text_values import words_of
 
 
 @dataclass(frozen=True, slots=True)

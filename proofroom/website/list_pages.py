@@ -18,11 +18,15 @@ from media.presenters import SiteImage, site_image
 from proofroom.definitions.list_urls import IndexPage, list_title
 from proofroom.definitions.list_urls import list_path as list_path
 from proofroom.definitions.list_urls import listings as listings
-from proofroom.website.feed_links import feeds_of
+from proofroom.website.feeds import feeds_of
 from proofroom.website.list_queries import Extent, count_pages_by_locale, list_posts_of
 from proofroom.website.meta_tags import seo_of_list, title_with_site
-from proofroom.website.page_frame import Surroundings, build_page_context, load_surroundings
-from proofroom.website.template_language import use_template_language
+from proofroom.website.page_frame import (
+    Surroundings,
+    build_page_context,
+    load_surroundings,
+    use_template_language,
+)
 
 PER_PAGE: Final = 12
 

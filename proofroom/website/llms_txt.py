@@ -14,12 +14,10 @@ from proofroom.core.site_urls import absolute, home_of
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import feed_path, list_path, list_title
 from proofroom.definitions.markdown_values import heading, paragraphs, written
-from proofroom.website.descriptions import first_words, one_line
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.markdown_pages import link_line
-from proofroom.website.meta_tags import robots_of
-from proofroom.website.page_frame import load_surroundings
-from proofroom.website.template_language import use_template_language
+from proofroom.website.meta_tags import first_words, one_line, robots_of
+from proofroom.website.page_frame import load_surroundings, use_template_language
 
 MAX_PAGES: Final = 200
 """Posts of one type: beyond that, the page that lists them all has its Markdown too."""

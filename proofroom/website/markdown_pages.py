@@ -17,13 +17,12 @@ from proofroom.definitions.list_urls import IndexPage
 from proofroom.definitions.markdown_values import heading, link, paragraphs, rich_text, written
 from proofroom.definitions.richtext.nodes import Node
 from proofroom.website import queries
-from proofroom.website.descriptions import description_of, one_line
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_pages import load_list_page
-from proofroom.website.meta_tags import canonical_of, robots_of
+from proofroom.website.meta_tags import canonical_of, description_of, one_line, robots_of
+from proofroom.website.page_frame import use_template_language
 from proofroom.website.prefetch import load_page_data
 from proofroom.website.rendering import RenderableModule, opens_with_heading
-from proofroom.website.template_language import use_template_language
 
 _OPENING: Final = 1
 _BELOW: Final = 2

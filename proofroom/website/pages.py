@@ -12,12 +12,15 @@ from content.menus.links import PageLocation, alternates, breadcrumb
 from content.models import Post, Term
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries
-from proofroom.website.descriptions import description_of
-from proofroom.website.feed_links import feeds_of
+from proofroom.website.feeds import feeds_of
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.list_pages import featured_image
-from proofroom.website.meta_tags import canonical_of, seo_of_post
-from proofroom.website.page_frame import build_page_context, load_surroundings
+from proofroom.website.meta_tags import canonical_of, description_of, seo_of_post
+from proofroom.website.page_frame import (
+    build_page_context,
+    load_surroundings,
+    use_template_language,
+)
 from proofroom.website.prefetch import load_page_data
 from proofroom.website.rendering import (
     RenderableModule,
@@ -27,7 +30,6 @@ from proofroom.website.rendering import (
     stylesheets_of,
 )
 from proofroom.website.structured_data import PageFacts
-from proofroom.website.template_language import use_template_language
 
 _FACTS: Final = ["cms/modules/facts.css"]
 

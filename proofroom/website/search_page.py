@@ -20,13 +20,15 @@ from proofroom.core.search.tokens import Word, query_words, word_positions
 from proofroom.core.site_urls import search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.list_urls import list_title
-from proofroom.website.descriptions import one_line
-from proofroom.website.feed_links import feeds_of
+from proofroom.website.feeds import feeds_of
 from proofroom.website.list_queries import modules_of, search_posts
-from proofroom.website.meta_tags import seo_of_search, title_with_site
-from proofroom.website.page_frame import build_page_context, load_surroundings
+from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
+from proofroom.website.page_frame import (
+    build_page_context,
+    load_surroundings,
+    use_template_language,
+)
 from proofroom.website.rendering import RenderableModule
-from proofroom.website.template_language import use_template_language
 
 _READ: Final = 40_000
 """Characters of a post that are looked through: a page of results must not take long."""

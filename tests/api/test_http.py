@@ -169,10 +169,10 @@ def test_two_posts_created_with_one_slug() -> None:
 
 def test_a_slug_taken_between_check_and_write_is_422_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """The race itself: the check sees the slug free, the constraint does not."""
-    from content.rules import fields
+    from content.rules import check
 
     one, other = make.post("One", slug="one"), make.post("Other", slug="other")
-    monkeypatch.setattr(fields, "_check_slug_is_free", lambda post, slug: None)
+    monkeypatch.setattr(check, "_check_slug_is_free", lambda post, slug: None)
     editor = ApiClient("editor")
 
     created = editor.write("POST", "/api/posts", {"type": "blog", "title": "One"}, expect=422)

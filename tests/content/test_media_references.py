@@ -16,8 +16,12 @@ from content.document import PostDocument
 from content.find_replace.services import find_and_replace
 from content.global_modules.services import create_global, delete_global, edit_global
 from content.layers import approve, digest_of, reject, revert_to_revision, submit
-from content.media_usage.rebuild import find_posts_using_media
-from content.media_usage.usage_rows import GLOBAL, collect_global_uses, collect_uses
+from content.media_usage.references import (
+    GLOBAL,
+    collect_global_uses,
+    collect_uses,
+    find_posts_using_media,
+)
 from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post

@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
 from proofroom.definitions import post_types
-from proofroom.website.template_language import use_template_language
+from proofroom.website.page_frame import use_template_language
 
 FOLDERS = ("templates/site", "templates/modules")
 PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")

@@ -7,7 +7,7 @@ judged. There are no proxies, no redirects, no cookies and no waiting without an
 from __future__ import annotations
 
 from proofroom.core.http_client.client import Client, fetch
-from proofroom.core.http_client.results import CallRefused, HttpResult, Unreachable
+from proofroom.core.http_client.connection import CallRefused, HttpResult, Unreachable
 from proofroom.core.http_client.targets import check_url
 
 __all__ = ["CallRefused", "Client", "HttpResult", "Unreachable", "check_url", "fetch"]

@@ -10,7 +10,7 @@ from typing import Final
 
 from django.conf import settings
 
-from proofroom.core.http_client.results import CallRefused
+from proofroom.core.http_client.connection import CallRefused
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

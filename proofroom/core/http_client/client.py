@@ -26,10 +26,14 @@ from typing import Final
 
 import h11
 
-from proofroom.core.http_client.connect import connect, trusted
-from proofroom.core.http_client.connection import Broken, HttpConnection
-from proofroom.core.http_client.dns import Names
-from proofroom.core.http_client.results import CallRefused, HttpResult, Unreachable
+from proofroom.core.http_client.connect import Names, connect, trusted
+from proofroom.core.http_client.connection import (
+    Broken,
+    CallRefused,
+    HttpConnection,
+    HttpResult,
+    Unreachable,
+)
 from proofroom.core.http_client.targets import CallTarget, target_of
 
 CALL_TIMEOUT_SECONDS: Final = 10.0

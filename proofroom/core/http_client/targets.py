@@ -13,7 +13,7 @@ import idna
 
 from proofroom.core.errors import invalid
 from proofroom.core.http_client.address_guard import Address, refuse_addresses
-from proofroom.core.http_client.results import CallRefused
+from proofroom.core.http_client.connection import CallRefused
 
 LONGEST: Final = 2000
 _PORTS: Final = {"http": 80, "https": 443}

@@ -15,10 +15,12 @@ from proofroom.core.outbox.content_version import (
     version_last,
 )
 from proofroom.core.outbox.dispatch import (
+    MAX_ATTEMPTS,
     dispatch,
     dispatch_all,
     failed_events,
     redeliver,
+    require_own_transaction,
     sweep,
     waiting_event_ids,
 )
@@ -30,8 +32,6 @@ from proofroom.core.outbox.record import (
     record_all,
     subscribe_inside,
 )
-from proofroom.core.outbox.retry_schedule import MAX_ATTEMPTS
-from proofroom.core.outbox.subscriber_calls import require_own_transaction
 from proofroom.core.outbox.subscribers import Subscriber, subscribe
 
 __all__ = [

@@ -5,32 +5,109 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import DatabaseError, IntegrityError, InterfaceError, models, transaction
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    models,
+    transaction,
+)
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from proofroom.core.outbox.record import record, wake_dispatch
-from proofroom.core.outbox.retry_schedule import (
-    MAX_ATTEMPTS,
-    count_failure,
-    due_events,
-    next_attempt_at,
-    open_events,
-)
-from proofroom.core.outbox.subscriber_calls import (
-    NeedsOwnTransaction,
-    call_inside_transaction,
-    call_outside_transaction,
-    transaction_of,
-)
 from proofroom.core.outbox.subscribers import Subscriber, subscribers_of
+
+logger = logging.getLogger(__name__)
+_is_shared: ContextVar[bool] = ContextVar("is_shared", default=False)
+
+
+class NeedsOwnTransaction(Exception):
+    """A subscriber wants to be told of this post in a round of its own."""
+
+
+def require_own_transaction() -> None:
+    """To be called by a subscriber before it locks the post, or writes a row that refers to it.
+
+    Else it would hold one post while it waits for another one, and a writer of both might wait for it.
+    """
+    if _is_shared.get():
+        raise NeedsOwnTransaction
+
+
+@contextmanager
+def transaction_of(posts: int) -> Iterator[None]:
+    """In the block, subscribers are told of so many posts in one transaction."""
+    token = _is_shared.set(posts > 1)
+    try:
+        yield
+    finally:
+        _is_shared.reset(token)
+
+
+def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
+    """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
+    try:
+        with transaction.atomic():
+            subscriber.call(event)
+    except NeedsOwnTransaction:
+        raise
+    except OperationalError as error:
+        logger.info("%s is told of %s later: %s", subscriber.id, event, error)
+        return False
+    except Exception:
+        logger.exception("%s failed on %s", subscriber.id, event)
+        return False
+    return True
+
+
+def call_outside_transaction(subscriber: Subscriber, event: Event) -> bool:
+    """Tell a subscriber outside any transaction. Answers whether it took it."""
+    try:
+        subscriber.call(event)
+    except Exception:
+        logger.exception("%s failed on %s", subscriber.id, event)
+        return False
+    return True
+
+
+MAX_ATTEMPTS: Final = 20
+_FIRST_WAIT: Final = timedelta(seconds=30)
+_LONGEST_WAIT: Final = timedelta(hours=1)
+
+
+def due_events(now: datetime) -> Q:
+    """Events that somebody has to be told of now."""
+    return open_events() & (Q(next_at__isnull=True) | Q(next_at__lte=now))
+
+
+def open_events() -> Q:
+    return Q(dispatched_at__isnull=True, attempts__lt=MAX_ATTEMPTS)
+
+
+def count_failure(event: Event, now: datetime) -> None:
+    """Note, on the row in memory, that somebody did not take it."""
+    event.attempts += 1
+    event.next_at = next_attempt_at(event.attempts, now)
+    if event.attempts == MAX_ATTEMPTS:
+        logger.error("%s failed %s times and is not tried again", event, MAX_ATTEMPTS)
+
+
+def next_attempt_at(attempts: int, now: datetime) -> datetime | None:
+    """Its next time, after so many failures; None is at once, or never where they were too many."""
+    if attempts in (0, MAX_ATTEMPTS):
+        return None
+    return now + min(_FIRST_WAIT * (1 << (attempts - 1)), _LONGEST_WAIT)
 
 
 @transaction.atomic
@@ -48,7 +125,6 @@ def redeliver(*, event_ids: Iterable[int], actor: Actor) -> int:
     return len(ids)
 
 
-logger = logging.getLogger(__name__)
 BATCH: Final = 50
 """Events in one transaction."""
 _APART: Final = timedelta(minutes=5)

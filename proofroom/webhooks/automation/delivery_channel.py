@@ -16,9 +16,9 @@ from proofroom.webhooks.delivery_channels import (
     OutgoingRequest,
     encode_body,
     event_body,
+    shared_keys,
 )
 from proofroom.webhooks.models import Delivery, DeliveryStatus
-from proofroom.webhooks.signing import shared_keys
 
 TEST_EVENT: Final = "workflow.test"
 SWITCHED_OFF: Final = "The workflow is switched off."
