@@ -22,7 +22,7 @@ TimeText = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time
 
 
 class ScopeEntryAnswer(TypedDict):
-    """Where an agent runs; a list that is absent does not limit it."""
+    """The posts that an agent runs on; a list that is absent does not limit it."""
 
     scope: AgentScope
     order: int
@@ -33,7 +33,7 @@ class ScopeEntryAnswer(TypedDict):
 
 
 class OpenEndedAnswer(TypedDict):
-    """Whether an agent takes words of the caller, and how they are asked for."""
+    """Words that a caller may add for an agent, and how they are asked for."""
 
     enabled: bool
     label: NotRequired[str]

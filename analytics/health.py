@@ -1,4 +1,4 @@
-"""What the doctor says of figures: whether they keep up with what visitors do."""
+"""The doctor's check that figures keep up with what visitors do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ADVICE: Final = gettext_noop(
 
 
 def figures() -> Iterator[CheckResult]:
-    """Whether views and clicks wait to be added up for longer than the scheduler takes."""
+    """Yield whether views and clicks wait to be added up for longer than the scheduler takes."""
     counted_at = RollUp.objects.values_list("counted_at", flat=True).first()
     if not is_waiting():
         yield CheckResult("ok", "analytics", "every view and click is added up")

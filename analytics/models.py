@@ -1,4 +1,4 @@
-"""What visitors looked at and clicked on, and the figures added up from it. Nothing here says who they were."""
+"""Views and clicks of visitors, and the figures added up from them. Nothing here says who they were."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class AnalyticsEvent(models.Model):
 
 
 class Dimension(models.TextChoices):
-    """What figures are divided by. `value` of a count is one of these."""
+    """The dimensions of figures. `value` of a count is one of these."""
 
     TOTAL = "total"
     LOCALE = "locale"
@@ -87,7 +87,7 @@ class Dimension(models.TextChoices):
 
 
 class Grain(models.TextChoices):
-    """What `day` of a count stands for: itself, or the month that it begins."""
+    """The span that `day` of a count stands for: itself, or the month that it begins."""
 
     DAY = "day"
     MONTH = "month"
@@ -159,7 +159,7 @@ class Device(models.TextChoices):
 
 
 class HeatSheet(models.Model):
-    """What the cells of one heatmap have in common: the post, the version of its live content, the device.
+    """The shared keys of the cells of one heatmap: the post, the version of its live content, the device.
 
     Without `module_id`, and with `~`, its cells are of the page; `~` marks events that have a cell of their module
     too. With an id they are of the module.
@@ -185,7 +185,7 @@ class HeatSheet(models.Model):
 
 
 class HeatCell(models.Model):
-    """How often one spot was hit on one day.
+    """The number of hits of one spot on one day.
 
     Of a page: columns and rows of 10 pixels of a page 1,000 pixels wide. Of a module: hundredths of its width and
     height, `down` 1,000 where the event knew no place in it. `x_sum` and `y_sum` keep where in the cell the hits

@@ -1,4 +1,4 @@
-"""What the scheduler does with views and clicks."""
+"""Scheduled tasks for views and clicks."""
 
 from __future__ import annotations
 

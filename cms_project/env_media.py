@@ -13,7 +13,7 @@ _S3 = ("bucket", "endpoint", "region", "access_key_id", "secret_access_key", "pu
 
 
 class MediaEnvironment(BaseSettings):
-    """What `Environment` reads of media."""
+    """The variables of media that `Environment` reads."""
 
     media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
     media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")

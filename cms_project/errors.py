@@ -33,7 +33,7 @@ def _json(status: int, code: str, message: str) -> JsonResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """What the CSRF check answers."""
+    """Return what the CSRF check answers."""
     if _is_api(request):
         return _json(
             403,
@@ -98,7 +98,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:
-    """What everybody is answered while the database is away. Asks nothing of it."""
+    """Return what everybody is answered while the database is away. Asks nothing of it."""
     log_database_away(error, f"{request.method} {request.path_info}")
     response: HttpResponse
     if _is_api(request):

@@ -45,6 +45,6 @@ class FileChannel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """What the scheme `filesystem` means in this project."""
+    """The transport behind the scheme `filesystem` in this project."""
 
     Channel = FileChannel

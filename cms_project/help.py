@@ -118,7 +118,7 @@ def _attribute(known: set[str], tag: str, name: str, value: str) -> str | None:
 
 
 def _link(known: set[str], value: str) -> str | None:
-    """Where a link leads: out, to a page of the help, or nowhere, since other files are not served."""
+    """Return where a link leads: out, to a page of the help, or nowhere, since other files are not served."""
     parts = urlsplit(value)
     if parts.scheme or parts.netloc:
         return value

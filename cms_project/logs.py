@@ -74,7 +74,7 @@ def log_file(given: Path | Literal["off"] | None, *, embedded: Path | None) -> P
 
 
 def terminal_stream(argv: Sequence[str]) -> str:
-    """Where records go as they come. Servers and workers have nothing else to say on stdout; what a command of
+    """Return where records go as they come. Servers and workers have nothing else to say on stdout; what a command of
     `manage.py` prints there is for programs to read, and so is what the MCP server says on stdio.
     """
     is_command = Path(argv[0] if argv else "").name in ("manage.py", "django-admin")

@@ -1,4 +1,4 @@
-"""Where uploaded files are kept, as Django and the browsers' policy need it."""
+"""The storage of uploaded files, as Django and the browsers' policy need it."""
 
 from __future__ import annotations
 

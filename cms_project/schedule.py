@@ -1,4 +1,4 @@
-"""What the scheduler begins, and how often."""
+"""The schedule of periodic tasks."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _NAMES = {
 
 
 def _is_done(response: HttpResponse) -> bool:
-    """Whether a form of Django's own went through: it leads on then."""
+    """Return whether a form of Django's own went through: it leads on then."""
     return response.status_code == 302
 
 
@@ -183,7 +183,7 @@ class CmsAdminSite(admin.AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """What waits for a person, and what happened lately."""
+        """Return what waits for a person, and what happened lately."""
         from cms_project.admin_home.overview import overview
 
         return super().index(request, {**overview(request), **(extra_context or {})})

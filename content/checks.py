@@ -77,7 +77,7 @@ def check_post_fields(
 
 
 def differences(field: PostField) -> Iterator[str]:
-    """What the column of a declared post field has otherwise than its declaration."""
+    """Yield what the column of a declared post field has otherwise than its declaration."""
     columns = {column.attname: column for column in Post._meta.local_concrete_fields}
     column = columns.get(field.column)
     if column is None:

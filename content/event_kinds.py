@@ -1,4 +1,4 @@
-"""What is recorded of posts and of everything that pages are made of."""
+"""Kinds of events of posts and of everything that pages are made of."""
 
 from __future__ import annotations
 

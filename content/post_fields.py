@@ -75,7 +75,7 @@ class PostField:
 
 
 class FieldSettings(TypedDict, total=False):
-    """What every field function takes beside what is its own."""
+    """The settings of every kind of field beside its own."""
 
     help: str
     format: FieldFormat

@@ -1,4 +1,4 @@
-"""What the scheduler does with content."""
+"""Scheduled tasks for content."""
 
 from __future__ import annotations
 

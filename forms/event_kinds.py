@@ -1,4 +1,4 @@
-"""What is recorded of forms."""
+"""Kinds of events of forms."""
 
 from __future__ import annotations
 

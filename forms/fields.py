@@ -79,7 +79,7 @@ class Field(BaseModel):
 
 
 def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
-    """What is wrong between the keys of the fields, by path: `0.options`."""
+    """Yield what is wrong between the keys of the fields, by path: `0.options`."""
     names: set[str] = set()
     for place, field in enumerate(fields):
         if field.name.lower() in names:

@@ -9,7 +9,7 @@ from django.db import models
 
 
 class FormDefinition(models.Model):
-    """What a form asks for. `fields` is a list of `forms.fields.Field`s, as JSON."""
+    """A form. `fields` is a list of `forms.fields.Field`s, as JSON."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     slug = models.SlugField(max_length=100, db_index=False)
@@ -36,7 +36,7 @@ class FormDefinition(models.Model):
 
 
 class FormSubmission(models.Model):
-    """What a visitor sent: values by the names of fields. It outlives its form, and holds no address.
+    """A submission: values by the names of fields. It outlives its form, and holds no address.
 
     `event_ids` are the events that carry the same words, so that they can be forgotten with it.
     """

@@ -55,7 +55,7 @@ def submissions_of(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QuerySet[FormSubmission]:
-    """What was submitted to a form, newest first. `until` is left out itself.
+    """Return what was submitted to a form, newest first. `until` is left out itself.
 
     Raises `NotFound` where there is no such form and never was one that somebody used.
     """

@@ -95,13 +95,13 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
 
 
 def form_address(slug: str, locale: str) -> str:
-    """Where a form is sent to, and stands by itself."""
+    """Return where a form is sent to, and stands by itself."""
     query = "" if locale == settings.CMS_ENV.default_locale else f"?{urlencode({'locale': locale})}"
     return f"/forms/{slug}{query}"
 
 
 def goal_of(slug: str) -> str:
-    """What a visitor reached who sent a form. No goal that a page names holds a colon."""
+    """Return what a visitor reached who sent a form. No goal that a page names holds a colon."""
     return f"form:{slug}"
 
 

@@ -1,4 +1,4 @@
-"""What a visitor sent, held against the fields of the form: bounded, of the right type, nothing besides."""
+"""Checks what a visitor sent against the fields of the form: bounded, of the right type, nothing besides."""
 
 from __future__ import annotations
 

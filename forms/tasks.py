@@ -1,4 +1,4 @@
-"""What the scheduler does with forms."""
+"""Scheduled tasks for forms."""
 
 from __future__ import annotations
 

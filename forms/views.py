@@ -90,7 +90,7 @@ class Sent:
 
 
 def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpResponse:
-    """What was sent, or the answer to what cannot be read."""
+    """Return what was sent, or the answer to what cannot be read."""
     if _length(request) > MOST_BYTES:
         return HttpResponse("That is too much for a form.", status=413, content_type="text/plain")
     if request.content_type not in _TYPES:

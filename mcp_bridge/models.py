@@ -11,7 +11,7 @@ from proofroom.accounts.models import AccountToken
 
 
 class McpToken(AccountToken):
-    """What one AI client opens the MCP server with.
+    """The token of one AI client for the MCP server.
 
     An empty list of `tools` means all that the account may use. `diagnostics` grants those tools, whatever the
     account.

@@ -41,7 +41,7 @@ class Box:
         return Box(self.left, self.top, width, height)
 
     def inside(self, point: tuple[float, float]) -> tuple[float, float] | None:
-        """Where a point of the whole is in the part; None for one that is cut off."""
+        """Return where a point of the whole is in the part; None for one that is cut off."""
         x, y = (point[0] - self.left) / self.width, (point[1] - self.top) / self.height
         return (x, y) if 0 <= x <= 1 and 0 <= y <= 1 else None
 

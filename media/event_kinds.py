@@ -1,4 +1,4 @@
-"""What is recorded of media."""
+"""Kinds of events of media."""
 
 from __future__ import annotations
 

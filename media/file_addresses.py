@@ -1,4 +1,4 @@
-"""Which file of the storage an address names. Content keeps addresses; files are known by their names."""
+"""Finds the file of the storage that an address names. Content keeps addresses; files are known by their names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def related_names(name: str) -> tuple[str, ...]:
 
 
 def _bases() -> tuple[str, ...]:
-    """What the address of every file begins with: on this site, and where else the storage serves them."""
+    """Return what the address of every file begins with: on this site, and where else the storage serves them."""
     local = settings.MEDIA_URL
     stored = default_storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
     if stored == local:

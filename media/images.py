@@ -105,7 +105,7 @@ def _kind(image: Image.Image) -> str:
 
 
 def frames_of(image: Image.Image) -> int:
-    """How many pictures it has: more than one is an animation."""
+    """Return how many pictures it has: more than one is an animation."""
     return getattr(image, "n_frames", 1) if _kind(image) != "JPEG" else 1
 
 
@@ -150,7 +150,7 @@ def _orientation(image: Image.Image) -> int:
 
 
 def _is_srgb(image: Image.Image) -> bool:
-    """Whether the pixels are right for whoever reads no profile."""
+    """Return whether the pixels are right for whoever reads no profile."""
     if image.mode == "CMYK":
         return False
     profile = image.info.get("icc_profile")

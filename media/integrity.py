@@ -1,4 +1,4 @@
-"""Whether rows and storage agree: files that should be there and are not, and files that nothing knows.
+"""Compares rows with the storage: files that should be there and are not, and files that nothing knows.
 
 Goes through the storage folder by folder, so it holds the names of one of 256 folders at a time and never more than
 the first findings. It takes as long as the storage takes to list its files: nothing for a request.
@@ -119,7 +119,7 @@ def _compare(folder: str, report: Report) -> None:
 
 
 def _is_missing(row: StoredFile) -> bool:
-    """Whether a file that was not listed is really away: it may have come, or its row gone, since."""
+    """Return whether a file that was not listed is really away: it may have come, or its row gone, since."""
     return _in_use().filter(pk=row.pk).exists() and not default_storage.exists(row.name)
 
 

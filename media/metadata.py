@@ -1,4 +1,4 @@
-"""What people say of a file, in the form in which it is stored."""
+"""Metadata that people write for a file, in the form in which it is stored."""
 
 from __future__ import annotations
 

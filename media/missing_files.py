@@ -1,4 +1,4 @@
-"""Where a name leads whose file is gone, or is still to be made."""
+"""Answers requests for files that are gone, or still to be made."""
 
 from __future__ import annotations
 

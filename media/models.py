@@ -10,7 +10,7 @@ from django.db import models
 
 
 class AssetStatus(models.TextChoices):
-    """How far the variants are. Until they are ready, pages show the file itself."""
+    """The progress of the variants. Until they are ready, pages show the file itself."""
 
     PROCESSING = "processing", "Making sizes"
     READY = "ready", "Ready"
@@ -104,7 +104,7 @@ class StoredFile(models.Model):
 
 
 class Theme(models.TextChoices):
-    """What variants are made for."""
+    """The theme that variants are made for."""
 
     LIGHT = "light", "Light"
     DARK = "dark", "Dark"
@@ -152,7 +152,7 @@ class FileCheck(models.Model):
 
 
 class SearchEntry(models.Model):
-    """What search keeps of a file. Its words are no column of the model: each database keeps them in its own way."""
+    """The search entry of a file. Its words are no column of the model: each database keeps them in its own way."""
 
     id = models.BigAutoField(primary_key=True)
     asset = models.OneToOneField(Asset, on_delete=models.CASCADE, related_name="+")

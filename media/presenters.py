@@ -20,7 +20,7 @@ SIZES: Final = "(min-width: 44rem) 42rem, 100vw"
 
 
 class SiteImage(TypedDict):
-    """What a template needs for an `img` element: width and height give the shape, `srcset` the choice.
+    """An image for an `img` element: width and height give the shape, `srcset` the choice.
 
     `focal` are the CSS classes that keep the focal point in sight where the image is cropped, `dark_srcset` the
     choice for dark themes; both are empty where there is none.
@@ -48,7 +48,7 @@ class Variants(TypedDict):
 
 
 class FocalPoint(TypedDict):
-    """What must stay in sight where an image is cropped: fractions from the left and the top."""
+    """The point that stays in sight where an image is cropped: fractions from the left and the top."""
 
     x: Annotated[float, Field(ge=0, le=1)]
     y: Annotated[float, Field(ge=0, le=1)]

@@ -70,7 +70,7 @@ def _dimmed(image: Image.Image) -> Image.Image:
 
 
 def _is_drawing(image: Image.Image) -> bool:
-    """Whether what is seen has few colours, shades of one colour counted as one."""
+    """Return whether what is seen has few colours, shades of one colour counted as one."""
     sample = image.resize(_SAMPLE, Image.Resampling.NEAREST)
     seen = {
         tuple(part >> 5 for part in pixel[:3])
@@ -132,7 +132,7 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
 
 
 def due_work() -> Iterable[tuple[str, str]]:
-    """What lost messages, failures and workers that ended left to be made."""
+    """Return what lost messages, failures and workers that ended left to be made."""
     waiting = VariantWork.objects.filter(is_given_up=False, due_at__lte=timezone.now())
     rows = waiting.order_by("due_at").values_list("asset_id", "theme")[:100]
     return [(str(asset_id), theme) for asset_id, theme in rows]

@@ -1,4 +1,4 @@
-"""What workers do with files."""
+"""Tasks of workers for files."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
 
 
 def _last_check() -> JsonObject:
-    """What a worker found: to go through so many files takes longer than a call may."""
+    """Return what a worker found: to go through so many files takes longer than a call may."""
     found = FileCheck.objects.filter(finished_at__isnull=False).first()
     if found is None:
         raise RuleViolation(

@@ -1,4 +1,4 @@
-"""Where a file is used, in words for people."""
+"""Labels of the places where a file is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What uses files, as lists of their uses name it. Apps above register how theirs are called."""
+"""Sources of uses of files, as lists of their uses name them. Apps above register how theirs are called."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What Proofroom is made of beside the apps at the top."""
+"""The parts of Proofroom beside the apps at the top."""

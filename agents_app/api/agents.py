@@ -67,7 +67,7 @@ AGENT_PARAMETERS: Final = [
 
 
 class AnsweringAnswer(Answer):
-    """Who would answer at present, or why nobody would."""
+    """The account that would answer at present, or the reason why none would."""
 
     provider: TextOrNull
     model: TextOrNull
@@ -75,7 +75,7 @@ class AnsweringAnswer(Answer):
 
 
 class AgentAccountAnswer(Answer):
-    """What an agent writes under: its own account, the system's, one that is off, or one still to be made."""
+    """The account that an agent writes under: its own, the system's, one that is off, or one still to be made."""
 
     state: AccountState
     username: str
@@ -115,7 +115,7 @@ class BulkRunsAnswer(Answer):
 
 
 class AgentSwitched(Body, answered_by=OneAgentAnswer):
-    """What to change of an agent. Other keys that a GET answers are ignored: they stand in its file."""
+    """Changes of an agent. Other keys that a GET answers are ignored: they stand in its file."""
 
     enabled: bool
 

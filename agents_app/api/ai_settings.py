@@ -32,7 +32,7 @@ MediaProviderName = Annotated[str, one_of(MEDIA_PROVIDERS)]
 
 
 class ProviderAnswer(Answer):
-    """Who can answer. Its key is never told; `variable` names what holds it, or would."""
+    """A provider. Its key is never told; `variable` names what holds it, or would."""
 
     id: TextProviderName
     name: str

@@ -52,7 +52,7 @@ class BatchProgressAnswer(Answer):
 
 
 class BatchEstimateAnswer(Answer):
-    """What it was expected to use, in tokens and US dollars."""
+    """The tokens and US dollars that a batch was expected to use."""
 
     input_tokens: int
     output_tokens: int
@@ -61,7 +61,7 @@ class BatchEstimateAnswer(Answer):
 
 
 class BatchRevertAnswer(Answer):
-    """How far taking it back is: `runs` are done."""
+    """The progress of taking a batch back: `runs` are done."""
 
     asked_at: datetime
     finished_at: datetime | None
@@ -85,7 +85,7 @@ class BatchInListAnswer(Answer):
 
 
 class BatchResultAnswer(Answer):
-    """What came of one post: its latest try."""
+    """The result for one post: its latest try."""
 
     post_id: UUID | None
     title: str
@@ -99,7 +99,7 @@ class BatchResultAnswer(Answer):
 
 
 class RunTakenBackAnswer(Answer):
-    """What taking back one run did, by paths, or why it could not."""
+    """The paths that taking back one run touched, or the reason why it could not."""
 
     run_id: UUID
     reverted: list[str]

@@ -72,14 +72,14 @@ class BudgetAnswer(LimitsAnswer):
 
 
 class DayOfAgentAnswer(AmountAnswer):
-    """What an agent used on a day; null is what no agent asked for."""
+    """Usage of an agent on a day; null is usage that no agent asked for."""
 
     agent_id: TextOrNull
     day: date
 
 
 class UsageOfDaysAnswer(Answer):
-    """What was used, by day and agent."""
+    """Usage by day and agent."""
 
     data: list[DayOfAgentAnswer]
     meta: MetaAnswer
@@ -89,7 +89,7 @@ class UsageOfDaysAnswer(Answer):
 
 
 class LeftAnswer(Answer):
-    """What is left of a limit; `agentId` is `all` where it is that of all together."""
+    """The rest of a limit; `agentId` is `all` where it is that of all together."""
 
     agent_id: str
     period: Literal["day", "month"]
@@ -100,7 +100,7 @@ class LeftAnswer(Answer):
 
 
 class BulkEstimateAnswer(Answer):
-    """What a bulk run will probably use. Costs are null where the model's price is not known."""
+    """The probable usage of a bulk run. Costs are null where the model's price is not known."""
 
     agent_id: str
     posts: int = Field(ge=0)
@@ -152,7 +152,7 @@ def read_day(request: Request, name: str) -> date | None:
 
 
 class BudgetViewSet(ApiViewSet):
-    """What agents may use in a day and in a month."""
+    """Limits on the usage of agents in a day and in a month."""
 
     path_schemas = AGENT_ID
     permissions: ClassVar[dict[str, Declared]] = {"list": "agents.edit", "update": "agents.edit"}
@@ -185,7 +185,7 @@ class BudgetViewSet(ApiViewSet):
 
 
 class UsageViewSet(ApiViewSet):
-    """What agents used."""
+    """Usage of agents."""
 
     permissions: ClassVar[dict[str, Declared]] = {"list": "agents.edit"}
 
@@ -213,7 +213,7 @@ class UsageViewSet(ApiViewSet):
 
 
 class EstimateViewSet(ApiViewSet):
-    """What bulk runs will use."""
+    """Estimates of bulk runs."""
 
     permissions: ClassVar[dict[str, Declared]] = {"estimate": "agents.edit"}
 

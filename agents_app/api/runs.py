@@ -57,7 +57,7 @@ ID_COLUMNS: Final = {"postId": "post_id", "batchId": "batch_id", "causeRun": "ca
 
 
 class RevertedPostAnswer(Answer):
-    """What reverting a run did in one post."""
+    """The result of reverting a run in one post."""
 
     post_id: UUID
     reverted: list[str]
@@ -66,7 +66,7 @@ class RevertedPostAnswer(Answer):
 
 
 class RevertedAnswer(Answer):
-    """What reverting a run did: paths taken back, kept because people changed them, and no longer staged.
+    """The result of reverting a run: paths taken back, kept because people changed them, and no longer staged.
 
     First those of all posts, then by post; `deletedPosts` are those that the run made and nobody touched.
     """
@@ -108,14 +108,14 @@ class MessageAnswer(Answer):
 
 
 class TranscriptAnswer(Answer):
-    """What was said in a run, in order."""
+    """The messages of a run, in order."""
 
     data: list[MessageAnswer]
     meta: MetaAnswer
 
 
 class ReactionAnswer(Answer):
-    """What followed a run. `number` is its place in the agent's file, `target` a host or the name of a tool."""
+    """A reaction to a run. `number` is its place in the agent's file, `target` a host or the name of a tool."""
 
     number: int = Field(ge=1)
     type: Literal["webhook", "chat", "mcp_tool"]
@@ -147,7 +147,7 @@ class LinkAnswer(Answer):
 
 
 class ChainAnswer(Answer):
-    """What led to a run and what it led to, each oldest first. The first cause says who began it all."""
+    """The causes and the consequences of a run, each oldest first. The first cause says who began it all."""
 
     causes: list[LinkAnswer]
     run: LinkAnswer

@@ -79,7 +79,7 @@ def end_of(period: PeriodName, day: date) -> date:
 
 
 def renewal_of(period: PeriodName, day: date) -> datetime:
-    """When the period after that of the day begins."""
+    """Return when the period after that of the day begins."""
     return datetime.combine(end_of(period, day), datetime.min.time(), UTC)
 
 

@@ -31,7 +31,7 @@ Level = Literal["near", "reached"]
 
 
 def told_now(day: date) -> list[BudgetNotice]:
-    """What people were told in the day and its month, of each agent and period the worse. One query."""
+    """Return what people were told in the day and its month, of each agent and period the worse. One query."""
     found: dict[tuple[str, str], BudgetNotice] = {}
     present = Q(period="day", begins=day) | Q(period="month", begins=begin_of("month", day))
     # In the order of the alphabet `near` comes before `reached`, which so takes its place.

@@ -15,7 +15,7 @@ MediaProvider = Literal["openai", "google", "demo"]
 
 
 class Scope(StrEnum):
-    """Where an agent runs."""
+    """The posts that an agent runs on."""
 
     DROPDOWN = "dropdown"
     GLOBAL = "global"
@@ -78,7 +78,7 @@ class ScopeEntry(DefinitionPart):
     def serves(
         self, *, field_type: str | None, field_key: str | None, form_slug: str | None
     ) -> bool:
-        """Whether the lists let this field or form through; None means that the caller did not say."""
+        """Return whether the lists let this field or form through; None means that the caller did not say."""
         return all(
             not allowed or asked is None or asked in allowed
             for allowed, asked in (
@@ -99,7 +99,7 @@ class UserAccount(DefinitionPart):
 
 
 class OpenEndedContext(DefinitionPart):
-    """Whether a person may add words of their own to a run, and how many."""
+    """Words that a person may add to a run: whether, and how many."""
 
     enabled: bool = False
     label: str | None = None

@@ -18,7 +18,7 @@ _FIELD_TYPES: Final = get_args(FieldType)
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """Where in the file a name stands, and what is known instead. Of a tool it is an error, else a doubt:
+    """An unknown name in a file: its place, and what is known instead. Of a tool it is an error, else a doubt:
     another version of the site may know it."""
 
     field: str

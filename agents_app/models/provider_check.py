@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class CheckOutcome(models.TextChoices):
-    """What a provider's list of models, or its absence, says of its key and its address."""
+    """The verdict on a provider's key and address, by its list of models or the absence of one."""
 
     WORKS = "works", _("It works")
     KEY_REFUSED = "key_refused", _("It refused the key")

@@ -74,7 +74,7 @@ class Budget(models.Model):
 
 
 class Spending(models.Model):
-    """What an agent used on one day (UTC). An empty `agent_id` is what no agent asked for."""
+    """Usage of an agent on one day (UTC). An empty `agent_id` is usage that no agent asked for."""
 
     agent_id = models.CharField(max_length=ID_MAX)
     day = models.DateField()
@@ -93,7 +93,7 @@ class Spending(models.Model):
 
 
 class Reservation(models.Model):
-    """What a request that is under way may come to use. Settled, it becomes spending of its day and is gone.
+    """An upper bound of the usage of a request under way. Settled, it becomes spending of its day and is gone.
 
     One whose worker died is settled by the sweep as if all of it had been used: the provider may have worked.
     `input_tokens` are the part of `tokens` that goes in.
@@ -120,7 +120,7 @@ class Reservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """What people were told of a budget in a period, so that they are told once. `*` is all agents together."""
+    """A notice about a budget in a period, kept so that people are told once. `*` is all agents together."""
 
     agent_id = models.CharField(max_length=ID_MAX)
     period = models.CharField(max_length=5, choices=[("day", "day"), ("month", "month")])

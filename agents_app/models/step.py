@@ -10,7 +10,7 @@ from agents_app.models.run import AgentRun
 
 
 class RunStep(models.Model):
-    """What a run did, in order: a question to the model or a call of a tool. Holds no content and no secret."""
+    """A step of a run: a question to the model or a call of a tool. Holds no content and no secret."""
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField()
@@ -32,7 +32,7 @@ class RunStep(models.Model):
 
 
 class RunMessage(models.Model):
-    """What was said in a run, in order, without secrets and without the words of visitors.
+    """A message of a run, in order, without secrets and without the words of visitors.
 
     Kept for AGENT_TRANSCRIPT_DAYS.
     """

@@ -43,7 +43,7 @@ class _LaterRates(_Rates):
 
 
 class TextPrice(_Rates):
-    """What words cost."""
+    """The price of text."""
 
     long: _LongRates | None = None
     next: _LaterRates | None = None
@@ -58,7 +58,7 @@ class TextPrice(_Rates):
 
 
 class ImagePrice(_StrictPrices):
-    """What pictures cost: by tokens, and each one of a size."""
+    """The price of pictures: by tokens, and each one of a size."""
 
     in_: Dollars = Field(alias="in")
     out: Dollars

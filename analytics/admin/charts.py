@@ -78,7 +78,7 @@ def step_of(summary: Summary) -> Step:
 
 
 def chart_periods(summary: Summary, before: Sequence[Moment]) -> list[ChartPeriod]:
-    """What the columns stand for. `before` has the days or months of the period before, in order."""
+    """Return what the columns stand for. `before` has the days or months of the period before, in order."""
     size = 7 if step_of(summary) == "week" else 1
     now = _joined(summary.over_time, size)
     then = _joined(before, size)

@@ -1,4 +1,4 @@
-"""Where visitors of a post clicked: drawn over its page, and in words and figures beside it."""
+"""The heatmap of a post: clicks of visitors drawn over its page, and in words and figures beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a heatmap is asked for, in its address."""
+"""The filter of a heatmap's page, read from its address."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def today() -> date:
 
 
 def read_filter(request: HttpRequest, post: Post) -> HeatFilter:
-    """What is asked for; what is unknown is the usual. Raises `Http404` for a revision of another post."""
+    """Return what is asked for; what is unknown is the usual. Raises `Http404` for a revision of another post."""
     asked = {name: str(value) for name, value in request.GET.items() if value}
     own, problem = _own_period(asked)
     revision_id, days = asked.get("revisionId", ""), asked.get("days", "")

@@ -27,7 +27,7 @@ _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 @answers_refusals
 @allow_admin_frame
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """What is live, or with `?revisionId=` what was: never what waits in a layer."""
+    """Return what is live, or with `?revisionId=` what was: never what waits in a layer."""
     require(request, "analytics.view")
     post = find_post(post_id)
     revision_id = request.GET.get("revisionId", "")

@@ -1,4 +1,4 @@
-"""What the summary is asked for, in its address: the days, and the post if it is about one."""
+"""The filter of the summary, read from its address: the days, and the post if it is about one."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class TopPostAnswer(TotalsAnswer):
 
 
 class ReferrerAnswer(Answer):
-    """Where views came from. An empty host is none, `~other` stands for many rare ones."""
+    """Views by the host that they came from. An empty host is none, `~other` stands for many rare ones."""
 
     host: str
     views: int = Field(ge=0)
@@ -115,14 +115,14 @@ class DeviceShareAnswer(Answer):
 
 
 class SummaryMetaAnswer(Answer):
-    """How to read it: periods of more than 400 days are shown by months."""
+    """Notes on a summary: periods of more than 400 days are shown by months."""
 
     grain: Literal["day", "month"]
     counted_at: datetime | None = Field(description="Up to when everything is counted.")
 
 
 class SummaryAnswer(Answer):
-    """What happened on the site, or on one post."""
+    """The figures of the site, or of one post."""
 
     first: date = Field(serialization_alias="from")
     last: date = Field(serialization_alias="to")
@@ -230,7 +230,7 @@ class SummaryViewSet(ApiViewSet):
 
 
 class HeatmapViewSet(ApiViewSet):
-    """Where pages are clicked."""
+    """Heatmaps of clicks."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "heatmap": "analytics.view",

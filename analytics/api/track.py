@@ -71,7 +71,7 @@ TRACK_REQUEST: Final[dict[str, Any]] = {"application/json": TRACK_SHAPE}
 
 
 class TrackedAnswer(Answer):
-    """How many were kept. Visits of programs, of staff and of whoever asks not to be tracked are not."""
+    """The number of events kept. Visits of programs, of staff and of whoever asks not to be tracked are not."""
 
     accepted: int = Field(ge=0, le=MAX_EVENTS)
 

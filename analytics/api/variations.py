@@ -66,7 +66,7 @@ Bound = Annotated[
 
 
 class RangeAnswer(Answer):
-    """Where a rate or a difference of rates lies."""
+    """The range of a rate or a difference of rates."""
 
     low: Bound
     high: Bound
@@ -114,7 +114,7 @@ class TrialArmAnswer(Answer):
 
 
 class TrialWarningAnswer(Answer):
-    """Why the figures may mislead."""
+    """A reason why the figures may mislead."""
 
     code: Doubt
     message: str

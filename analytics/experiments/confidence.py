@@ -1,4 +1,4 @@
-"""What figures of a test can be trusted for: ranges of rates and of differences. Pure sums, without a database.
+"""Ranges of rates and of differences that figures of a test can be trusted for. Pure sums, without a database.
 
 The range of a difference holds however often somebody looks: it is an asymptotic confidence sequence (Waudby-Smith,
 Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences", 2021,
@@ -58,7 +58,7 @@ def wilson(tally: Tally) -> Range:
 
 
 def standard_errors(views: int, alpha: float) -> float:
-    """How many standard errors a range reaches to each side, after `views`, to hold at every look.
+    """Return how many standard errors a range reaches to each side, after `views`, to hold at every look.
 
     sqrt(2 (t r² + 1) / (t r²) * log(sqrt(t r² + 1) / alpha)): equation 6 of the paper in standard errors, where
     r² = (-2 log alpha + log(1 - 2 log alpha)) / t* makes it narrowest at about t* views (its appendix B.2).
@@ -69,7 +69,7 @@ def standard_errors(views: int, alpha: float) -> float:
 
 
 def difference(base: Tally, other: Tally, alpha: float = ALPHA) -> Range:
-    """Where the rate of `other` less that of `base` lies, at every look together with a chance of 1 - `alpha`.
+    """Return where the rate of `other` less that of `base` lies, at every look together with a chance of 1 - `alpha`.
 
     The error takes one more hit and one more miss for each arm (after Agresti and Caffo, The American Statistician
     54, 2000): a rate of none in few views would else be certain. Both arms have views.
@@ -86,7 +86,7 @@ def _variance(tally: Tally) -> float:
 
 
 def chance_of_split(views: Sequence[int], weights: Sequence[float]) -> float:
-    """How likely a split as far from the weights is, if visitors are drawn by them (Pearson's chi-square).
+    """Return how likely a split as far from the weights is, if visitors are drawn by them (Pearson's chi-square).
 
     Arms of no weight are left out. 1 where nothing can be told.
     """
@@ -116,7 +116,7 @@ def chi_square_tail(value: float, degrees: int) -> float:
 def views_needed(
     rate: float, shares: tuple[float, float], effect: float, alpha: float
 ) -> int | None:
-    """How many views two arms need together to see a difference of `effect`, most likely (80 %). None: never.
+    """Return how many views two arms need together to see a difference of `effect`, most likely (80 %). None: never.
 
     A plain estimate: `rate` is that of both, `shares` are the parts of these views that each arm gets.
     """

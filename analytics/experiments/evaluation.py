@@ -90,7 +90,7 @@ def _after(course: Course, event: Event, running: set[UUID | None]) -> Course:
 
 
 def content_changed(course: Course, arms: Sequence[UUID], period: Period) -> list[datetime]:
-    """When live content of an arm was changed while the test ran, in these days. One statement."""
+    """Return when live content of an arm was changed while the test ran, in these days. One statement."""
     begin = datetime.combine(period.first, datetime.min.time(), UTC)
     end = datetime.combine(period.last, datetime.max.time(), UTC)
     if course.began is not None:

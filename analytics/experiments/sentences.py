@@ -1,4 +1,4 @@
-"""What is said of a test of variations, in sentences."""
+"""Sentences about a test of variations."""
 
 from __future__ import annotations
 

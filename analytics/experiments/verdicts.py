@@ -1,4 +1,4 @@
-"""What may be said of the arms of a test, from their figures. Pure sums, without a database."""
+"""Verdicts on the arms of a test, from their figures. Pure sums, without a database."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def judge(
 
 
 def is_enough(base: Tally, other: Tally) -> bool:
-    """Whether sums of so few are near enough to a normal distribution for the range to mean what it says.
+    """Return whether sums of so few are near enough to a normal distribution for the range to mean what it says.
 
     100 views of each, and if both had the same rate, 10 hits and 10 misses of each: the usual rule for rates, asked
     of what is expected and not of what was found, so that an arm that nobody likes can be seen to be worse.
@@ -110,7 +110,7 @@ def _still_needed(
 
 
 def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
-    """Whether the views were not divided as the weights say: some were lost, or drawn otherwise.
+    """Return whether the views were not divided as the weights say: some were lost, or drawn otherwise.
 
     Not asked where an arm can expect fewer than five views: the chance is none for so few.
     """

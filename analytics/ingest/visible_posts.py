@@ -1,4 +1,4 @@
-"""Which posts visitors are shown: published ones, and the variations of them that are running."""
+"""Posts that visitors are shown: published ones, and the variations of them that are running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIZES: Final = (1, 4, 16, 100)
 
 @dataclass(frozen=True, slots=True)
 class VisiblePost:
-    """What the server knows of a post. `tested` is the original while a variation of it runs."""
+    """A post as the server knows it. `tested` is the original while a variation of it runs."""
 
     locale: str
     version: int

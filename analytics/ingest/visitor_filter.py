@@ -1,4 +1,4 @@
-"""Whose visits count: not those of programs, of staff, and of whoever asks not to be counted."""
+"""Leaves out visits of programs, of staff, and of people who ask not to be counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Moz")
 
 
 def counts(request: HttpRequest) -> bool:
-    """Whether what the call reports is counted. No session is looked at."""
+    """Return whether what the call reports is counted. No session is looked at."""
     return not (
         is_marked(request)
         or refuses_tracking(request.headers)
@@ -24,10 +24,10 @@ def counts(request: HttpRequest) -> bool:
 
 
 def refuses_tracking(headers: Mapping[str, str]) -> bool:
-    """Whether the visitor's browser asks not to be tracked (Do Not Track, Global Privacy Control)."""
+    """Return whether the visitor's browser asks not to be tracked (Do Not Track, Global Privacy Control)."""
     return headers.get("DNT") == "1" or headers.get("Sec-GPC") == "1"
 
 
 def is_ahead(headers: Mapping[str, str]) -> bool:
-    """Whether a browser asks in case its visitor should come: nobody has seen the page yet."""
+    """Return whether a browser asks in case its visitor should come: nobody has seen the page yet."""
     return any(headers.get(name, "").lower().startswith("pre") for name in _AHEAD)

@@ -32,7 +32,7 @@ _REPORT_WAITS: Final = 0.5
 
 
 def is_waiting() -> bool:
-    """Whether there are events that are not counted. One statement."""
+    """Return whether there are events that are not counted. One statement."""
     newest = AnalyticsEvent.objects.order_by("-id").values("id")[:1]
     state = RollUp.objects.filter(pk=_ONE).values_list("counted_to", Subquery(newest)).first()
     if state is None:

@@ -1,4 +1,4 @@
-"""Which versions of a post visitors saw before and after one of its revisions."""
+"""Versions of a post that visitors saw before and after one of its revisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where on a page or in a module events were, as the cells that count them. Two statements for any number."""
+"""Positions of events on a page or in a module, as the cells that count them. Two statements for any number."""
 
 from __future__ import annotations
 

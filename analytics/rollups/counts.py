@@ -1,4 +1,4 @@
-"""What events add to the counts of the site and of posts: one statement for each table, for any number of events."""
+"""Adds events to the counts of the site and of posts: one statement for each table, for any number of events."""
 
 from __future__ import annotations
 

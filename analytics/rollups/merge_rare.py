@@ -1,4 +1,4 @@
-"""What is rare, put together: pages may report any number of referrers, goals and modules.
+"""Merges rare values: pages may report any number of referrers, goals and modules.
 
 Of each dimension the values that were counted most stay, on each day and month that is over; the others become one,
 `~other`. Sums stay what they were. Forms that were taken stay too: the server counted them itself, and no stranger

@@ -1,4 +1,4 @@
-"""What reports answer, and what may be asked of a heatmap."""
+"""Types of reports, and of the questions that heatmaps answer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What happened in a period, on the whole site or on one post, beside the period before."""
+    """The figures of a period, on the whole site or on one post, beside the period before."""
 
     period: Period
     totals: Totals
@@ -78,7 +78,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class HeatAsked:
-    """Which events a heatmap shows. `versions` are the first version and the one past the last, None is open."""
+    """The events of a heatmap. `versions` are the first version and the one past the last, None is open."""
 
     post_id: UUID
     period: Period

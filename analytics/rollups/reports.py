@@ -42,7 +42,7 @@ def summary(period: Period, post_id: UUID | None = None) -> Summary:
 
 
 def heatmap(asked: HeatAsked, *, without_modules: bool = False) -> Heat:
-    """Where a page was hit. `without_modules` leaves out what `module_clicks` has a place for."""
+    """Return where a page was hit. `without_modules` leaves out what `module_clicks` has a place for."""
     catch_up()
     return heats.heatmap(asked, without_modules=without_modules)
 
@@ -66,6 +66,6 @@ def daily_arms(original_id: UUID, period: Period, goal: str | None = None) -> li
 
 
 def goals_of(original_id: UUID, period: Period) -> list[Goal]:
-    """What visitors of the arms reached, the most frequent first."""
+    """Return what visitors of the arms reached, the most frequent first."""
     catch_up()
     return arm_counts.goals_of(original_id, period)

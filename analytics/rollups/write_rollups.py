@@ -43,7 +43,7 @@ def _referrer(given: str, own: tuple[str, ...]) -> str:
 
 
 def _is(host: str, own: str) -> bool:
-    """Whether a name of `ALLOWED_HOSTS` is the host: `.example.com` is a domain with all below it."""
+    """Return whether a name of `ALLOWED_HOSTS` is the host: `.example.com` is a domain with all below it."""
     if own.startswith("."):
         return host == own[1:] or host.endswith(own)
     return host == own
@@ -56,7 +56,7 @@ Values = Mapping[str, str | int | datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class RollupTable:
-    """Where rows are added to: the columns that tell them apart, and those that are summed."""
+    """A table that rows are added to: the columns that tell them apart, and those that are summed."""
 
     name: str
     keys: Sequence[str]

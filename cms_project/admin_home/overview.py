@@ -1,4 +1,4 @@
-"""What the home page shows: what waits for whoever looks, what failed, what changed, and how the system is."""
+"""The overview on the home page: open work of the user, failures, recent changes, and the state of the system."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Light:
 
 
 def files() -> Iterator[CheckResult]:
-    """What the last check of the media found."""
+    """Yield what the last check of the media found."""
     last = FileCheck.objects.exclude(finished_at=None).first()
     if last is None:
         yield CheckResult("ok", "media", _("no check was made yet"))
@@ -164,7 +164,7 @@ class CountTile:
 
 
 def count_waiting(request: HttpRequest) -> Counter[str]:
-    """How much there is of what the user may do something about, by name. One query."""
+    """Return how much there is of what the user may do something about, by name. One query."""
     parts: dict[str, QuerySet[Any]] = {layer: queue().filter(layer=layer) for layer in Layer}
     if may(request, "feedback.view"):
         parts["feedback"] = open_feedback()

@@ -1,1 +1,1 @@
-"""How dates are written, by language."""
+"""Formats of dates by language."""

@@ -75,7 +75,7 @@ def _answer(
 
 
 def _is_known(request: HttpRequest, etag: str, modified: int | None) -> bool:
-    """Whether the caller has this answer already. An ETag says it exactly, so it wins over a date."""
+    """Return whether the caller has this answer already. An ETag says it exactly, so it wins over a date."""
     given = request.META.get("HTTP_IF_NONE_MATCH")
     if given is not None:
         return etag in given or given.strip() == "*"

@@ -24,7 +24,7 @@ STATIC_PARAMETERS: Final = [query_parameter("q", "Part of a name or description.
 
 
 class GuidanceAnswer(Answer):
-    """When to choose a module."""
+    """Advice on when to choose a module."""
 
     layout_roles: list[str]
     use_when: list[str]

@@ -208,7 +208,7 @@ def _in_place(arm: Arm, original: Post) -> Post:
 
 
 def fields_of(request: Request, known: Collection[str]) -> Collection[str] | None:
-    """What the query asks for of a post; None for all of it. 422 where a name is not one of `known`."""
+    """Return what the query asks for of a post; None for all of it. 422 where a name is not one of `known`."""
     text = request.query_params.get("fields")
     if text is None:
         return None

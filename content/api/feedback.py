@@ -62,7 +62,7 @@ class FeedbackAnswer(Answer):
 
 
 class FeedbackDeletedAnswer(Answer):
-    """What was deleted."""
+    """The deleted feedback."""
 
     id: UUID
 
@@ -79,7 +79,7 @@ class NewFeedback(Body, answered_by=FeedbackAnswer):
 
 
 class FeedbackChange(Body, answered_by=FeedbackAnswer):
-    """What is absent stays; what else a GET answers may be sent back. `content` changes by its author only."""
+    """Changes of feedback; what else a GET answers may be sent back. `content` changes by its author only."""
 
     # Null is no value of any.
     status: StatusText = Field(default_factory=str)

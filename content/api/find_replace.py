@@ -43,7 +43,7 @@ class ReplacedPlaceAnswer(Answer):
 
 
 class ReplacedAnswer(Answer):
-    """What was replaced, or would be."""
+    """The replacements made, or to be made."""
 
     id: UUID | None = Field(description="To undo it; null where nothing was.")
     dry_run: bool
@@ -67,7 +67,7 @@ class ReplacementAnswer(Answer):
 
 
 class UndoneAnswer(Answer):
-    """What undoing did."""
+    """The result of undoing."""
 
     id: UUID
     restored: int = Field(ge=0)

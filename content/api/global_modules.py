@@ -56,7 +56,7 @@ class GlobalModuleAnswer(Answer):
 
 
 class GlobalModuleDeletedAnswer(Answer):
-    """What was deleted."""
+    """The deleted global module."""
 
     id: UUID
     global_slug: str
@@ -76,14 +76,14 @@ class GlobalModuleUseAnswer(Answer):
 
 
 class GlobalModuleUsageListAnswer(Answer):
-    """Where a global module is placed."""
+    """The places of a global module."""
 
     data: list[GlobalModuleUseAnswer]
     meta: MetaAnswer
 
 
 class ModuleRevisionAnswer(Answer):
-    """What a global module was."""
+    """An earlier state of a global module."""
 
     id: UUID
     version: int = Field(ge=1)

@@ -62,7 +62,7 @@ class ImportedModule(Body):
 
 
 class ImportedDocument(Body):
-    """What `/export` answers. `translations` is not looked at."""
+    """A document as `/export` answers it. `translations` is not looked at."""
 
     schema_version: Annotated[int, Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)]
     post: ImportedFields

@@ -125,7 +125,7 @@ class NewMenu(Body, answered_by=MenuAnswer):
 
 
 class MenuChanges(Body, answered_by=MenuAnswer):
-    """What to change of a menu; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a menu; what is absent stays. Other keys that a GET answers are ignored."""
 
     name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
     slug: Words | None = Field(None, min_length=1, max_length=SLUG_MAX)
@@ -183,7 +183,7 @@ class MenuViewSet(DeliveredViewSet):
     }
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """What is shown is kept and counted as the delivery API's answers are; what is written is neither."""
+        """Return what is shown is kept and counted as the delivery API's answers are; what is written is neither."""
         if request.method in READS:
             return super().dispatch(request, *args, **kwargs)
         response = ApiViewSet.dispatch(self, request, *args, **kwargs)

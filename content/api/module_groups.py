@@ -66,7 +66,7 @@ class ModuleGroupAnswer(Answer):
 
 
 class ModuleGroupDeletedAnswer(Answer):
-    """What was deleted."""
+    """The deleted module group."""
 
     id: UUID
     name: str

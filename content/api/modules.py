@@ -45,7 +45,7 @@ class ModuleListAnswer(Answer):
 
 
 class RemovedModuleAnswer(Answer):
-    """What removing a module answers."""
+    """The removed module."""
 
     post_module_id: UUID
     removed: bool

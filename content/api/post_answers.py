@@ -210,7 +210,7 @@ class PostAnswer(LivePostFields, _OwnFields):
 
 
 class DeletedAnswer(Answer):
-    """What putting a thing into the trash answers."""
+    """The answer to putting something into the trash."""
 
     id: UUID
     deleted_at: datetime
@@ -275,7 +275,7 @@ class NewPost(PostFields, total=False):
 
 
 class PostChanges(PostFields, total=False):
-    """What to change of a post; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a post; what is absent stays. Other keys that a GET answers are ignored."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
     status: StatusText | None

@@ -1,4 +1,4 @@
-"""What the endpoints of posts answer, read from the database."""
+"""Answers of the endpoints of posts, read from the database."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _locales() -> list[tuple[str, str]]:
 
 
 class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the package has no types
-    """What anybody may filter by: live values only. Without `locale` and `allLocales`, the default locale."""
+    """The public filter: live values only. Without `locale` and `allLocales`, the default locale."""
 
     type = django_filters.ChoiceFilter(choices=_types)
     locale = django_filters.ChoiceFilter(choices=_locales)
@@ -79,7 +79,7 @@ class ManagedPostFilter(PublicPostFilter):
 
 
 def is_filtered(request: Request, *, staged: bool) -> bool:
-    """Whether a list is asked for anything but its order. Most are not, and building the form is slow."""
+    """Return whether a list is asked for anything but its order. Most are not, and building the form is slow."""
     return any(name in request.query_params for name in _shape(staged).base_filters)
 
 

@@ -130,7 +130,7 @@ class PostViewSet(ApiViewSet):
 
 
 def _as_they_are(modules: object, post: Post) -> bool:
-    """Whether a caller only puts back the modules that it read."""
+    """Return whether a caller only puts back the modules that it read."""
     if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
         return False
     names = ("postModuleId", "type", "locked", "props", "overrides")

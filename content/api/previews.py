@@ -49,13 +49,13 @@ class MadePreviewLinkAnswer(Answer):
 
 
 class RevokedAnswer(Answer):
-    """What revoking a preview link answers."""
+    """The answer to revoking a preview link."""
 
     revoked: bool
 
 
 class NewPreviewLink(Body):
-    """What it shows, and for how long."""
+    """A preview link to be made: its layer, and how long it is open."""
 
     layer: Literal["source", "review", "ai-review"] = "ai-review"
     expires_in_hours: Annotated[int, Field(ge=1, le=LONGEST_HOURS)] = USUAL_HOURS

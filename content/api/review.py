@@ -59,7 +59,7 @@ APPROVED: Final = OpenApiExample(
 
 
 class StagedModule(TypedDict, total=False):
-    """What to stage of a module."""
+    """A module to stage."""
 
     postModuleId: Required[UUID]
     props: Annotated[dict[str, Any] | None, Field(description=WRITTEN)]
@@ -68,7 +68,7 @@ class StagedModule(TypedDict, total=False):
 
 
 class ReviewInput(PostFields, total=False):
-    """What to stage in Review; what is absent stays as it is there."""
+    """Changes to stage in Review; what is absent stays as it is there."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
     modules: list[StagedModule]

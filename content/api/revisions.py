@@ -66,7 +66,7 @@ class WholeRevisionAnswer(RevisionAnswer):
 
 
 class ComparisonAnswer(Answer):
-    """What changed between two revisions."""
+    """The changes between two revisions."""
 
     from_: UUID = Field(serialization_alias="from")
     to: UUID
@@ -74,7 +74,7 @@ class ComparisonAnswer(Answer):
 
 
 class ProvenanceAnswer(Answer):
-    """Who wrote and who approved what stands at a path."""
+    """The writer and the approver of the value at a path."""
 
     path: str
     author: PersonAnswer

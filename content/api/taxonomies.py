@@ -119,7 +119,7 @@ class NewTerm(Body, answered_by=TermNodeAnswer):
 
 
 class TermChanges(Body, answered_by=TermNodeAnswer):
-    """What to change of a term; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a term; what is absent stays. Other keys that a GET answers are ignored."""
 
     name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
     slug: Words | None = Field(None, min_length=1, max_length=SLUG_MAX)

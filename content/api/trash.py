@@ -35,7 +35,7 @@ class TrashedPostAnswer(Answer):
 
 
 class TrashAnswer(Answer):
-    """What was deleted."""
+    """The deleted posts."""
 
     data: list[TrashedPostAnswer]
     meta: MetaAnswer

@@ -23,7 +23,7 @@ from proofroom.core.api.views import ApiViewSet, expected_version
 
 
 class UrlPatternAnswer(Answer):
-    """What the addresses of a post type look like in a locale. `pending` while posts are still being moved."""
+    """The pattern of the addresses of a post type in a locale. `pending` while posts are still being moved."""
 
     id: UUID
     type: str

@@ -85,7 +85,7 @@ class Promotion(Body):
 
 
 class VariationChanges(Body, answered_by=VariationAnswer):
-    """What is absent stays, and other keys that a GET answers are ignored.
+    """Changes of a variation; what is absent stays, and other keys that a GET answers are ignored.
 
     All that run have at most 100 percent of the visitors; the original has the rest.
     """

@@ -1,4 +1,4 @@
-"""What differs between two documents, and how differences are taken: diff, apply, merge. Pure functions.
+"""Differences between two documents: diff, apply, merge. Pure functions.
 
 Laws (property-tested): `apply(a, diff(a, b)) == b`; `merge(a, a, b) == b`; `merge(a, b, a) == b`; merging again
 changes nothing; a module added on one side never marks the others changed; what a merge does not take is a conflict.

@@ -1,4 +1,4 @@
-"""What differs between two documents."""
+"""Finds the differences between two documents."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def merge(
     *,
     prefer: Literal["ours", "theirs"] = "ours",
 ) -> Merged:
-    """What `theirs` changed since `base`, on top of `ours`; conflicts keep the side that is preferred."""
+    """Return what `theirs` changed since `base`, on top of `ours`; conflicts keep the side that is preferred."""
     moves = _judge_order(base, ours, theirs)
     taken: list[Change] = []
     conflicts: list[MergeConflict] = []

@@ -122,7 +122,7 @@ def _not_the_author() -> NotAllowed:
 
 
 def may_delete(row: Feedback, actor: Actor) -> bool:
-    """Whether the note is the actor's own, or anybody's may go."""
+    """Return whether the note is the actor's own, or anybody's may go."""
     return actor.can("feedback.delete") and (
         row.author_id == actor.user.pk or actor.can("feedback.moderate")
     )

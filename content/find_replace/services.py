@@ -144,7 +144,7 @@ MAX_PLACES: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What was, or would be, replaced. `row` is None where nothing was written."""
+    """The replacements made, or to be made. `row` is None where nothing was written."""
 
     row: Replacement | None
     places: Sequence[TextPlace]

@@ -166,7 +166,7 @@ def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
 
 
 def _texts_of(items: Json, path: str) -> Iterator[tuple[str, Json]]:
-    """What can be replaced in items, by its path."""
+    """Yield what can be replaced in items, by its path."""
     for place, item in enumerate(items if isinstance(items, list) else []):
         if isinstance(item, Mapping):
             here = f"{path}.{place}"

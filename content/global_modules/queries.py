@@ -29,7 +29,7 @@ USAGE_COLUMNS: Final = ("id", "title", "type", "locale", "status", "path", "laye
 
 @dataclass(frozen=True, slots=True)
 class Placements:
-    """How many posts place a global module: live, only in a draft, or in the trash."""
+    """The numbers of posts that place a global module: live, only in a draft, or in the trash."""
 
     live: int
     staged: int
@@ -93,7 +93,7 @@ def usage(module: ModuleInstance) -> QuerySet[Post]:
 
 
 def placements_of(module: ModuleInstance) -> Placements:
-    """How many posts place the module, wherever they stand. Three queries."""
+    """Return how many posts place the module, wherever they stand. Three queries."""
     live = PostModule.objects.filter(post=OuterRef("pk"), instance=module)
     staged = _drafts_with(module).filter(post=OuterRef("pk"))
     alive = Post.objects.filter(deleted_at__isnull=True)
@@ -106,7 +106,7 @@ def placements_of(module: ModuleInstance) -> Placements:
 
 
 def affected_posts(module: ModuleInstance) -> int:
-    """How many posts show the module when they are visited. One query."""
+    """Return how many posts show the module when they are visited. One query."""
     placed = PostModule.objects.filter(instance=module, post__deleted_at__isnull=True)
     return placed.values("post_id").distinct().count()
 

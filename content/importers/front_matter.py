@@ -10,7 +10,7 @@ _FENCE = "---"
 
 
 class BadFrontMatter(ValueError):
-    """What stands between the fences is no mapping of YAML."""
+    """The text between the fences is no mapping of YAML."""
 
 
 def split(text: str) -> tuple[Mapping[str, object], str]:

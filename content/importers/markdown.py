@@ -40,7 +40,7 @@ Outcome = Literal["made", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one file; `detail` is the path made, or why not."""
+    """The result for one file; `detail` is the path made, or why not."""
 
     file: str
     outcome: Outcome

@@ -1,1 +1,1 @@
-"""What waits for a decision, as rows that a list can sort: made from the drafts in the transaction of each write."""
+"""The inbox: rows of undecided changes, made from the drafts in the transaction of each write."""

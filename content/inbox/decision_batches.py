@@ -86,7 +86,7 @@ def batches_for(actor: Actor) -> QuerySet[DecisionBatch]:
 
 
 def counts_of(batch_ids: Collection[UUID]) -> dict[UUID, Counter[str]]:
-    """How many changes of each batch came to what. One query."""
+    """Return how many changes of each batch came to what. One query."""
     found: dict[UUID, Counter[str]] = {batch_id: Counter() for batch_id in batch_ids}
     rows = DecisionItem.objects.filter(batch__in=batch_ids).values_list("batch", "outcome")
     for batch_id, outcome, count in rows.annotate(count=Count("pk")).order_by():

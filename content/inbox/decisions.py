@@ -34,7 +34,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of one layer of one post, by path.
+    """The result for one layer of one post, by path.
 
     `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
     in Review, and `refused` stays for the reason that `why` says. By the ids of `rejections` what was rejected can
@@ -65,7 +65,7 @@ class InboxOutcome:
     gone: int
 
     def count(self, layer: Layer) -> int:
-        """How many changes were taken out of a layer into the one below."""
+        """Return how many changes were taken out of a layer into the one below."""
         return sum(len(one.taken) for one in self.decisions if one.layer == layer)
 
     @property

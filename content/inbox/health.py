@@ -1,4 +1,4 @@
-"""What the doctor says of the queue of changes."""
+"""The doctor's check of the inbox."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofroom.core.diagnostics.doctor import CheckResult
 
 
 def check_queue() -> Iterator[CheckResult]:
-    """Whether everything that waits stands in the inbox."""
+    """Yield whether everything that waits stands in the inbox."""
     if needs_rebuild():
         found = _("some drafts are not listed as they are")
         yield CheckResult("warn", "inbox", found, _("run manage.py rebuild_inbox"))

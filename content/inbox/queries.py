@@ -29,7 +29,7 @@ _LIKE_LEAST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class QueueFilter:
-    """What a list is to show; empty is everything. `age` is one of `AGES`, after `older-` what is older than that."""
+    """The filter of a list; empty is everything. `age` is one of `AGES`, after `older-` what is older than that."""
 
     layer: str = ""
     risk: str = ""
@@ -48,7 +48,7 @@ class QueueFilter:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What there is to choose from, each with how many."""
+    """The values that a list can be narrowed to, each with its number."""
 
     layer: Counter[str] = field(default_factory=Counter)
     risk: Counter[str] = field(default_factory=Counter)
@@ -75,7 +75,7 @@ def queue() -> QuerySet[QueuedChange]:
 
 
 def filter_queue(asked: QueueFilter) -> QuerySet[QueuedChange]:
-    """What was asked for, the riskiest first."""
+    """Return what was asked for, the riskiest first."""
     rows = queue()
     if asked.risk:
         rows = rows.filter(weight=int(asked.risk))  # type: ignore[misc]  # an annotation of the queue
@@ -114,7 +114,7 @@ def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
 
 
 def count_facets() -> Facets:
-    """How much waits, by everything that a list can be narrowed by."""
+    """Return how much waits, by everything that a list can be narrowed by."""
     found = Facets()
     by = ("layer", "weight", "agent_id", "author_name", "post__type", "post__locale")
     for row in queue().order_by().values(*by).annotate(count=Count("pk")):

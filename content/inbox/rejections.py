@@ -47,7 +47,7 @@ class Kept:
     proposal: Proposal
 
     def change(self, view: LayerView) -> Change:
-        """What it would change now."""
+        """Return what it would change now."""
         return self.proposal.change(self.row.path, value_at(view.document, self.row.path))
 
 
@@ -99,7 +99,7 @@ def take_back_rejections(
 
 
 def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
-    """What is known of these rejections of a post, the first one first. Raises `NotFound` where nothing is."""
+    """Return what is known of these rejections of a post, the first one first. Raises `NotFound` where nothing is."""
     known = [id_ for id_ in rejections if 0 < id_ < _NO_ID]
     found = RejectedChange.objects.filter(post=post, rejection__in=known)
     rows = list(found.order_by("rejection", "pk"))
@@ -118,7 +118,7 @@ def filter_kept(rows: Iterable[RejectedChange]) -> list[Kept]:
 
 
 def changes_of(kept: Sequence[Kept], view: LayerView) -> Changes:
-    """What they would change now, placing modules as the layer had them when the first was rejected."""
+    """Return what they would change now, placing modules as the layer had them when the first was rejected."""
     order = next((one.proposal.order for one in kept if one.proposal.order), ())
     return Changes(tuple(one.change(view) for one in kept), order)
 
@@ -146,7 +146,7 @@ def _gone(rows: Sequence[RejectedChange]) -> CmsError:
 
 
 def is_untouched(kept: Kept, view: LayerView) -> bool:
-    """Whether the layer still holds just what the proposal was to change."""
+    """Return whether the layer still holds just what the proposal was to change."""
     change = kept.change(view)
     module_id = change.module_id
     is_there = module_id is None or view.document.module(module_id) is not None
@@ -159,7 +159,7 @@ def is_untouched(kept: Kept, view: LayerView) -> bool:
 
 
 def _is_same_order(was: Sequence[str], now: Sequence[str]) -> bool:
-    """Whether the modules of both stand in the same order."""
+    """Return whether the modules of both stand in the same order."""
     return [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
 
 

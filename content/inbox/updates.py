@@ -29,12 +29,12 @@ _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
 
 
 def mark_of_rows() -> str:
-    """What the state of each row begins with: another key, or another way to make rows, has another one."""
+    """Return what the state of each row begins with: another key, or another way to make rows, has another one."""
     return keyed_hash("rows", _MADE_BY)[:_MARK]
 
 
 def states_of(view: LayerView) -> dict[str, str]:
-    """What each row of the layer is to be made from, by path, as a hash: cheap beside the row."""
+    """Return what each row of the layer is to be made from, by path, as a hash: cheap beside the row."""
     begin = mark_of_rows()
     return {
         change.path: begin
@@ -48,7 +48,7 @@ def states_of(view: LayerView) -> dict[str, str]:
 
 
 def _hands(mark: Mark | None) -> list[str | int | bool | None]:
-    """What a row says of a mark."""
+    """Return what a row says of a mark."""
     if mark is None:
         return []
     who = [mark.user_id, mark.user, mark.via, mark.at]
@@ -99,7 +99,7 @@ def build_row(
 
 
 def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
-    """What like changes have in common: all that differs, places aside; door, credential and kind of run."""
+    """Return what like changes have in common: all that differs, places aside; door, credential and kind of run."""
     who = by.agent_id or [by.user_id, by.user]
     hands = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
     differences = [one.content for one in comparison.differences]

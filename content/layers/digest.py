@@ -57,12 +57,12 @@ def fingerprint(change: Change) -> str:
 
 
 def was_seen(digest: dict[bytes, bytes], change: Change) -> bool:
-    """Whether the reviewer saw just this change."""
+    """Return whether the reviewer saw just this change."""
     return digest.get(_path_key(change.path)) == _of_change(change)
 
 
 def path_was_seen(digest: dict[bytes, bytes], path: str) -> bool:
-    """Whether the reviewer saw any change at the path."""
+    """Return whether the reviewer saw any change at the path."""
     return _path_key(path) in digest
 
 

@@ -78,7 +78,7 @@ class EarlierRejections:
 def earlier_rejections(
     posts: Collection[UUID], paths: Collection[str] | None = None
 ) -> EarlierRejections:
-    """What was rejected on these paths of posts, or on any path, in either layer, and was not taken back.
+    """Return what was rejected on these paths of posts, or on any path, in either layer, and was not taken back.
 
     One query; none where there is no post or no path.
     """

@@ -168,7 +168,7 @@ def provenance_rows(
 
 
 def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
-    """What webhooks and triggers are told of a post."""
+    """Return what webhooks and triggers are told of a post."""
     payload: JsonObject = {
         "id": str(post.pk),
         "type": post.type,

@@ -30,7 +30,7 @@ _ROWS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What becomes of a locked post."""
+    """The new state of a locked post."""
 
     post: Post
     before: PostDocument

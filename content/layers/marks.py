@@ -1,4 +1,4 @@
-"""Who wrote what is staged at a path."""
+"""Marks: the writers of what is staged at a path."""
 
 from __future__ import annotations
 

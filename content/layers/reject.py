@@ -60,7 +60,7 @@ def _was_drifted(ai_review: LayerView, path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """What was dropped; `rejection` is the id of the event, by which it can be taken back."""
+    """The dropped changes; `rejection` is the id of the event, by which they can be taken back."""
 
     post: Post
     paths: tuple[str, ...]

@@ -22,7 +22,7 @@ MAX_REJECTED_BYTES: Final = 256_000
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a rejected change had proposed. `order` leads to it, `below` is the order that it was to change."""
+    """The proposal of a rejected change. `order` leads to it, `below` is the order that it was to change."""
 
     kind: Kind
     after: Value

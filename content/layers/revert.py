@@ -132,7 +132,7 @@ def _contributions(post: Post, run_id: str) -> list[tuple[Revision, set[str]]]:
 
 
 def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
-    """What the run wrote: revision, path, and whether somebody else's hand is in it or in a part of it."""
+    """Return what the run wrote: revision, path, and whether somebody else's hand is in it or in a part of it."""
     own = Provenance.objects.filter(post=post, run_id=run_id)
     rows = list(
         Provenance.objects.filter(post=post, revision__in=own.values("revision")).values_list(

@@ -1,4 +1,4 @@
-"""What a reviewer names and saw, held against what is staged now."""
+"""Compares what a reviewer saw with what is staged now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofroom.core.errors import Conflict, RuleViolation
 def require_unchanged(
     view: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
 ) -> Selection:
-    """What these paths name, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`).
+    """Return what these paths name, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`).
 
     A passage is what was seen where all of its change is.
     """

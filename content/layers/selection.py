@@ -1,4 +1,4 @@
-"""Which staged changes a decision speaks of: whole ones, or passages of them (`<path>#<passage>`)."""
+"""The staged changes that a decision names: whole ones, or passages of them (`<path>#<passage>`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Selection:
 
 
 def select_changes(view: LayerView, paths: Collection[str] | None) -> Selection:
-    """What these paths name, or all. Raises `RuleViolation` on `paths` for what is not staged."""
+    """Return what these paths name, or all. Raises `RuleViolation` on `paths` for what is not staged."""
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
     wanted = _wanted(view, paths)

@@ -96,7 +96,7 @@ def submit(
 
 
 def _person_staged(review: LayerView, change: Change) -> bool:
-    """Whether a person's hand is in what Review holds at the path, or at the whole or a part of it."""
+    """Return whether a person's hand is in what Review holds at the path, or at the whole or a part of it."""
     if same(value_at(review.document, change.path), change.after):
         return False
     if not any(_touches(other.path, change.path) for other in review.changes):

@@ -22,7 +22,7 @@ from proofroom.core.json import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a layer held at some moment: its document on top of the one below, and who had written it."""
+    """An earlier state of a layer: its document on top of the one below, and who had written it."""
 
     below: PostDocument
     document: PostDocument
@@ -53,7 +53,7 @@ class Before:
 
 
 def is_of_run(mark: Mark, run_id: str) -> bool:
-    """Whether the words are the run's, and nobody changed them since."""
+    """Return whether the words are the run's, and nobody changed them since."""
     return mark.run_id == run_id and not mark.edited_by
 
 

@@ -1,1 +1,1 @@
-"""Which files content uses, and where."""
+"""The files that content uses, and where."""

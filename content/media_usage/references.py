@@ -1,4 +1,4 @@
-"""Which files a document uses, and where: read from its media fields, its rich text and its links."""
+"""The files that documents use, as rows that follow every write: from media fields, rich text and links."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def follow_globals(
 
 
 def collect_global_uses(modules: Iterable[ModuleInstance]) -> list[Held]:
-    """What global modules use, as if nothing had been known of it."""
+    """Return what global modules use, as if nothing had been known of it."""
     return [
         Held(GLOBAL, module.pk, LIVE, {}, collect_global_references(module.type, module.props))
         for module in modules
@@ -173,7 +173,7 @@ def return_post(post: Post) -> None:
 
 
 def collect_uses(posts: Sequence[Post]) -> list[Held]:
-    """What posts use in every layer, as if nothing had been known of it. Three queries."""
+    """Return what posts use in every layer, as if nothing had been known of it. Three queries."""
     held = [
         Held(POST, post.pk, LIVE, {}, collect_references(document))
         for post, document in post_repository.load_many(posts)

@@ -42,7 +42,7 @@ class Alternate(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PageLocation:
-    """Where a page is: its path and language."""
+    """The path and the language of a page."""
 
     path: str
     locale: str
@@ -176,7 +176,7 @@ def _target(post: Neighbour | None, locale: str, found: Sequence[Neighbour]) -> 
 
 
 def visible_links(items: MenuItems, locale: str) -> list[MenuLink]:
-    """What visitors see of a menu in a language. One query, none where it names no post."""
+    """Return what visitors see of a menu in a language. One query, none where it names no post."""
     ids = menu_post_ids(items)
     found = load_linked_posts(LinkedPostsRequest(locale, post_ids=list(ids)))
     return menu_links(items, PageLocation("", locale), found.neighbours)

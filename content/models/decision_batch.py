@@ -20,7 +20,7 @@ class BatchState(models.TextChoices):
 
 
 class Outcome(models.TextChoices):
-    """What came of one change. All but the first are final."""
+    """The outcome of one change. All but the first are final."""
 
     WAITING = "waiting"
     TAKEN = "taken"
@@ -32,7 +32,7 @@ class Outcome(models.TextChoices):
 
 
 class DecisionBatch(models.Model):
-    """What one person decided on many changes. How far it is, its items say.
+    """The decisions of one person on many changes. How far it is, its items say.
 
     `gone` counts the changes that did not wait any more when it was made. `touched_at` is when a worker last did
     something; `why` says what stopped it, in `language`.

@@ -1,4 +1,4 @@
-"""Who has the form of a post open. Housekeeping: rows come and go with open pages, and no event tells of them."""
+"""Open editors of posts. Housekeeping: rows come and go with open pages, and no event tells of them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class PostModule(models.Model):
 
 
 class ModuleRevision(models.Model):
-    """What a global module was at one of its versions. `reason`: before, created, edited, reverted, find-replace."""
+    """An earlier version of a global module. `reason`: before, created, edited, reverted, find-replace."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     instance = models.ForeignKey(ModuleInstance, on_delete=models.CASCADE, related_name="revisions")

@@ -1,4 +1,4 @@
-"""What a copy was made from: the source's values behind a translation, the source's modules behind any copy."""
+"""The origin of a copy: the source's values behind a translation, the source's modules behind any copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each published word came from: one row per path and change of live content, never altered."""
+"""The origin of each published word: one row per path and change of live content, never altered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from content.models.revision import Revision
 
 
 class Provenance(models.Model):
-    """Who wrote the value at a path, who approved it, and the revision that brought it live.
+    """The writer and the approver of the value at a path, and the revision that brought it live.
 
     Names are kept beside the accounts, so that deleting an account loses nothing. `edited_by_name` is set where
     a person changed what an agent had written before it was approved. `principal` is the credential of the AI

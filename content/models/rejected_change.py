@@ -1,4 +1,4 @@
-"""What was rejected, kept for a while so that it can be taken back."""
+"""Rejected changes, kept for a while so that they can be taken back."""
 
 from __future__ import annotations
 

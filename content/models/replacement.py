@@ -1,4 +1,4 @@
-"""What a find-and-replace did, place by place, so that it can be undone."""
+"""Results of a find-and-replace, place by place, so that it can be undone."""
 
 from __future__ import annotations
 

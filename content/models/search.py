@@ -1,4 +1,4 @@
-"""What search keeps of a post: the words of its live content, in columns and tables of `proofroom.core.search`."""
+"""The search entry of a post: the words of its live content, in columns and tables of `proofroom.core.search`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which modules suit a layout: from their guidance, the post type's rules, and what the page is to say."""
+"""Suggests modules for a layout: from their guidance, the post type's rules, and what the page is to say."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _candidates(
 
 
 def _why(row: type[Module], asked: _Brief, template: Sequence[str]) -> str:
-    """When to use it: what the brief speaks of where it does, else all that its guidance says."""
+    """Return when to use it: what the brief speaks of where it does, else all that its guidance says."""
     lines = row.ai.use_when or (row.description,)
     fitting = [line for line in lines if asked.weight_of(line)]
     parts = fitting or [*lines]
@@ -174,7 +174,7 @@ def _said_of(row: type[Module]) -> str:
 
 @lru_cache(maxsize=4)
 def _weights(names: tuple[str, ...]) -> Mapping[str, float]:
-    """What each stem of the guidance counts, for the modules of these names."""
+    """Return what each stem of the guidance counts, for the modules of these names."""
     counts = Counter(stem for row in modules for stem in stems_of(_said_of(row)))
     return {stem: 1 / count for stem, count in counts.items()}
 

@@ -1,4 +1,4 @@
-"""What a pattern would do to the addresses of posts, before anybody keeps it."""
+"""Previews what a pattern would do to the addresses of posts, before anybody keeps it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands below a post that moved follows it: a few posts at once, many in a task, batch by batch.
+"""Moves the posts below one that moved: a few at once, many in a task, batch by batch.
 
 Until a post has moved it answers at its old address; from then on that one leads to the new.
 """
@@ -45,7 +45,7 @@ _CHECKED: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """What moved with a post; `is_left` where there is too much of it, and a worker does it."""
+    """The posts that moved with a post; `is_left` where there is too much of it, and a worker does it."""
 
     moves: list[Move] = field(default_factory=list)
     is_left: bool = False

@@ -216,7 +216,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
 
 
 def empty_document(post: Post) -> PostDocument:
-    """What a new post is before anything is written in it."""
+    """Return what a new post is before anything is written in it."""
     return PostDocument(type=post.type, locale=post.locale, fields=post_repository.fields_of(post))
 
 

@@ -47,7 +47,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class LinkedPostsRequest:
-    """Which posts a page needs: those at paths, those of a translation group, those of ids with their
+    """The posts that a page needs: those at paths, those of a translation group, those of ids with their
     translation into its locale, and lists of the newest ones in its locale."""
 
     locale: str
@@ -59,7 +59,7 @@ class LinkedPostsRequest:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What was found.
+    """The posts that were found.
 
     `neighbours` holds also posts of ids that are not published, which only help to find translations.
     `referenced` has, by the id that was asked for, the published post in the locale of the page.
@@ -127,7 +127,7 @@ def _key(wanted: PostList) -> tuple[str, tuple[str, ...]]:
 
 
 def _wanted(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]], _Wanted]:
-    """What has to be read: nothing for terms that cannot be."""
+    """Return what has to be read: nothing for terms that cannot be."""
     found: dict[tuple[str, tuple[str, ...]], _Wanted] = {}
     for asked in lists:
         key = _key(asked)

@@ -1,4 +1,4 @@
-"""Who has the form of a post open: said by open pages again and again, forgotten when they stop."""
+"""Users who have the form of a post open: reported by open pages again and again, forgotten when they stop."""
 
 from __future__ import annotations
 

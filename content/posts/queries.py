@@ -40,7 +40,7 @@ def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
 
 
 def posts_with_module(type_name: str) -> int:
-    """How many posts have a module of the type live, trash aside. One query."""
+    """Return how many posts have a module of the type live, trash aside. One query."""
     placed = PostModule.objects.filter(instance__type=type_name, post__deleted_at__isnull=True)
     return placed.values("post_id").distinct().count()
 
@@ -83,7 +83,7 @@ def reachable_posts() -> QuerySet[Post]:
 
 
 def deleted_posts() -> QuerySet[Post]:
-    """What is in the trash, the last deleted first."""
+    """Return what is in the trash, the last deleted first."""
     return Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at", "id")
 
 
@@ -93,7 +93,7 @@ def published_posts() -> QuerySet[Post]:
 
 
 def has_changes_in(layer: Layer) -> Exists:
-    """Whether a post has something staged in a layer, as a filter."""
+    """Return whether a post has something staged in a layer, as a filter."""
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
 
 
@@ -184,7 +184,7 @@ _PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
 
 
 def count(locale: str, *, only_published: bool) -> int:
-    """How many posts there are in a locale. One query."""
+    """Return how many posts there are in a locale. One query."""
     rows = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
     return int(rows[0]["total"]) if rows else 0
 
@@ -218,7 +218,7 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
 
 
 def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
-    """What is staged, by post and layer: version, when, by whom. One query."""
+    """Return what is staged, by post and layer: version, when, by whom. One query."""
     found: dict[UUID, dict[str, Row]] = defaultdict(dict)
     for row in _LAYERS.rows(list(post_ids)):
         found[row["post_id"]][row["layer"]] = row

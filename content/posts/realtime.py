@@ -1,4 +1,4 @@
-"""Who hears, on an open page, of what happens to a post."""
+"""Permissions to hear, on an open page, of what happens to a post."""
 
 from __future__ import annotations
 

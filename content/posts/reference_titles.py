@@ -16,7 +16,7 @@ from proofroom.core.json import Json
 
 
 def references_of(changes: Iterable[Change], *documents: PostDocument) -> References:
-    """What the ids in these changes stand for. At most four queries."""
+    """Return what the ids in these changes stand for. At most four queries."""
     wanted = Wanted()
     listed = list(changes)
     shared = shared_props(listed, *documents)

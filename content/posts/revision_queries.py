@@ -45,7 +45,7 @@ def find_revision(post: Post, revision_id: UUID | str) -> Revision:
 
 
 def differences(one: Revision, other: Revision) -> list[RevisionDifference]:
-    """What leads from one revision to the other."""
+    """Return what leads from one revision to the other."""
     before = PostDocument.from_json(one.document)
     after = PostDocument.from_json(other.document)
     names = module_names(after, before)

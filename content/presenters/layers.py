@@ -1,4 +1,4 @@
-"""What is staged, as the wire has it."""
+"""Staged changes in the shape of the API."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ChangeAnswer(DifferenceAnswer):
 
 
 class ChangesAnswer(TypedDict):
-    """What a layer changes. The digest stands for exactly these changes."""
+    """The changes of a layer. The digest stands for exactly these changes."""
 
     postId: UUID
     layer: StagedLayerText
@@ -99,7 +99,7 @@ class ConflictAnswer(TypedDict):
 
 
 class SubmittedAnswer(TypedDict):
-    """What went from AI Review into Review, and what did not."""
+    """The changes that went from AI Review into Review, and those that did not."""
 
     postId: UUID
     submitted: list[str]
@@ -108,7 +108,7 @@ class SubmittedAnswer(TypedDict):
 
 
 def layer_changes(post: Post, view: LayerView, references: References) -> ChangesAnswer:
-    """What a layer changes, as its review shows it. One query, for earlier rejections."""
+    """Return what a layer changes, as its review shows it. One query, for earlier rejections."""
     names = module_names(view.document, view.below)
     earlier = rejections_before(post, view.changes)
     return {
@@ -132,7 +132,7 @@ def layer_changes(post: Post, view: LayerView, references: References) -> Change
 
 
 def present_submitted(done: SubmitOutcome) -> SubmittedAnswer:
-    """What a submit moved, and what it left behind."""
+    """Return what a submit moved, and what it left behind."""
     return {
         "postId": done.post.pk,
         "submitted": list(done.submitted),

@@ -1,4 +1,4 @@
-"""Posts as the wire has them."""
+"""Posts and their modules in the shape of the API."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ _LISTED: Final = (
 
 
 class LayerStateAnswer(TypedDict):
-    """Whether something waits in a layer, and who was there last."""
+    """The state of a layer: whether something is staged, and who was there last."""
 
     exists: bool
     updatedAt: datetime | None
@@ -192,7 +192,7 @@ class LayerStateAnswer(TypedDict):
 
 
 class LayersAnswer(TypedDict):
-    """What waits."""
+    """The state of the layers."""
 
     review: LayerStateAnswer
     aiReview: LayerStateAnswer
@@ -216,7 +216,7 @@ def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Ro
 
 
 def layer_states(layers: Mapping[str, Row]) -> LayersAnswer:
-    """What waits in the layers, by their rows."""
+    """Return what waits in the layers, by their rows."""
     return {
         "review": _layer_state(layers.get("review")),
         "aiReview": _layer_state(layers.get("ai-review")),

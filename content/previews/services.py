@@ -33,7 +33,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OpenedPreview:
-    """What a link shows: the post as its layer has it now."""
+    """The post behind a link, as its layer has it now."""
 
     link: PreviewLink
     post: Post
@@ -87,7 +87,7 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
 
 
 def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
-    """What a token opens; None for one that is unknown, revoked or closed, and where the post is deleted."""
+    """Return what a token opens; None for one that is unknown, revoked or closed, and where the post is deleted."""
     if not _TOKEN.fullmatch(token):
         return None
     given = _hash(token)

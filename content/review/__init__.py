@@ -1,1 +1,1 @@
-"""How a change reads to the person who decides on it: word diffs, facts, labels. Pure functions."""
+"""Presents a change to the person who decides on it: word diffs, facts, labels. Pure functions."""

@@ -1,4 +1,4 @@
-"""Which parts of two sequences belong together: `difflib` with bounded work, for words, blocks and items alike."""
+"""Aligns two sequences: `difflib` with bounded work, for words, blocks and items alike."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
 
 
 def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many equal pairs the matcher would look at."""
+    """Return how many equal pairs the matcher would look at."""
     ours, theirs = Counter(old), Counter(new)
     return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _OFTEN)
 

@@ -157,7 +157,7 @@ class CardGroup:
 
 @dataclass(frozen=True, slots=True)
 class _Between:
-    """What all cards of a list share."""
+    """The data that all cards of a list share."""
 
     before: PostDocument
     after: PostDocument

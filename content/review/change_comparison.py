@@ -26,7 +26,7 @@ def compare_change(
     after: PostDocument,
     shared: SharedProps = _NOTHING_SHARED,
 ) -> tuple[Compared, str]:
-    """What differs in a change that leads from one document to another, and the kind of its field.
+    """Return what differs in a change that leads from one document to another, and the kind of its field.
 
     `shared` are the props of global modules by the ids of their instances: a document holds only what a post has of
     its own.
@@ -56,14 +56,14 @@ def compare_change(
 
 
 def replaces_shared(change: Change) -> bool:
-    """Whether a value of a post's own comes in place of the shared one, or goes."""
+    """Return whether a value of a post's own comes in place of the shared one, or goes."""
     return _OVERRIDES in change.path and (change.before is ABSENT or change.after is ABSENT)
 
 
 def effective_value(
     change: Change, value: Value, document: PostDocument, shared: SharedProps
 ) -> Value:
-    """What stands where a module has no value of its own for a post: that of the module itself."""
+    """Return what stands where a module has no value of its own for a post: that of the module itself."""
     if value is not ABSENT or _OVERRIDES not in change.path or change.module_id is None:
         return value
     own = value_at(document, change.path.replace(_OVERRIDES, ".props."))

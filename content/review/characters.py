@@ -75,7 +75,7 @@ def name_of(char: str) -> str:
 
 
 def is_unseen(char: str) -> bool:
-    """Whether a character shows nothing, or only space, and is neither a space nor a line break."""
+    """Return whether a character shows nothing, or only space, and is neither a space nor a line break."""
     return char not in _PLAIN and (ord(char) in _BLANKS or unicodedata.category(char) in _UNSEEN)
 
 
@@ -104,7 +104,7 @@ def _is_usual(char: str, before: str) -> bool:
 
 
 def _joins_emoji(char: str, before: str) -> bool:
-    """Whether it belongs to the picture before it: one person is several pictures, joined."""
+    """Return whether it belongs to the picture before it: one person is several pictures, joined."""
     if char not in "\u200d\ufe0f" or not before:
         return False
     is_picture = unicodedata.category(before) == "So" or "\U0001f3fb" <= before <= "\U0001f3ff"
@@ -164,7 +164,7 @@ def find_look_alikes(before: str, after: str) -> list[str]:
 
 
 def _is_disguised(char: str) -> bool:
-    """Whether it is drawn like an ASCII letter or digit, or is a digit of another script."""
+    """Return whether it is drawn like an ASCII letter or digit, or is a digit of another script."""
     if char.isascii():
         return False
     code = ord(char)
@@ -192,7 +192,7 @@ def _decomposed(text: str) -> list[str]:
 
 
 def _skeleton(text: str) -> str:
-    """What a hasty reader sees: the same for texts that look alike."""
+    """Return what a hasty reader sees: the same for texts that look alike."""
     if not text.isascii():
         apart = "".join(map(_apart, text))
         whole = unicodedata.normalize("NFC", "".join(c for c in apart if c not in _BELOW))
@@ -222,7 +222,7 @@ _LOOKALIKES: Final = dict(
 
 
 def address_notes(address: str) -> list[str]:
-    """What a reader of an address must know: its host in ASCII, and a name that stands before the host."""
+    """Return what a reader of an address must know: its host in ASCII, and a name that stands before the host."""
     try:
         parts = urlsplit(address)
         host, user = parts.hostname or "", parts.username

@@ -68,7 +68,7 @@ _DEEPEST: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class ValueShape:
-    """What kind of field a value is of, and the class of its nested objects."""
+    """The kind of field of a value, and the class of its nested objects."""
 
     kind: str
     nested: type[ModuleProps] | None = None

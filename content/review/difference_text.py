@@ -225,7 +225,7 @@ def _local(text: str) -> str:
 
 
 def side_text(difference: Difference, side: Side | None, references: References) -> str | None:
-    """What stands on one side, with everything in it that nobody would see; None for nothing."""
+    """Return what stands on one side, with everything in it that nobody would see; None for nothing."""
     if side is None:
         return None
     if isinstance(side, ShownReference):

@@ -1,4 +1,4 @@
-"""What a comparison finds: differences, each with its place, and the lines of text in which they stand."""
+"""The result of a comparison: differences, each with its place, and the lines of text in which they stand."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class Sink:
-    """Where a comparison is put down while it goes through two values."""
+    """Collects the differences while a comparison goes through two values."""
 
     language: str
     lines: list[DiffLine] = field(default_factory=list)
@@ -132,7 +132,7 @@ class Sink:
     count: int = 0
 
     def begin_passage(self) -> int:
-        """What is found from now on can be decided on by itself."""
+        """Return what is found from now on can be decided on by itself."""
         self.passage += 1
         return self.passage
 

@@ -1,4 +1,4 @@
-"""What a changed text says that a reader must not miss: addresses, dates, prices, numbers, denials, names."""
+"""Finds facts in a changed text that a reader must not miss: addresses, dates, prices, numbers, denials, names."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _GERMAN_NO: Final = re.compile(
 
 @lru_cache(maxsize=4)
 def find_facts(text: str, language: str) -> Spotted:
-    """What is found, each as often as it stands there. `language` is a tag like `de` or `en-GB`."""
+    """Return what is found, each as often as it stands there. `language` is a tag like `de` or `en-GB`."""
     rest = ADDRESS.sub(" ", text)
     dates, rest = _taken(_DATE, rest)
     prices, rest = _taken(_PRICE, rest)
@@ -71,7 +71,7 @@ def find_facts(text: str, language: str) -> Spotted:
 
 
 def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[str, ...], str]:
-    """What the pattern finds, and the text without it: a date's digits are no numbers as well."""
+    """Return what the pattern finds, and the text without it: a date's digits are no numbers as well."""
     found: list[str] = []
 
     def take(match: re.Match[str]) -> str:
@@ -215,7 +215,7 @@ def _figures_beside(side: ChangedText) -> list[str]:
 
 
 def _in_order(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What differs; where the same facts stand in another order, all of them."""
+    """Return what differs; where the same facts stand in another order, all of them."""
     gone, come = _between(before, after)
     if not gone and not come and list(before) != list(after):
         return [", ".join(before)], [", ".join(after)]

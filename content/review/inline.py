@@ -469,7 +469,7 @@ def _tail(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
 
 
 def _order(units: Units) -> list[str]:
-    """Where images and the like stand among the words; nothing where there are none."""
+    """Return where images and the like stand among the words; nothing where there are none."""
     return [unit.key for unit in units] if any(unit.atom for unit in units) else []
 
 

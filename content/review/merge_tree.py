@@ -23,7 +23,7 @@ class Part:
     passages: frozenset[int] = frozenset()
 
     def value(self, chosen: Collection[int]) -> Value:
-        """What stands here when these passages are taken and no others."""
+        """Return what stands here when these passages are taken and no others."""
         if self.passages.issubset(chosen):
             return cast(Value, self.after)
         if self.passages.isdisjoint(chosen):

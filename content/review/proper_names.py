@@ -98,7 +98,7 @@ def _in_line(tokens: list[str]) -> Iterator[str]:
 
 
 def _is_heading(tokens: list[str]) -> bool:
-    """Whether Most Words Have a Capital, as in titles; a line with a full stop is a sentence."""
+    """Return whether Most Words Have a Capital, as in titles; a line with a full stop is a sentence."""
     if tokens and tokens[-1] in ".!?":
         return False
     long = [token for token in tokens if len(token) > 3]

@@ -1,4 +1,4 @@
-"""What the ids in changed values stand for: collected first, looked up at once, shown by title."""
+"""Titles of what the ids in changed values refer to: collected first, looked up at once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MediaView:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What was found, by id: titles, with what tells apart those of one title."""
+    """The titles that were found, by id, with what tells apart those of one title."""
 
     media: Mapping[str, MediaView] = field(default_factory=dict)
     posts: Mapping[str, str] = field(default_factory=dict)
@@ -151,7 +151,7 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
 
 
 def shape_at(path: str, document: PostDocument) -> ValueShape:
-    """How the values of a path are compared."""
+    """Return how the values of a path are compared."""
     declared = POST_FIELDS.get(path.removeprefix("post."))
     if path.startswith("post.") and declared is not None and declared.format:
         return ValueShape(declared.format)

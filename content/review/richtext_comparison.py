@@ -46,7 +46,7 @@ def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> Pa
 
 
 def is_document(value: object) -> bool:
-    """Whether a value has the shape that is compared block by block."""
+    """Return whether a value has the shape that is compared block by block."""
     return isinstance(value, Mapping) and value.get("type") == "doc" and _has_nodes(value)
 
 
@@ -75,7 +75,7 @@ def _node(before: Node, after: Node, sink: Sink, place: Place, role: str, depth:
 
 
 def _divides(before: Node, after: Node) -> bool:
-    """Whether their children can be told apart: both hold blocks."""
+    """Return whether their children can be told apart: both hold blocks."""
     both = {kind(before), kind(after)}
     return (len(both) == 1 and both <= _CONTAINERS | {"doc"}) or both <= _LISTS or both <= _CELLS
 
@@ -206,7 +206,7 @@ def _children(before: Node, after: Node, sink: Sink, place: Place, role: str, de
 
 
 def _is_reshaped(before: Node, after: Node, parts: Sequence[Part]) -> bool:
-    """Whether cells of a table came or went, and not only whole rows."""
+    """Return whether cells of a table came or went, and not only whole rows."""
     if kind(after) == "tableRow":
         return any(part.before is ABSENT or part.after is ABSENT for part in parts)
     return kind(after) == "table" and _width(before) != _width(after)
@@ -327,7 +327,7 @@ def _context(
 
 
 def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:
-    """Whether a node stands for another one: of one family, and alike, or alone on both sides."""
+    """Return whether a node stands for another one: of one family, and alike, or alone on both sides."""
     left, right = kind(one), kind(other)
     if not _is_family(left, right):
         return False
@@ -355,7 +355,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _role(role: str, parent: Node, node: Node, index: int) -> str:
-    """Where a block stands among the others: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
+    """Return where a block stands among the others: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
     own = _own_role(parent, node, index)
     if kind(parent) == "doc":
         own = f"{index + 1} · {own}"

@@ -1,4 +1,4 @@
-"""How closely a change wants to be read. The one function that flags, sorts, offers and takes changes go by."""
+"""The risk of a change, by which changes are flagged, sorted, offered and taken."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
 
 
 def _is_loss(difference: Difference) -> bool:
-    """Whether words of a changed text are gone, and not only put in other words."""
+    """Return whether words of a changed text are gone, and not only put in other words."""
     before, after = (
         len(side.split()) if isinstance(side, str) else 0
         for side in (difference.before, difference.after)
@@ -132,7 +132,7 @@ def _is_loss(difference: Difference) -> bool:
 
 
 def _is_plain_space(difference: Difference) -> bool:
-    """Whether there are only more or fewer spaces between two words: not none, no line break, no tab."""
+    """Return whether there are only more or fewer spaces between two words: not none, no line break, no tab."""
     return all(
         isinstance(side, str) and side != "" and side.strip(" ") == ""
         for side in (difference.before, difference.after)

@@ -1,4 +1,4 @@
-"""What happened to a text, in one sentence: how much longer it is, and how many things in it changed."""
+"""Sums up the changes of a text in a sentence: how much longer it is, and how many things in it changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def summarize(comparison: Comparison) -> str:
 
 
 def length_note(path: str, before: Value, after: Value) -> str:
-    """How long a text is that search engines cut off; empty for any other."""
+    """Return how long a text is that search engines cut off; empty for any other."""
     declared = POST_FIELDS.get(path.removeprefix("post."))
     most = declared.advised_length if declared and path.startswith("post.") else None
     if most is None:

@@ -1,4 +1,4 @@
-"""Checks a change of a document as a whole: who may change what, and what may stand in a post."""
+"""Checks a change of a document as a whole: who may change what, and what may stand in a post's fields and terms."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def translation_taken(other: Post) -> RuleViolation:
 
 
 def taken_by_another(post: Post) -> RuleViolation:
-    """Which of a post's unique constraints another post holds, after the database refused it."""
+    """Return which of a post's unique constraints another post holds, after the database refused it."""
     if post.variation_of_id is not None:
         message = _("The post already has a variation %(variation)s.") % {
             "variation": post.variation

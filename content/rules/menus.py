@@ -1,4 +1,4 @@
-"""What may stand in a menu."""
+"""Rules of menus and their items."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
 
 
 def _url_of(value: object, path: str) -> str:
-    """Where a custom item leads; empty for a heading over other items."""
+    """Return where a custom item leads; empty for a heading over other items."""
     if value == "":
         return ""
     address = safe_href(value)

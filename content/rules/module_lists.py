@@ -1,4 +1,4 @@
-"""What may stand in the list of modules of a stored group, whatever a door let through."""
+"""Rules of the list of modules of a stored group, wherever it came in."""
 
 from __future__ import annotations
 

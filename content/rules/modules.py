@@ -1,4 +1,4 @@
-"""What may stand in a post's modules, and what a lock holds."""
+"""Rules of the modules of a post and of their values, and of locks."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def _of_module(module: ModuleDocument) -> Iterator[NamedReference]:
 def _of_props(
     props: type[ModuleProps], values: Mapping[str, object], where: str, depth: int = 0
 ) -> Iterator[NamedReference]:
-    """What is stored can be older than its definition: what does not fit is passed over."""
+    """Yield what is stored can be older than its definition: what does not fit is passed over."""
     known = props_of(props)
     for name, value in values.items():
         prop = known.get(name)

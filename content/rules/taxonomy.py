@@ -1,4 +1,4 @@
-"""What a taxonomy term may be, and where it may stand."""
+"""Rules of taxonomy terms and of their place in the tree."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _ancestors(term: Term) -> list[Term]:
 
 
 def _levels_of(term: Term) -> int:
-    """How many levels a term has with those below it."""
+    """Return how many levels a term has with those below it."""
     level, depth = [term.pk], 0
     while level and depth <= MAX_TERM_DEPTH:
         level = list(Term.objects.filter(parent_id__in=level).values_list("pk", flat=True))

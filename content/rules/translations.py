@@ -1,4 +1,4 @@
-"""What of a module a translation has of its own: the text. Everything else is the source's."""
+"""Rules of translated modules: the text is their own, everything else is the source's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def translated_modules(
 
 
 def changes_text_only(prop: Prop | None, before: Value, after: Value) -> bool:
-    """Whether a change of a prop leaves alone what is not translated in it, however deep.
+    """Return whether a change of a prop leaves alone what is not translated in it, however deep.
 
     Items of a list may be moved and removed with what they hold; new ones have defaults where no text stands.
     """

@@ -1,4 +1,4 @@
-"""What a URL pattern may look like."""
+"""Rules of URL patterns."""
 
 from __future__ import annotations
 

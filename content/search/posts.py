@@ -31,7 +31,7 @@ def search_posts(posts: QuerySet[Post], words: str, locale: str | None = None) -
 
 
 def order_by_rank(posts: QuerySet[Post]) -> QuerySet[Post]:
-    """What `matching` found, the best first; of equals the newest change."""
+    """Return what `matching` found, the best first; of equals the newest change."""
     return posts.order_by(f"-{search.RANK}", "-updated_at", "id")
 
 
@@ -88,7 +88,7 @@ def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -
 
 
 def texts_of(post: Post, *weights: SearchWeight) -> list[str]:
-    """What stands in the declared fields of a post that count that much in search."""
+    """Return what stands in the declared fields of a post that count that much in search."""
     return [
         str(getattr(post, field.column) or "")
         for field in POST_FIELDS.values()

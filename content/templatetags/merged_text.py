@@ -20,7 +20,7 @@ _HIDDEN = '<span class="visually-hidden">'
 
 @register.filter
 def merged(segments: Iterable[Segment]) -> SafeString:
-    """What stays, what goes and what comes; the middle of a long unchanged stretch is folded away.
+    """Return what stays, what goes and what comes; the middle of a long unchanged stretch is folded away.
 
     Characters that nobody sees are written by name; white space that is all of a change is drawn.
     """
@@ -31,7 +31,7 @@ def merged(segments: Iterable[Segment]) -> SafeString:
 
 @lru_cache
 def _begins(_language: str | None) -> Mapping[str, str]:
-    """What stands before the words of a change, in the language of now."""
+    """Return what stands before the words of a change, in the language of now."""
     words = {"inserted": ("ins", gettext("inserted:")), "removed": ("del", gettext("removed:"))}
     return {kind: f"<{tag}>{_HIDDEN}[{escape(said)} </span>" for kind, (tag, said) in words.items()}
 

@@ -1,4 +1,4 @@
-"""What the templates of modules and pages need beyond Django's own filters."""
+"""Template tags and filters for modules and pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def richtext(document: object, heading_ids: object = None) -> SafeString:
 
 @register.filter
 def has_text(document: object) -> bool:
-    """Whether a rich-text document shows anything."""
+    """Return whether a rich-text document shows anything."""
     content = document.get("content") if isinstance(document, dict) else None
     return bool(content) and content != [{"type": "paragraph"}]
 

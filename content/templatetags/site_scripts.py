@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.inclusion_tag("site/scripts.html")
 def site_scripts(is_uncounted: object = None, submission: object = None) -> dict[str, object]:
-    """What a page loads: the lines that look for staff, and what counts visits where that is switched on.
+    """Return what a page loads: the lines that look for staff, and what counts visits where that is switched on.
 
     The answer to a form is part of the visit that sent it: it is no view of its own.
     """
@@ -26,6 +26,6 @@ def site_scripts(is_uncounted: object = None, submission: object = None) -> dict
 
 @register.simple_tag
 def asks_for_consent(is_uncounted: object = None) -> bool:
-    """Whether the page asks its visitors before it counts them. A preview counts nobody."""
+    """Return whether the page asks its visitors before it counts them. A preview counts nobody."""
     env = settings.CMS_ENV
     return env.analytics_tracking and env.analytics_consent and not is_uncounted

@@ -47,7 +47,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
 
 
 def present_author(writer: Actor, agent_id: str | None) -> JsonObject:
-    """Who the author is, where it is another than the one that the call named."""
+    """Return who the author is, where it is another than the one that the call named."""
     if not agent_id or writer.agent_id == agent_id:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""What a post may be made of: post types and modules."""
+"""Tools that list post types and modules."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ _MOMENTS: Final = ("createdAt", "publishedAt")
 
 
 def _rest(wire: presenters.Wire, layers: dict[str, Row]) -> JsonObject:
-    """What else a list shows over REST."""
+    """Return what else a list shows over REST."""
     rest: JsonObject = {name: wire[name] for name in _MORE}
     rest |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
     rest |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}

@@ -105,7 +105,7 @@ def _place(place: GroupModule, index: int, full: bool) -> JsonObject:
 
 
 def _start_props(place: GroupModule) -> JsonObject:
-    """What a module made here starts with; as it was written where the definition has moved on since."""
+    """Return what a module made here starts with; as it was written where the definition has moved on since."""
     try:
         return place.full_props()
     except RuleViolation:

@@ -162,7 +162,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
 
 
 def _rejection(one: EarlierRejection) -> JsonObject:
-    """What a person rejected on the path before, and why."""
+    """Return what a person rejected on the path before, and why."""
     wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
     return {**wire, "same": True} if one.is_same else wire
 

@@ -1,4 +1,4 @@
-"""What the tools that read posts and revisions promise to answer. What is optional is left out, never null."""
+"""Results of the tools that read posts and revisions. Optional keys are left out, never null."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tools promise to answer, where the shape is stable. What is optional is left out, never null."""
+"""Results of tools whose shape is stable. Optional keys are left out, never null."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the live content of a post was."""
+"""Tools that read revisions of the live content of a post."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class SetTerms(Staging):
 
 
 def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonObject:
-    """What every staging tool answers; of the writer what the caller would not expect."""
+    """Return what every staging tool answers; of the writer what the caller would not expect."""
     return {
         "postId": str(staged.post.pk),
         "layer": staged.layer.value,

@@ -1,4 +1,4 @@
-"""What the tools of translations promise to answer. What is optional is left out, never null."""
+"""Results of the tools of translations. Optional keys are left out, never null."""
 
 from __future__ import annotations
 

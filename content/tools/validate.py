@@ -64,7 +64,7 @@ def _of_module(name: str, props: Mapping[str, Json]) -> dict[str, list[str]]:
 
 
 def _of_module_within(name: str, given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What the one tool that names a type and its props at once would say of them too."""
+    """Return what the one tool that names a type and its props at once would say of them too."""
     type_ = given.get("moduleType")
     if name != "add_module_to_post_ai_review":
         return {}

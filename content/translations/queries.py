@@ -17,7 +17,7 @@ _COLUMNS: Final = ("pk", "type", "locale", "title", "status", "translation_group
 
 @dataclass(frozen=True, slots=True)
 class MatrixFilter:
-    """What to show; empty is everything. `state` is one of `STATES`, in `locale` where one is named."""
+    """The filter of the table; empty is everything. `state` is one of `STATES`, in `locale` where one is named."""
 
     words: str = ""
     type: str = ""

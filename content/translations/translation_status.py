@@ -1,4 +1,4 @@
-"""How a translation stands to what it was made from: which of its values are older than the source's."""
+"""Compares a translation with what it was made from: which of its values are older than the source's."""
 
 from __future__ import annotations
 
@@ -119,5 +119,5 @@ def _state(
 
 
 def _is_here(path: str, placed: set[str]) -> bool:
-    """Whether the translation still has what the path leads to."""
+    """Return whether the translation still has what the path leads to."""
     return not path.startswith("modules.") or path.split(".")[1] in placed

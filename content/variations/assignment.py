@@ -1,4 +1,4 @@
-"""Which arm of a test a visitor is shown: told from facts of the request alone, so that nothing has to be stored."""
+"""Assigns a visitor to an arm of a test by facts of the request alone, so that nothing has to be stored."""
 
 from __future__ import annotations
 

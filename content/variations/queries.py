@@ -24,7 +24,7 @@ def running_arms() -> Subquery:
 
 
 def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
-    """What `running_arms` found, by name."""
+    """Return what `running_arms` found, by name."""
     arms = [Arm(UUID(id_), name, weight) for id_, name, weight in rows or ()]
     return sorted(arms, key=lambda arm: arm.name)
 

@@ -117,7 +117,7 @@ def objects_in(value: Json) -> list[JsonObject]:
 
 
 def _field(data: Mapping[str, str], key: str) -> JsonObject:
-    """What one card says, without what its type does not have."""
+    """Return what one card says, without what its type does not have."""
     field: JsonObject = {name: data.get(f"{name}-{key}", "").strip() for name in _TEXTS}
     field["required"] = data.get(f"required-{key}", "") in ("on", "true")
     if field["type"] == "select":
@@ -134,7 +134,7 @@ def _field(data: Mapping[str, str], key: str) -> JsonObject:
 
 
 def _has(field: JsonObject, name: str) -> bool:
-    """Whether a field of this type may have lengths, or a pattern."""
+    """Return whether a field of this type may have lengths, or a pattern."""
     return field["type"] in MAX_LENGTHS and (name != "pattern" or field["type"] != "textarea")
 
 
@@ -208,7 +208,7 @@ def cards(
 
 
 def _said(part: str, sentences: Sequence[str]) -> list[str]:
-    """What was refused of a part of a field, with the label that the card shows."""
+    """Return what was refused of a part of a field, with the label that the card shows."""
     label = str(_LABELS.get(part.partition(".")[0], ""))
     if not label:
         return list(sentences)

@@ -28,7 +28,7 @@ _LONG: Final = 100_000
 
 
 def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -> dict[str, object]:
-    """What the page shows: the fields that are stored, or as the button that was pressed leaves them."""
+    """Return what the page shows: the fields that are stored, or as the button that was pressed leaves them."""
     problem, said = "", ""
     rows: list[JsonObject] = list(row.fields)
     if request.method == "POST":

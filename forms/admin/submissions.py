@@ -1,4 +1,4 @@
-"""What visitors sent: to read, and to delete."""
+"""Admin page of submissions: to read, and to delete."""
 
 from __future__ import annotations
 

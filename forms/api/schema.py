@@ -109,7 +109,7 @@ FORM_LIST: Final = list_of(described(FormAnswer), "Forms by slug and locale.")
 
 
 class FormChange(TypedDict):
-    """What of a form can be written; what is absent stays. What else a GET answers may be sent back as it was."""
+    """Changes of a form; what is absent stays. What else a GET answers may be sent back as it was."""
 
     id: NotRequired[IdText]
     slug: NotRequired[Slug]
@@ -155,7 +155,7 @@ class FormSubmittedAnswer(Answer):
 
 
 class FormSubmissionAnswer(Answer):
-    """What a visitor sent."""
+    """A submission by a visitor."""
 
     id: UUID
     form_slug: str

@@ -27,7 +27,7 @@ _BATCH: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class SubmissionReceipt:
-    """What the visitor is told. Of one that filled the field for programs, nothing was kept."""
+    """The receipt for the visitor. Of a submission that filled the field for programs, nothing was kept."""
 
     id: UUID
     success_message: str

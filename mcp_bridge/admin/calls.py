@@ -246,7 +246,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
 
     @admin.display(description=gettext_lazy("Outcome"))
     def outcome(self, call: McpCall) -> SafeString:
-        """How it ended, and beneath it how long it took."""
+        """Return how it ended, and beneath it how long it took."""
         look, text = ("succeeded", "ok") if call.ok else ("failed", call.error_code or "failed")
         return format_html(
             '<span class="badge badge-{}">{}</span> <span class="quiet">{} ms</span>',

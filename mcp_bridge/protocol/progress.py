@@ -22,7 +22,7 @@ _MAX_QUEUED_STEPS: Final = 32
 
 
 class ProgressSession(Protocol):
-    """What sends a step to the client, if it gave a token to send it under."""
+    """Sends a step to the client, if it gave a token to send it under."""
 
     async def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None

@@ -199,7 +199,7 @@ PROMPTS = {prompt.name: prompt for prompt in ALL_PROMPTS}
 
 
 class PromptHandlers(TypedDict):
-    """What the protocol server takes for prompts."""
+    """The handlers of the protocol server for prompts."""
 
     on_list_prompts: Callable[..., Any]
     on_get_prompt: Callable[..., Any]

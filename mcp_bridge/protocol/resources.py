@@ -113,7 +113,7 @@ TEMPLATES: tuple[ResourceSource, ...] = (
 
 
 class ResourceHandlers(TypedDict):
-    """What the protocol server takes for resources."""
+    """The handlers of the protocol server for resources."""
 
     on_list_resources: Callable[..., Any]
     on_list_resource_templates: Callable[..., Any]

@@ -66,7 +66,7 @@ def check_page(request: HttpRequest) -> HttpResponse:
 
 
 def _lacks(check: FileCheck | None) -> list[Lack]:
-    """What the check missed, by the file that it belongs to. What is deleted since lacks nothing."""
+    """Return what the check missed, by the file that it belongs to. What is deleted since lacks nothing."""
     if check is None:
         return []
     missing: dict[str, list[str]] = {}

@@ -28,7 +28,7 @@ def _percent(label: Any, help_text: Any = "") -> forms.FloatField:
 
 
 class EditForm(DescriptionForm):
-    """What a file says of itself; a field more for each further language, `alt_de`."""
+    """The form of a file's metadata; a field more for each further language, `alt_de`."""
 
     is_decorative = forms.ChoiceField(
         label=gettext_lazy("What it is for"),
@@ -130,7 +130,7 @@ class EditForm(DescriptionForm):
         return self._value(name, self.data[f"initial-{name}"])
 
     def _value(self, name: str, raw: object) -> object:
-        """What a field reads, however lines end; what it cannot read, as it is."""
+        """Return what a field reads, however lines end; what it cannot read, as it is."""
         try:
             value = self.fields[name].to_python(raw)
         except forms.ValidationError:
@@ -177,7 +177,7 @@ class DeleteForm(forms.Form):
 
 
 def initial_of(asset: Asset) -> dict[str, Any]:
-    """What the form of a file starts with."""
+    """Return what the form of a file starts with."""
     return {
         "alt_text": asset.alt_text,
         **{f"{ALT}{locale}": asset.alt_texts.get(locale, "") for locale, _ in other_languages()},

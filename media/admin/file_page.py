@@ -95,7 +95,7 @@ _RATIOS: Final = ("16:9", "4:3", "3:2", "1:1", "4:5")
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How a page that crops the image to a shape shows it."""
+    """A preview of the image on a page that crops it to a shape."""
 
     name: str
     ratio: str

@@ -63,7 +63,7 @@ class Chip:
 
 
 def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]:
-    """What the page shows beside what Django's list does. No query of its own."""
+    """Return what the page shows beside what Django's list does. No query of its own."""
     rows: QuerySet[Any] = listed.result_list
     # By the numbers that Django's list knows its columns by.
     orders = [

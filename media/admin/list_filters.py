@@ -1,4 +1,4 @@
-"""What the library can be narrowed to."""
+"""Filters of the media library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scripts of the media pages ask for: files that come in one by one, their state, and their words."""
+"""Endpoints for the scripts of the media pages: files that come in one by one, their state, and their words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _YES: Final = "1"
 
 
 def upload_limits() -> dict[str, str]:
-    """What lists of uploads need to know before a file is sent."""
+    """Return what lists of uploads need to know before a file is sent."""
     most = settings.CMS_ENV.media_max_bytes
     return {"upload_bytes": str(most), "upload_limit": f"{most / 1024 / 1024:g}"}
 
@@ -73,7 +73,7 @@ def upload(request: HttpRequest) -> JsonResponse:
 @require_safe
 @_answers_json
 def states(request: HttpRequest) -> JsonResponse:
-    """How far the sizes of the files `ids` are, by id; what is not there any more is left out."""
+    """Return how far the sizes of the files `ids` are, by id; what is not there any more is left out."""
     require(request, "media.view")
     ids = request.GET.get("ids", "").split(",")[:_MOST_ASKED]
     found = load_assets(ids)

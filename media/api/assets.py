@@ -45,7 +45,7 @@ class FocalPointChange(Body):
 
 
 class MediaChanges(Body):
-    """What to change of a file; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a file; what is absent stays. Other keys that a GET answers are ignored."""
 
     alt_text: Words | None = Field(
         None,
@@ -63,7 +63,7 @@ class MediaChanges(Body):
 
 
 class VariantsAsked(Body):
-    """What the variants are for: `light` makes the usual ones again."""
+    """The theme of the variants to make: `light` makes the usual ones again."""
 
     theme: Literal["light", "dark"]
 
@@ -80,7 +80,7 @@ class ListQuery(Body):
 
 
 class DeleteQuery(Body):
-    """Whether to delete what is in use."""
+    """The query of a deletion: whether to delete what is in use."""
 
     force: YesOrNo | None = None
 

@@ -23,7 +23,7 @@ _ROWS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one layer of a holder used, and what it uses now."""
+    """The files that one layer of a holder used, and those that it uses now."""
 
     kind: str
     id: UUID

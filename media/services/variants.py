@@ -73,7 +73,7 @@ def wake_renderer(asset_id: UUID, theme: str) -> None:
 
 
 def dark_status(asset: Asset) -> str:
-    """How far the dark variants are: none, processing, ready or failed. One query, unless they are there."""
+    """Return how far the dark variants are: none, processing, ready or failed. One query, unless they are there."""
     work = VariantWork.objects.filter(asset=asset, theme=Theme.DARK).first()
     if work is not None:
         return AssetStatus.FAILED if work.is_given_up else AssetStatus.PROCESSING

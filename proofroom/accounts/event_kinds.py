@@ -1,4 +1,4 @@
-"""What is recorded of accounts and tokens."""
+"""Kinds of events of accounts and tokens."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: object) -> User:
-        """What `manage.py createsuperuser` calls: an account with the role admin."""
+        """Return what `manage.py createsuperuser` calls: an account with the role admin."""
         return self.create_user(
             email, password, username=str(extra.get("username", "")), role=Role.ADMIN
         )
@@ -113,7 +113,7 @@ class User(AbstractBaseUser):
         return self.can_log_in
 
     def get_session_auth_hash(self) -> str:
-        """What a session is bound to: with the password also the role and the epoch, so that another one of
+        """Return what a session is bound to: with the password also the role and the epoch, so that another one of
         either ends every session at once, and an account that comes back brings none."""
         return self._bound(super().get_session_auth_hash())
 
@@ -132,7 +132,7 @@ class User(AbstractBaseUser):
 
 
 class AccountToken(models.Model):
-    """What a program comes in with, bound to an account. The secret itself is never stored.
+    """A token of a program, bound to an account. The secret itself is never stored.
 
     `role` is what the account had when the token was made: with another role the token is dead.
     """
@@ -167,7 +167,7 @@ class AccountToken(models.Model):
 
 
 class ApiToken(AccountToken):
-    """What a program calls the API with in a person's name."""
+    """A token for the API in a person's name."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     permissions = models.JSONField(default=list)

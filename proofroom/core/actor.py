@@ -1,4 +1,4 @@
-"""Who does something, and through which door. Every service takes one."""
+"""The actor: somebody who does something, and the door it came through. Every service takes one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Via = Literal["admin", "api", "mcp", "agent", "command", "system", "site"]
 
 
 class ActorUser(Protocol):
-    """What an actor needs to know of a user."""
+    """The properties of a user that an actor needs."""
 
     pk: int
     email: str

@@ -31,7 +31,7 @@ def line(cells: Iterable[Json]) -> str:
 
 
 def _cell(value: Json) -> str | int | float:
-    """What a spreadsheet shows as it is: a text that would begin a formula gets an apostrophe before it."""
+    """Return what a spreadsheet shows as it is: a text that would begin a formula gets an apostrophe before it."""
     if value is None:
         return ""
     if isinstance(value, bool):

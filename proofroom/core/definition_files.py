@@ -41,7 +41,7 @@ class DefinitionPart(BaseModel):
 
 
 class FileDefinition(DefinitionPart):
-    """What a whole file says."""
+    """The content of a whole file."""
 
     id: str = Field(pattern=ID_PATTERN, max_length=ID_MAX)
 
@@ -53,7 +53,7 @@ Reader = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a file, or a field of it, cannot be used."""
+    """The reason why a file, or a field of it, cannot be used."""
 
     file: Path
     field: str
@@ -62,7 +62,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue(Generic[D]):
-    """What the folders held at one moment; `stamps` are the files and when each was last changed."""
+    """The content of the folders at one moment; `stamps` are the files and when each was last changed."""
 
     definitions: Mapping[str, D]
     files: Mapping[str, Path]
@@ -71,7 +71,7 @@ class Catalogue(Generic[D]):
 
 
 class Unreadable(Exception):
-    """What is wrong with a file, as pairs of field and reason."""
+    """The faults of a file, as pairs of field and reason."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__(problems)
@@ -106,7 +106,7 @@ class DefinitionFiles(Generic[D]):
         return self.catalogue().definitions.get(id_)
 
     def catalogue(self) -> Catalogue[D]:
-        """What the folders hold: read once, and in DEBUG again whenever a file changed."""
+        """Return what the folders hold: read once, and in DEBUG again whenever a file changed."""
         with self._lock:
             found = self._catalogue
             if found is None or (settings.DEBUG and found.stamps != self._stamps()):
@@ -119,7 +119,7 @@ class DefinitionFiles(Generic[D]):
             self._catalogue = None
 
     def folders(self) -> list[Path]:
-        """Where definitions are looked for, later ones winning."""
+        """Return where definitions are looked for, later ones winning."""
         found = [Path(app.path) / self.folder for app in apps.get_app_configs()]
         further = self.further()
         if further is not None:
@@ -211,7 +211,7 @@ def from_yaml(text: str, field: str = "file") -> object:
 
 
 def _yaml_fault(error: Exception) -> str:
-    """What is wrong and where, without the line itself: it may hold a key."""
+    """Return what is wrong and where, without the line itself: it may hold a key."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark

@@ -1,4 +1,4 @@
-"""What is recorded of the log itself."""
+"""Kinds of events of the log itself."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class ContentVersion(models.Model):
 
 
 class QueueFailure(models.Model):
-    """Why messages to workers could not be queued; gone when one is queued again.
+    """A reason why messages to workers could not be queued; gone when one is queued again.
 
     One row for each kind of error. `text` is what it said last, without secrets.
     """

@@ -1,4 +1,4 @@
-"""Which types of posts there are, for apps that stand below the one that defines them."""
+"""The types of posts, for apps that stand below the one that defines them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Program:
 
 
 class Terminal(Protocol):
-    """Where output goes."""
+    """Prints the output of programs."""
 
     def write(self, text: str, /) -> object: ...
     def flush(self) -> None: ...

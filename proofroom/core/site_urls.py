@@ -53,7 +53,7 @@ def llms_path(locale: str) -> str:
 
 
 def markdown_path(path: str) -> str:
-    """Where a page is as Markdown: `/about.md`, and `/index.html.md` for the home page. No slug has a dot."""
+    """Return where a page is as Markdown: `/about.md`, and `/index.html.md` for the home page. No slug has a dot."""
     return f"{path}{_HOME if path.endswith('/') else ''}{_MARKDOWN}"
 
 

@@ -17,6 +17,6 @@ _CHANGED: Final = (
 
 
 def words() -> Iterator[str]:
-    """What happens, by the names of events, and what is said of changes that have no event of their own."""
+    """Yield what happens, by the names of events, and what is said of changes that have no event of their own."""
     yield from (kind.label for kind in all_kinds())
     yield from (*_DONE, *_CHANGED)

@@ -152,7 +152,7 @@ def Url(*, default: str = "", translatable: bool = False, label: str = "", help:
 
 
 def Link(*, default: str = "", translatable: bool = True, label: str = "", help: str = "") -> Any:
-    """Where a button leads: a path, an anchor or an address.
+    """Return where a button leads: a path, an anchor or an address.
 
     Translatable, for a page of the site has another path in each language.
     """

@@ -1,4 +1,4 @@
-"""What modules have in common that show other posts: chosen ones, or the newest of a type."""
+"""The base of modules that show other posts: chosen ones, or the newest of a type."""
 
 from __future__ import annotations
 

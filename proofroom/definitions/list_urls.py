@@ -1,4 +1,4 @@
-"""Where the pages are that list posts, and their feeds: by the definitions alone, whatever is published."""
+"""Addresses of the pages that list posts, and of their feeds: by the definitions alone, whatever is published."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def listings(locale: str) -> dict[str, str]:
 
 
 def list_title(type: str) -> str:
-    """What the page that lists a type is called, in the language that is active."""
+    """Return what the page that lists a type is called, in the language that is active."""
     definition = post_types.get(type)
     if definition is None:
         return type

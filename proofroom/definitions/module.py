@@ -41,7 +41,7 @@ Scope = Literal["local", "global", "static"]
 
 @dataclass(frozen=True, slots=True)
 class AIGuidance:
-    """What an author, human or model, should know to choose the module well."""
+    """Advice for authors, human or model, on choosing the module well."""
 
     layout_roles: tuple[str, ...]
     use_when: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Module:
     def as_markdown(
         cls, props: Mapping[str, Json], media: Media | None = None, *, level: int = 2
     ) -> str:
-        """What the template shows, as Markdown; "" where it shows nothing. Must not query.
+        """Return what the template shows, as Markdown; "" where it shows nothing. Must not query.
 
         `props` are complete, `media` is that of templates, `level` that of the module's heading.
         """
@@ -177,14 +177,14 @@ def markdown_of(
 
 
 def own_scope(type_name: str) -> Scope:
-    """What a module is that is not shared: local, or static where its definition allows no other."""
+    """Return what a module is that is not shared: local, or static where its definition allows no other."""
     found = modules.get(type_name)
     scopes = found.allowed_scopes if found is not None else ()
     return "static" if "static" in scopes and "local" not in scopes else "local"
 
 
 def excluded_because(module: type[Module], post_type: str) -> str | None:
-    """Why the module refuses to stand in posts of that type; None if it may."""
+    """Return why the module refuses to stand in posts of that type; None if it may."""
     if module.allowed_post_types and post_type not in module.allowed_post_types:
         return f"{module.name} is only for {', '.join(module.allowed_post_types)}"
     return None

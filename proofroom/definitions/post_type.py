@@ -25,7 +25,7 @@ class TaxonomyUse:
 
 
 class SeoDefaults(TypedDict, total=False):
-    """What a new post starts with."""
+    """The search settings that a new post starts with."""
 
     noindex: bool
     nofollow: bool
@@ -107,7 +107,7 @@ def translatable_custom_fields(post_type: str) -> set[str]:
 
 
 def why_excluded(post_type: str, module_type: str) -> str | None:
-    """Why a module may not stand in posts of the type; None if it may."""
+    """Return why a module may not stand in posts of the type; None if it may."""
     definition, module = find_post_type(post_type), modules.get(module_type)
     if module is None:
         return f"no module named {module_type!r}"

@@ -1,4 +1,4 @@
-"""What a class of props looks like from outside: its fields by wire name, and its JSON Schema."""
+"""Describes a class of props: its fields by wire name, and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _prop(props: type[ModuleProps], name: str, info: FieldInfo) -> Prop:
 
 
 def option_label(value: object) -> str:
-    """What people read for a value to choose from; pages say it in the reader's language."""
+    """Return what people read for a value to choose from; pages say it in the reader's language."""
     return str(value).replace("-", " ").capitalize()
 
 

@@ -1,4 +1,4 @@
-"""What a single value must satisfy beyond its JSON type, by field type.
+"""Rules of a single value beyond its JSON type, by field type.
 
 Each check takes the value that pydantic accepted and returns the value to store, or raises
 `PydanticCustomError` with a sentence for the person (or model) that wrote it.

@@ -1,1 +1,1 @@
-"""Where editors work: the admin pages of posts, review, inbox, translations, menus and terms."""
+"""The admin pages of editors: posts, review, inbox, translations, menus and terms."""

@@ -1,4 +1,4 @@
-"""What is recorded of webhooks, workflows and what they send."""
+"""Kinds of events of webhooks, workflows and their deliveries."""
 
 from __future__ import annotations
 

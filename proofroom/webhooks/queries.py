@@ -98,7 +98,7 @@ def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = Non
 
 @dataclass(frozen=True, slots=True)
 class VisibleRequest:
-    """What people see of the request of a delivery. `withheld` says why there is no body to show."""
+    """The request of a delivery as people see it. `withheld` says why there is no body to show."""
 
     host: str
     body: str | None

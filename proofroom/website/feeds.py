@@ -1,4 +1,4 @@
-"""RSS 2.0 of the newest posts of a type in a locale (rssboard.org/rss-specification)."""
+"""RSS 2.0 of the newest posts of a type in a locale (rssboard.org/rss-specification), and links to it."""
 
 from __future__ import annotations
 

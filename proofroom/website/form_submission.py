@@ -1,4 +1,4 @@
-"""What became of a form that a visitor sent, for the page that answers it."""
+"""The result of a form that a visitor sent, for the page that answers it."""
 
 from __future__ import annotations
 

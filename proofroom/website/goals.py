@@ -1,4 +1,4 @@
-"""What visitors reached on the pages of the site, such as a form that was taken, told to apps above content."""
+"""Goals that visitors reached on the pages of the site, such as a form that was taken, told to apps above content."""
 
 from __future__ import annotations
 

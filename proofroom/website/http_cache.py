@@ -26,7 +26,7 @@ _QUALITY: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\Z")
 
 
 def prefers_markdown(accept: str) -> bool:
-    """Whether Markdown is wanted more than HTML; as much counts only where Markdown is named."""
+    """Return whether Markdown is wanted more than HTML; as much counts only where Markdown is named."""
     ranges = _ranges(accept[:_LONGEST])
     markdown, html = _quality(ranges, "text/markdown"), _quality(ranges, "text/html")
     return markdown > html or (markdown == html > 0 and "text/markdown" in ranges)
@@ -45,7 +45,7 @@ def _ranges(accept: str) -> dict[str, float]:
 
 
 def _quality(ranges: dict[str, float], type_: str) -> float:
-    """What the most specific range says of a type."""
+    """Return what the most specific range says of a type."""
     for name in (type_, f"{type_.partition('/')[0]}/*", "*/*"):
         if name in ranges:
             return ranges[name]
@@ -57,7 +57,7 @@ MAX_AGE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What a page is sent as. A `chosen` one is the answer to what the visitor accepts, at an address of several."""
+    """The form of a page. A `chosen` one is the answer to what the visitor accepts, at an address of several."""
 
     content_type: str
     name: str = ""
@@ -132,7 +132,7 @@ def _rendered(
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
-    """What a caller gets who has asked too often; None for everybody else. Counts the hit."""
+    """Return what a caller gets who has asked too often; None for everybody else. Counts the hit."""
     address = client_address(request)
     count = None if is_allowed_freely(address) else HitCount("public", address)
     if count is None or not count.is_over:

@@ -1,4 +1,4 @@
-"""What lists, feeds and the search page read of posts. Published ones only; one query each."""
+"""Queries of lists, feeds and the search page. Published posts only; one query each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofroom.website.rendering import RenderableModule
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many posts a listing has in a locale, and what its term is called there."""
+    """The number of posts that a listing has in a locale, and the title of its term there."""
 
     locale: str
     posts: int

@@ -1,4 +1,4 @@
-"""What search engines and other sites are told of a page."""
+"""Meta tags of a page, for search engines and other sites, and its description."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST: Final = 160
 
 
 def description_of(post: Post, items: Sequence[RenderableModule]) -> str:
-    """What its authors wrote for that, else the first words of the page, else the title."""
+    """Return what its authors wrote for that, else the first words of the page, else the title."""
     written = one_line(post.meta_description or "") or one_line(post.excerpt)
     return written or first_words(" ".join(_texts(post, items))) or post.title
 
@@ -105,7 +105,7 @@ def canonical_of(post: Post) -> str:
 
 
 def is_original(post: Post) -> bool:
-    """Whether the post is to be found at its own address, be it said or not."""
+    """Return whether the post is to be found at its own address, be it said or not."""
     return canonical_of(post) == absolute(post.path)
 
 

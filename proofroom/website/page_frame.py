@@ -1,4 +1,4 @@
-"""What every page of the site has around its content: menus, languages, the name of the site."""
+"""The frame of every page of the site: menus, languages, the name of the site."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _language_of(locale: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What every page has around its content."""
+    """The data that every page has around its content."""
 
     place: PageLocation
     menus: dict[str, MenuItems]

@@ -36,7 +36,7 @@ _FACTS: Final = ["cms/modules/facts.css"]
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What the page of a post shows: live, or as a layer has it. `preview` names the layer then.
+    """The content of the page of a post: live, or as a layer has it. `preview` names the layer then.
 
     One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
     """
@@ -120,7 +120,7 @@ def _is_on(items: Sequence[RenderableModule], submission: SubmissionResult | Non
 
 
 def missing_page(locale: str) -> str:
-    """What stands at an address without a page. Two queries."""
+    """Return what stands at an address without a page. Two queries."""
     around = load_surroundings(PageLocation("", locale))
     with use_template_language(locale):
         return render_to_string(

@@ -40,7 +40,7 @@ module_sources: ExtensionPoint[ModuleSource] = ExtensionPoint()
 
 @dataclass(frozen=True, slots=True)
 class PostCard:
-    """What templates show of another post. The files that `custom` names are in `media`."""
+    """Another post as templates show it. The files that `custom` names are in `media`."""
 
     id: str
     type: str
@@ -81,7 +81,7 @@ MAX_POSTS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What to load. `named` has what the fields of each registered source name, by the source's name."""
+    """The data to load. `named` has what the fields of each registered source name, by the source's name."""
 
     media: set[str] = field(default_factory=set)
     post_ids: dict[UUID, None] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Needs:
 
 
 def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
-    """What the page of a post needs, whatever is stored in its modules."""
+    """Return what the page of a post needs, whatever is stored in its modules."""
     needs = Needs()
     sources = {source.field: source.name for source in module_sources}
     for item in items:
@@ -131,7 +131,7 @@ def _ids(text: str) -> Iterator[UUID]:
 
 @dataclass(frozen=True, slots=True)
 class PageData:
-    """What was loaded for a page. `sources` is by the names that apps above content registered."""
+    """The data that was loaded for a page. `sources` is by the names that apps above content registered."""
 
     around: Surroundings
     media: Mapping[str, SiteImage]

@@ -31,7 +31,7 @@ _MODULE: Final = re.compile(
 
 
 def marks_of(changes: Changes) -> dict[str, tuple[str, ...]]:
-    """What happened to each module that is still there, by its id: any of `WORDS`, each once."""
+    """Return what happened to each module that is still there, by its id: any of `WORDS`, each once."""
     found: dict[str, dict[str, None]] = {}
     for change in changes:
         if change.module_id is not None and change.kind in WORDS:

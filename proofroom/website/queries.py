@@ -1,4 +1,4 @@
-"""What the public site reads. Published, approved, undeleted posts only, in a fixed number of queries."""
+"""Queries of the public site. Published, approved, undeleted posts only, in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
 
 
 def is_published_at(path: str, locale: str) -> bool:
-    """Whether there is a page to lead visitors to."""
+    """Return whether there is a page to lead visitors to."""
     return _at(path, locale).exists()
 
 

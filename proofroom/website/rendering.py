@@ -43,19 +43,19 @@ def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Js
 
 
 def shows_breadcrumb(items: Sequence[RenderableModule]) -> bool:
-    """Whether a module shows the way to the page, so that the page must not."""
+    """Return whether a module shows the way to the page, so that the page must not."""
     definitions = (modules.get(item.type) for item in items)
     return any(definition.shows_breadcrumb for definition in definitions if definition is not None)
 
 
 def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
-    """Whether the first module shows the page's `h1`, so that the page must not."""
+    """Return whether the first module shows the page's `h1`, so that the page must not."""
     definition = modules.get(items[0].type) if items else None
     return definition is not None and definition.opens_page
 
 
 def stylesheets_of(items: Sequence[RenderableModule]) -> list[str]:
-    """What the modules need beside the site's own stylesheet: each file once, in the order of the page."""
+    """Return what the modules need beside the site's own stylesheet: each file once, in the order of the page."""
     definitions = (modules.get(item.type) for item in items)
     named = (definition.stylesheet for definition in definitions if definition is not None)
     return list(dict.fromkeys(name for name in named if name))

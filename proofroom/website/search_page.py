@@ -82,7 +82,7 @@ def _is_meant(word: str, asked: Sequence[Word]) -> bool:
 
 
 def _best(hits: Sequence[Place]) -> int:
-    """Where the hit stands after which most others follow within one snippet."""
+    """Return where the hit stands after which most others follow within one snippet."""
     best, most, right = 0, 0, 0
     for left, (begin, _) in enumerate(hits):
         while right < len(hits) and hits[right][1] <= begin + _LENGTH - _BEFORE:

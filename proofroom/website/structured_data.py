@@ -1,4 +1,4 @@
-"""What a page is about, as data of schema.org."""
+"""The structured data of a page, in terms of schema.org."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Images = Mapping[str, SiteImage]
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What is known of a post's page beside the post. `images` are those of its fields, by id."""
+    """The facts of a post's page beside the post. `images` are those of its fields, by id."""
 
     site_name: str
     description: str

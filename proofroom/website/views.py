@@ -109,7 +109,7 @@ def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
 
 
 def _markdown_at(request: HttpRequest, address: str, locale: str) -> Answer:
-    """What an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
+    """Return what an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
     bare = page_in_markdown(address)
     if bare is None:
         return None

@@ -78,7 +78,7 @@ class RedirectProblemAnswer(Answer):
 
 
 class RedirectImportAnswer(Answer):
-    """What an import did, or would do."""
+    """The result of an import, or of its dry run."""
 
     dry_run: bool
     created: int = Field(ge=0)
@@ -103,7 +103,7 @@ class NewRedirect(Body, answered_by=RedirectAnswer):
 
 
 class RedirectChanges(NewRedirect, answered_by=RedirectAnswer, partial=True):
-    """What to change of a redirect; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a redirect; what is absent stays. Other keys that a GET answers are ignored."""
 
 
 class RedirectFile(Body):

@@ -36,7 +36,7 @@ _PATH: Final = query_parameter(
 
 
 class SitemapAnswer(Answer):
-    """What is kept of the sitemap; `cached` says whether it is fresh. Without one, noughts."""
+    """The stored sitemap; `cached` says whether it is fresh. Without one, noughts."""
 
     urls: int = Field(ge=0)
     built_at: datetime | None = Field(validation_alias="moment")
@@ -51,7 +51,7 @@ class SitemapAnswer(Answer):
 
 
 class PopulatedAnswer(Answer):
-    """How many posts were given a canonical address."""
+    """The number of posts that were given a canonical address."""
 
     updated: int = Field(ge=0)
 
@@ -66,7 +66,7 @@ class TraceStepAnswer(Answer):
 
 
 class TraceAnswer(Answer):
-    """How an address is answered, and why."""
+    """The answer of an address, and the reasons."""
 
     path: str
     outcome: Outcome
@@ -76,14 +76,14 @@ class TraceAnswer(Answer):
 
 
 class TargetAnswer(TypedDict):
-    """Where visitors are led."""
+    """The address that visitors are led to."""
 
     toPath: str
     status: Annotated[int, one_of(RedirectType.values)]
 
 
 class ResolvedAnswer(TypedDict):
-    """What stands at a path: `post` or `redirect`, as `type` says."""
+    """The thing at a path: `post` or `redirect`, as `type` says."""
 
     type: Annotated[str, one_of(["post", "redirect"])]
     post: NotRequired[DeliveredPostAnswer]
@@ -91,7 +91,7 @@ class ResolvedAnswer(TypedDict):
 
 
 class SeoViewSet(ApiViewSet):
-    """What search engines are told."""
+    """Settings and reports for search engines."""
 
     permissions: ClassVar[dict[str, Declared]] = dict.fromkeys(
         ("status", "rebuild", "populate", "trace"), "seo.manage"
@@ -121,7 +121,7 @@ class SeoViewSet(ApiViewSet):
 
 
 class ResolveViewSet(DeliveredViewSet):
-    """What stands at an address, for frontends that have their own pages."""
+    """The resolution of an address, for frontends that have their own pages."""
 
     permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
 

@@ -81,7 +81,7 @@ def username_of(account: AgentAccount) -> str:
 
 
 def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
-    """What else its file sets, in words. Never the key; that it has one of its own is told."""
+    """Return what else its file sets, in words. Never the key; that it has one of its own is told."""
     config, words = definition.llm_config, definition.open_ended_context
     options = config.options
     found = [

@@ -101,7 +101,7 @@ def sentence_of(done: UndoneRun) -> str:
 
 
 def sentence_of_numbers(reverted: int, unstaged: int, kept: int, made: int = 0) -> str:
-    """How many changes went, how many people's later changes kept, and how many posts were only its own."""
+    """Return how many changes went, how many people's later changes kept, and how many posts were only its own."""
     parts = [
         sentence % {"n": n}
         for n, sentence in (

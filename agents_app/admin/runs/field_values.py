@@ -41,7 +41,7 @@ class FieldView:
         return fold_lines(lines_of_value(value, self.shape, self.references))
 
     def change(self, before: Json, after: Json) -> ShownFieldValue:
-        """What the value would become."""
+        """Return what the value would become."""
         after = self._read(after)
         found = compare(before, after, self.shape, language=self.language)
         return ShownFieldValue(

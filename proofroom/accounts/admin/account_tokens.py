@@ -63,7 +63,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         raise NotImplementedError
 
     def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
-        """What else the page of the token shows; `secret` is empty but for the first time."""
+        """Return what else the page of the token shows; `secret` is empty but for the first time."""
         return {}
 
     @admin.display(description=gettext_lazy("Ends in"))

@@ -42,7 +42,7 @@ class MeAnswer(Answer):
 
 
 class LoggedOutAnswer(Answer):
-    """What logging out answers."""
+    """The answer to logging out."""
 
     ok: bool
 

@@ -42,14 +42,14 @@ TOKEN_STATES: Final = ["active", "expired", "revoked"]
 
 
 class TokenMakerAnswer(Answer):
-    """Who made a token."""
+    """The maker of a token."""
 
     id: int = Field(ge=1)
     username: str
 
 
 class AccountTokenAnswer(Answer):
-    """What every kind of token answers, by the last four characters of its secret."""
+    """The answer of every kind of token, by the last four characters of its secret."""
 
     id: UUID
     name: str = Field(max_length=100)
@@ -77,7 +77,7 @@ class MadeTokenAnswer(TokenAnswer):
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
-    """How `TokenAuthentication` reads in the document."""
+    """Describes `TokenAuthentication` in the document."""
 
     target_class = "proofroom.accounts.tokens.TokenAuthentication"
     name = "token"

@@ -1,4 +1,4 @@
-"""What every kind of token has in common: made with a secret that nobody reads again, used, revoked, ended."""
+"""The life of every kind of token: made with a secret that nobody reads again, used, revoked, ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T", bound=AccountToken)
 
 
 def hash_of(secret: str) -> str:
-    """What is stored of a token. It holds 256 random bits, so a fast hash tells nothing."""
+    """Return what is stored of a token. It holds 256 random bits, so a fast hash tells nothing."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 

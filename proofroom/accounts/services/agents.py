@@ -123,7 +123,7 @@ agent_switches: Hook[[str], bool] = Hook()
 
 
 def is_switched_off(agent_id: str) -> bool:
-    """Whether an agent is off, or has an account that may not act: disabled, or no agent's any more."""
+    """Return whether an agent is off, or has an account that may not act: disabled, or no agent's any more."""
     user = User.objects.filter(agent_id=agent_id).first()
     if user is not None and not (user.is_active and user.role == Role.AI_AGENT):
         return True

@@ -1,4 +1,4 @@
-"""What a link of the chain is made of."""
+"""Digests of the links of the chain."""
 
 from __future__ import annotations
 

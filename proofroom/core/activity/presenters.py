@@ -132,7 +132,7 @@ def _may_read(event: Event, posts: Mapping[str, str], actor: Actor) -> bool:
 
 
 def present_payload(event: Event) -> JsonObject:
-    """What an entry says; of what visitors wrote only that they did, and in which form."""
+    """Return what an entry says; of what visitors wrote only that they did, and in which form."""
     kind = find_kind(event.name)
     if kind is None or kind.is_private:
         known = ("formSlug", "submissionId")

@@ -62,7 +62,7 @@ def _prune_batch(before: datetime) -> int:
 
 
 def _is_over(seal: Seal, entries: Mapping[int, Event | None], before: datetime) -> bool:
-    """Whether the entry is old, and nobody still has to be told of it."""
+    """Return whether the entry is old, and nobody still has to be told of it."""
     if seal.event_id not in entries:
         # Somebody deleted it, which is to be found for as long as the link would have stayed.
         return seal.made_at < before

@@ -25,7 +25,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ActivityFilter:
-    """What is asked for; None asks for all. `event` may be the first part of names, like `post`.
+    """The filter of the log; None asks for all. `event` may be the first part of names, like `post`.
 
     `before` is an entry's id: only older ones.
     """
@@ -40,7 +40,7 @@ class ActivityFilter:
     before: int | None = None
 
     def told(self) -> JsonObject:
-        """What was asked for, for the log."""
+        """Return what was asked for, for the log."""
         return {
             name: value if isinstance(value, str | int) else str(value)
             for name, value in asdict(self).items()
@@ -49,7 +49,7 @@ class ActivityFilter:
 
 
 def filter_activity(chosen: ActivityFilter | None = None) -> QuerySet[Event]:
-    """What somebody did, newest first: what only hands work on is left out."""
+    """Return what somebody did, newest first: what only hands work on is left out."""
     given = chosen or ActivityFilter()
     wanted = {
         "name__in": None if given.event is None else names_of(given.event),
@@ -103,7 +103,7 @@ def find_entry(entry_id: int) -> Event:
 
 
 def causes_of(event: Event) -> list[Event]:
-    """What caused the entry, the first cause first."""
+    """Return what caused the entry, the first cause first."""
     found: list[Event] = []
     above = event.cause_id
     while above is not None and len(found) < MAX_EFFECT_DEPTH:
@@ -116,7 +116,7 @@ def causes_of(event: Event) -> list[Event]:
 
 
 def effects_of(event: Event) -> list[tuple[int, Event]]:
-    """What the entry caused, with how far below it stands. A query for each level."""
+    """Return what the entry caused, with how far below it stands. A query for each level."""
     level, found = [event.pk], list[tuple[int, Event]]()
     for depth in range(1, MAX_EFFECT_DEPTH + 1):
         rows = list(

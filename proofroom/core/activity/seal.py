@@ -35,7 +35,7 @@ def unsealed_events() -> QuerySet[Event]:
 
 
 def oldest_unsealed_at() -> datetime | None:
-    """When the event was recorded that waits longest to be sealed."""
+    """Return when the event was recorded that waits longest to be sealed."""
     return unsealed_events().order_by("id").values_list("created_at", flat=True).first()
 
 

@@ -33,7 +33,7 @@ class ChainFault:
 
 @dataclass(slots=True)
 class Verification:
-    """What a walk found. `begin` is the first link that is kept, `head` the last one, as `seq:hash`."""
+    """The result of a walk. `begin` is the first link that is kept, `head` the last one, as `seq:hash`."""
 
     links: int = 0
     begin: int = 0
@@ -77,7 +77,7 @@ def verify(head: tuple[int, str] | None = None) -> Verification:
 
 
 class _Walk:
-    """Where the walk stands: the last link, and what was found so far."""
+    """The state of the walk: the last link, and what was found so far."""
 
     def __init__(self, head: tuple[int, str] | None) -> None:
         self.seq, self.hash = 0, BEFORE_FIRST

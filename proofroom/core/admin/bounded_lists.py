@@ -1,4 +1,4 @@
-"""What the pages of lists that grow for ever share: a bounded count, and filters that ask no row for its values."""
+"""Admin lists that grow for ever: a bounded count, and filters that ask no row for its values."""
 
 from __future__ import annotations
 

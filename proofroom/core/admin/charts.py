@@ -17,7 +17,7 @@ _LEAST: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Upright:
-    """Where a column stands, and how high it is."""
+    """The place and the height of a column."""
 
     left: str
     width: str

@@ -34,11 +34,11 @@ class EditAdmin(FormAdmin[M]):
     delete_sentence: ClassVar[Words]
 
     def initial(self, row: M) -> Mapping[str, object]:
-        """What the form starts with."""
+        """Return what the form starts with."""
         raise NotImplementedError
 
     def shown(self, request: HttpRequest, row: M, form: Form) -> Mapping[str, object]:
-        """What the page shows around the form."""
+        """Return what the page shows around the form."""
         return {}
 
     def change(self, request: HttpRequest, row: M, form: Form) -> None:

@@ -208,7 +208,7 @@ def _branch(place: int, entry: EntryAnswer, row: Event, here: Event) -> dict[str
 
 
 def _named(text: str) -> Q:
-    """What is found by a number or an id. The parts of a name find nothing: that would read the whole log."""
+    """Return what is found by a number or an id. The parts of a name find nothing: that would read the whole log."""
     if text.isascii() and text.isdigit():
         return Q(pk=min(int(text[:19]), 2**63 - 1))
     try:

@@ -28,7 +28,7 @@ def language(row: InALanguage) -> str:
 
 
 def kind_label(name: str) -> str:
-    """What a kind of event is called; its name where there is none of that name any more."""
+    """Return what a kind of event is called; its name where there is none of that name any more."""
     kind = find_kind(name)
     return in_words(kind.label) if kind else name
 

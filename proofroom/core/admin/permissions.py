@@ -1,4 +1,4 @@
-"""What every admin page shares: rights from the registry of permissions, services' refusals as messages."""
+"""Permissions of admin pages: rights from the registry of permissions, services' refusals as messages."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class RowsForm(Form):
         return self.cleaned_data
 
     def rows_errors(self) -> Sequence[str]:
-        """What the page says above the rows."""
+        """Return what the page says above the rows."""
         return [*self.errors.get(self.rows_field, ()), *self.errors.get("version", ())]
 
     @contextmanager
@@ -88,5 +88,5 @@ class ShownAgainAdmin(EditAdmin[M]):
 
 
 def is_saving(request: HttpRequest) -> bool:
-    """Whether the form is asked for, or sent to be saved."""
+    """Return whether the form is asked for, or sent to be saved."""
     return request.method != "POST" or request.POST.get("do", "save") == "save"

@@ -113,7 +113,7 @@ class Answer(BaseModel):
 
 
 def _is_limited(schema: Mapping[str, Any]) -> bool:
-    """Whether a field refuses values of its own type."""
+    """Return whether a field refuses values of its own type."""
     if schema["type"] in ("nullable", "default"):
         return _is_limited(schema["schema"])
     return schema["type"] in ("literal", "enum") or not _LIMIT_KEYS.isdisjoint(schema)
@@ -166,7 +166,7 @@ class Person(TypedDict):
 
 
 class MetaAnswer(BaseModel):
-    """Where a page stands in its list."""
+    """The place of a page in its list."""
 
     total: int = Field(ge=0)
     per_page: int = Field(ge=0)

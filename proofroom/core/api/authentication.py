@@ -1,4 +1,4 @@
-"""Who calls: the session of a person, or a program with a person's token."""
+"""Authenticates callers: the session of a person, or a program with a person's token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOG_IN_FIRST: Final = "Log in first (POST /api/auth/login), or send an API token
 
 @dataclass(frozen=True, slots=True)
 class ApiCredential:
-    """What an API token lets its bearer do: `request.auth` where there is one."""
+    """The credential of an API token: `request.auth` where there is one."""
 
     token_id: str
     permissions: frozenset[str]

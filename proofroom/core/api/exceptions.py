@@ -96,7 +96,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def _is_conflict(error: Exception) -> bool:
-    """Whether the database undid the change because of another: a constraint, a deadlock, a lock."""
+    """Return whether the database undid the change because of another: a constraint, a deadlock, a lock."""
     text = str(error).lower()
     return isinstance(error, IntegrityError) or "deadlock" in text or "locked" in text
 

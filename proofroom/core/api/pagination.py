@@ -17,7 +17,7 @@ COUNTED_TO: Final = 10_000
 
 
 def count(rows: QuerySet[Any]) -> int:
-    """How many rows there are, counted to `COUNTED_TO`."""
+    """Return how many rows there are, counted to `COUNTED_TO`."""
     return rows.order_by()[:COUNTED_TO].count()
 
 
@@ -28,7 +28,7 @@ LAST_PAGE = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What part of a list is asked for; both 1-based."""
+    """The part of a list that is asked for; both 1-based."""
 
     number: int
     size: int

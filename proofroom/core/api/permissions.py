@@ -40,7 +40,7 @@ class DeclaredPermission(BasePermission):
 
 
 def declared_access(view: Any, action: str | None) -> Declared:
-    """What a view declares for an action. HEAD and OPTIONS ask for what the others do."""
+    """Return what a view declares for an action. HEAD and OPTIONS ask for what the others do."""
     permissions: dict[str, Declared] = view.permissions
     if action in (None, "metadata"):
         # A method that the address does not answer is 405 to whoever may use the address at all.

@@ -72,7 +72,7 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
 
 
 def answers_list(schema: Any) -> bool:
-    """Whether a description is that of a collection."""
+    """Return whether a description is that of a collection."""
     answer = schema.get_response_serializers()
     if isinstance(answer, type) and issubclass(answer, Answer):
         return "data" in answer.model_fields

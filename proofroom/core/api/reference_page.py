@@ -84,7 +84,7 @@ class Type:
 
 @cache
 def page() -> dict[str, Any]:
-    """What the template shows."""
+    """Return what the template shows."""
     found = document()
     by_tag: dict[str, list[Operation]] = {tag["name"]: [] for tag in found["tags"]}
     for path, method, operation in operations(found):

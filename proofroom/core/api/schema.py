@@ -1,4 +1,4 @@
-"""What every part of the OpenAPI document shares: bodies, parameters, the session, and what is added at the end."""
+"""Shared parts of the OpenAPI document: bodies, parameters, the session, and what is added at the end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ LOCATION: Final = OpenApiParameter(
 
 
 class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
-    """How `ManagementSession` reads in the document."""
+    """Describes `ManagementSession` in the document."""
 
     target_class = "proofroom.core.api.authentication.ManagementSession"
     name = "session"
@@ -116,7 +116,7 @@ def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]
 
 
 class _NestedShape:
-    """What a component that is no answer of its own is known by: other answers, or serializers, may have it too."""
+    """The key of a component that is no answer of its own: other answers, or serializers, may have it too."""
 
 
 set_override(_NestedShape, "suppress_collision_warning", True)

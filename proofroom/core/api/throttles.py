@@ -50,7 +50,7 @@ def _address(text: str) -> str | None:
 
 
 def rate_limit_key(address: str) -> str:
-    """What limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
+    """Return what limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -63,7 +63,7 @@ def rate_limit_key(address: str) -> str:
 
 
 def is_allowed_freely(address: str) -> bool:
-    """Whether the address is on the allow-list (`THROTTLE_ALLOW_IPS`)."""
+    """Return whether the address is on the allow-list (`THROTTLE_ALLOW_IPS`)."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a view reads in the OpenAPI document. What its declarations say already is not written twice."""
+"""Describes views in the OpenAPI document. What their declarations say already is not written twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DescribedSchema(AutoSchema):
         return ["posts" if words[0] == "post-modules" else words[0]]
 
     def get_summary(self) -> str:
-        """What is given, else the first sentence of the description."""
+        """Return what is given, else the first sentence of the description."""
         text = str(super().get_summary() or AutoSchema.get_description(self) or "")
         return text.splitlines()[0].partition(". ")[0].rstrip(".") if text else ""
 

@@ -24,7 +24,7 @@ class CachedAnswer:
 
 
 def _size(key: str, answer: CachedAnswer) -> int:
-    """What an answer takes, with its address: of empty answers there could else be any number."""
+    """Return what an answer takes, with its address: of empty answers there could else be any number."""
     return len(answer.body) + len(key) + _EACH
 
 

@@ -1,1 +1,1 @@
-"""What the two databases need beyond Django's backends."""
+"""Additions to Django's backends for the two databases."""

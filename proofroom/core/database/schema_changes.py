@@ -1,4 +1,4 @@
-"""What surrounds migrations. On PostgreSQL they run unprepared, since Django writes some changes as two statements in
+"""Settings of migrations. On PostgreSQL they run unprepared, since Django writes some changes as two statements in
 one text."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def end(*, using: str, **_: Any) -> None:
 
 
 def is_complete() -> bool:
-    """Whether every migration is applied.
+    """Return whether every migration is applied.
 
     What is made after each `migrate` needs all tables; a database that was taken back to an earlier version lacks
     some.

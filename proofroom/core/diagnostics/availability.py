@@ -1,4 +1,4 @@
-"""Whether what the site stands on can be reached, and what is said while it cannot."""
+"""Checks that the database can be reached, and answers requests while it cannot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_CONNECTION: Final = ("08", "57P", "53300")
 
 
 def is_database_away(error: BaseException | None) -> bool:
-    """Whether the error, or one that it followed from, says that PostgreSQL cannot be reached."""
+    """Return whether the error, or one that it followed from, says that PostgreSQL cannot be reached."""
     while error is not None:
         if _is_about_connection(error):
             return True
@@ -46,7 +46,7 @@ def log_database_away(error: BaseException | None, what: str) -> None:
 
 
 def list_unreachable() -> list[str]:
-    """What cannot be reached: `database`, `redis`. Takes about two seconds each at the longest."""
+    """Return what cannot be reached: `database`, `redis`. Takes about two seconds each at the longest."""
     found = []
     try:
         with connection.cursor() as cursor:

@@ -71,7 +71,7 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
 
 
 def program() -> tuple[str, ...]:
-    """What runs the commands of this site: this very interpreter."""
+    """Return what runs the commands of this site: this very interpreter."""
     return sys.executable, str(Path(settings.BASE_DIR) / "manage.py")
 
 

@@ -38,7 +38,7 @@ PROVIDERS: tuple[Literal["openai", "anthropic", "google"], ...] = ("openai", "an
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was looked at, what was found, and what to do where it is not well. Never holds a secret."""
+    """The result of a check: what was found, and what to do where it is not well. Never holds a secret."""
 
     level: Level
     subject: str
@@ -77,7 +77,7 @@ def broker() -> Iterator[CheckResult]:
 
 
 def messages() -> Iterator[CheckResult]:
-    """Whether what changed could be put into the queue, by any process."""
+    """Yield whether what changed could be put into the queue, by any process."""
     known = list(known_failures())
     for failure in known:
         level: Level = "fail" if failure.is_acute else "warn"
@@ -87,7 +87,7 @@ def messages() -> Iterator[CheckResult]:
 
 
 def workers() -> Iterator[CheckResult]:
-    """Whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
+    """Yield whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
     if not settings.CMS_ENV.redis_url:
         return
     names = [queue.name for queue in settings.CELERY_TASK_QUEUES]
@@ -133,7 +133,7 @@ def folders() -> Iterator[CheckResult]:
 
 
 def static_files() -> Iterator[CheckResult]:
-    """Whether what `collectstatic` made is there, and is made of the files as they are now."""
+    """Yield whether what `collectstatic` made is there, and is made of the files as they are now."""
     folder = Path(settings.STATIC_ROOT)
     advice = "run manage.py collectstatic --noinput, then start the web processes again"
     if not (folder / "staticfiles.json").exists():
@@ -193,7 +193,7 @@ def mcp() -> Iterator[CheckResult]:
 
 
 def mcp_server() -> Iterator[CheckResult]:
-    """Whether the server answers on this machine. Where MCP_URL says that it is elsewhere, the admin looks."""
+    """Yield whether the server answers on this machine. Where MCP_URL says that it is elsewhere, the admin looks."""
     env = settings.CMS_ENV
     if env.mcp_url:
         return

@@ -1,4 +1,4 @@
-"""What a visitor without any account gets at an address of this site, answered in this process.
+"""Traces what a visitor without any account gets at an address of this site, answered in this process.
 
 Nothing is sent anywhere, and nothing is left behind: what the answer would write is undone, and it is not counted.
 """
@@ -60,7 +60,7 @@ class LocalAnswer:
 
 
 def is_trial(request: HttpRequest) -> bool:
-    """Whether nobody is there: such a request counts as no visit."""
+    """Return whether nobody is there: such a request counts as no visit."""
     return bool(request.META.get(_TRIAL))
 
 

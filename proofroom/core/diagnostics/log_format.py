@@ -1,4 +1,4 @@
-"""How records stand in the log's file, so that whoever reads it can tell where one begins."""
+"""The format of records in the log's file, so that whoever reads it can tell where one begins."""
 
 from __future__ import annotations
 

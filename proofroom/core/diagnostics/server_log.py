@@ -26,7 +26,7 @@ _TAIL: Final = 6_000
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """What was logged at once: a line, or a line with its traceback."""
+    """A record of the log: a line, or a line with its traceback."""
 
     at: str
     level: str

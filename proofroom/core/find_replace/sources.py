@@ -31,14 +31,14 @@ class TextPlace:
 
 @dataclass(slots=True)
 class Edit:
-    """What is to become of texts. With `writes` False everything is judged and nothing is written."""
+    """An edit of texts. With `writes` False everything is judged and nothing is written."""
 
     reason: str
     writes: bool = True
     problems: dict[str, list[str]] = field(default_factory=dict)
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
-        """What is to stand there; the value itself, unchanged, where nothing is to change."""
+        """Return what is to stand there; the value itself, unchanged, where nothing is to change."""
         raise NotImplementedError
 
     def keys(

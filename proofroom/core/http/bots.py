@@ -35,5 +35,5 @@ _LONGEST_NAME: Final = 500
 
 
 def is_program(user_agent: str) -> bool:
-    """Whether a browser's name is that of a program that reads pages by itself."""
+    """Return whether a browser's name is that of a program that reads pages by itself."""
     return _PROGRAM.search(user_agent[:_LONGEST_NAME]) is not None

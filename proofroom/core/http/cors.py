@@ -1,4 +1,4 @@
-"""Which answers scripts of other sites may read: what is public anyway, and without anybody's session.
+"""Lets scripts of other sites read answers that are public anyway, and without anybody's session.
 
 `*` is answered, never credentials, so that a browser refuses to hand over what a visitor's session would get.
 """

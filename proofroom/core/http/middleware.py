@@ -26,7 +26,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 
 def is_management(path: str) -> bool:
-    """Whether a path belongs to the admin, the management API or a preview (`MANAGEMENT_PREFIXES`)."""
+    """Return whether a path belongs to the admin, the management API or a preview (`MANAGEMENT_PREFIXES`)."""
     return path.startswith(settings.MANAGEMENT_PREFIXES) and not path.startswith(
         settings.PUBLIC_PREFIXES
     )

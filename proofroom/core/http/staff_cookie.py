@@ -18,7 +18,7 @@ STAFF_COOKIE: Final = "cms_staff"
 
 
 def is_marked(request: HttpRequest) -> bool:
-    """Whether the call comes from a browser of somebody of the staff."""
+    """Return whether the call comes from a browser of somebody of the staff."""
     return request.COOKIES.get(STAFF_COOKIE) == "1"
 
 

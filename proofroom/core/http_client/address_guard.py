@@ -1,4 +1,4 @@
-"""Which addresses may be reached."""
+"""Judges which addresses may be reached."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the operator lets through although it is private."""
+    """The private addresses that the operator lets through."""
 
     hosts: frozenset[str]
     networks: tuple[Network, ...]
@@ -49,7 +49,7 @@ class Allowed:
 
 
 def allowed_hosts() -> Allowed:
-    """What OUTGOING_ALLOWED_HOSTS names."""
+    """Return what OUTGOING_ALLOWED_HOSTS names."""
     return _allowed(tuple(settings.CMS_ENV.outgoing_allowed_hosts))
 
 
@@ -86,7 +86,7 @@ def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
 
 
 def blocked_kind(address: Address) -> str:
-    """What keeps an address from being called, with its article; empty for a public one."""
+    """Return what keeps an address from being called, with its article; empty for a public one."""
     for kind, network in _REFUSED:
         if address in network:
             return kind

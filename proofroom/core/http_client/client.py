@@ -158,7 +158,7 @@ class Client:
 
 
 class _Heard:
-    """What came of an answer so far."""
+    """The answer so far."""
 
     def __init__(self) -> None:
         self.head: h11.Response | None = None

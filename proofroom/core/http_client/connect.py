@@ -1,4 +1,4 @@
-"""From a name to a connection: resolved once, judged, and connected to what was judged."""
+"""Connects to a host: resolved once in threads of its own, judged, and connected to what was judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One connection: bytes out, bytes in, and whether another call may use it."""
+"""One connection of a call: bytes out, bytes in, what became of it, and whether another call may use it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ MOST_BYTES: Final = 256 * 1024
 
 
 class Broken(Exception):
-    """What came is no answer, or none any more. Its text may be shown."""
+    """The peer sent no answer, or broke it off. The text may be shown."""
 
 
 class HttpConnection(asyncio.Protocol):

@@ -28,7 +28,7 @@ _KEPT: Final = "!$&'()*+,;=:@/~%"
 
 @dataclass(frozen=True, slots=True)
 class CallTarget:
-    """Where a call goes. `literal` is the address that the URL gives instead of a name."""
+    """The target of a call. `literal` is the address that the URL gives instead of a name."""
 
     scheme: str
     host: str

@@ -67,7 +67,7 @@ def extract(folder: Path) -> Path:
 
 
 def words_of_definitions() -> Iterator[str]:
-    """What only definitions and models hold; pages look these words up as they show them."""
+    """Yield what only definitions and models hold; pages look these words up as they show them."""
     with translation.override("en"):
         yield from words_of_models()
         for app in apps.get_app_configs():
@@ -132,7 +132,7 @@ def current(language: str) -> str:
 
 
 def compiled(catalogue: Path) -> bytes:
-    """What programs read. Raises `CalledProcessError` where a translation lacks a placeholder."""
+    """Return what programs read. Raises `CalledProcessError` where a translation lacks a placeholder."""
     return _run("msgfmt", "--check-format", "--output-file=-", str(catalogue))
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 
 def with_label(label: str | Promise, path: str, sentences: Iterable[str]) -> list[str]:
-    """What a service said about the field at `path`, as the reader knows that field."""
+    """Return what a service said about the field at `path`, as the reader knows that field."""
     parts = path.split(".")
     names = [".".join(parts[at:]) for at in range(len(parts))]
     return [_said(str(label), names, sentence) for sentence in sentences]

@@ -37,7 +37,7 @@ def speak_the_readers_language() -> None:
 
 
 def words_of_models() -> Iterator[str]:
-    """What of that the admin shows, in English. To be called in English."""
+    """Yield what of that the admin shows, in English. To be called in English."""
     yield from (str(app.verbose_name) for app in own_apps() if [*app.get_models()])
     for model, shown in admin.site._registry.items():
         yield from (str(model._meta.verbose_name), str(model._meta.verbose_name_plural))

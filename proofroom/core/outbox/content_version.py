@@ -21,7 +21,7 @@ _STATE = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", 
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """Which state live content is in, and since when; None where nothing was ever written."""
+    """The state of live content, and since when it is that; None where nothing was ever written."""
 
     version: int
     moved_at: datetime | None

@@ -1,4 +1,4 @@
-"""Telling subscribers of events, from tasks: of the events of one post in their order."""
+"""Dispatches events to their subscribers, from tasks: the events of one post in their order."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _postpone(which: Q) -> int:
 
 
 def _missing(event: Event) -> list[Subscriber]:
-    """Who was not told of it yet."""
+    """Return who was not told of it yet."""
     return [one for one in subscribers_of(event.name) if one.id not in event.told]
 
 

@@ -1,4 +1,4 @@
-"""Which events there are: `KINDS` in the `event_kinds.py` of every installed app."""
+"""The kinds of events: `KINDS` in the `event_kinds.py` of every installed app."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
-    """What may happen, and who is told of it.
+    """A kind of event, and who is told of it.
 
     `label` is what people read. `permission` is what an account needs to learn that it happened. `version` grows
     with every change of the payload's shape that a receiver would notice.

@@ -46,7 +46,7 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class _PolledEvents:
-    """What one look at the database found."""
+    """The events that one look at the database found."""
 
     new: Sequence[EventMessage]
     missed: dict[Listener, list[EventMessage] | None]
@@ -144,7 +144,7 @@ class Hub(PageHub[Listener]):
 def _others(
     listener: Listener, at_posts: Mapping[UUID, Sequence[OpenEditor]]
 ) -> Sequence[OpenEditor]:
-    """Who is at the post of a page; nobody for a page that follows no post."""
+    """Return who is at the post of a page; nobody for a page that follows no post."""
     return tuple(at_posts.get(listener.post_id, ())) if listener.post_id else ()
 
 
@@ -167,7 +167,7 @@ class EventsConsumer(PageConsumer[Listener]):
 
 
 def _wishes(query: bytes) -> tuple[UUID | None, After | None]:
-    """Which post, and after what. Raises `ValueError` for what is neither."""
+    """Return which post, and after what. Raises `ValueError` for what is neither."""
     given: dict[str, Any] = parse_qs(query.decode("ascii"), max_num_fields=10)
     post, after = given.get("post", [""])[0], given.get("after", [""])[0]
     return (UUID(post) if post else None), (_after(after) if after else None)

@@ -22,7 +22,7 @@ After = UUID | datetime
 
 
 class Tail:
-    """What was recorded lately, in the order in which it was found.
+    """The latest events, in the order in which they were found.
 
     Numbers are given when a row is written, and rows are seen when their transaction commits, so a lower number may
     come after a higher one: those that were skipped are asked for too, until they come or are too late.

@@ -1,4 +1,4 @@
-"""What an open page hears of an event: that it happened, never a title, a payload or words of visitors."""
+"""Messages to open pages: that an event happened, never a title, a payload or words of visitors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells the open pages of a process: one task, which looks once at a time however many they are."""
+"""Tells the open pages of a process: one task, which looks once at a time however many they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who else is at the post of an open page. An app that knows says so with `presence_sources`."""
+"""Other users at the post of an open page. An app that knows says so with `presence_sources`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[OpenEditor]]] 
 
 
 def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
-    """Who is at these posts."""
+    """Return who is at these posts."""
     found: dict[UUID, list[OpenEditor]] = {}
     if post_ids:
         for pages_by_post in presence_sources(post_ids):

@@ -1,4 +1,4 @@
-"""Whether whoever opened a page is still let in: asked of the database, never of what was true at the start."""
+"""Checks that the users of open pages are still let in: by the database, never by what was true at the start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofroom.core.actor import ActorUser
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What a page came in with: a session, and what that was bound to."""
+    """The ticket of a page: a session, and what that was bound to."""
 
     user_id: int
     session_key: str
@@ -34,7 +34,7 @@ def ticket_of(scope: dict[str, Any], permission: str) -> Ticket | None:
 
 
 def still_authorized(tickets: Collection[Ticket]) -> dict[Ticket, ActorUser]:
-    """Whose tickets still hold: the session stands, and the account has what it had. Two queries."""
+    """Return whose tickets still hold: the session stands, and the account has what it had. Two queries."""
     store = import_module(settings.SESSION_ENGINE).SessionStore
     keys = store.get_model_class()._default_manager.filter(
         session_key__in={ticket.session_key for ticket in tickets}, expire_date__gt=timezone.now()

@@ -1,4 +1,4 @@
-"""Whether there are websockets here."""
+"""Endpoint that tells pages whether there are websockets."""
 
 from __future__ import annotations
 

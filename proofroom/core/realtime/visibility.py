@@ -1,4 +1,4 @@
-"""Who hears of what, asked anew each time that something is told."""
+"""Decides who hears of an event, anew each time that something is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept for search, and what a question amounts to in SQL."""
+"""Tables of search, and the SQL of a question."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _folded(word: str) -> str:
 
 
 def word_positions(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where the words of a text begin and end, and each of them folded."""
+    """Yield where the words of a text begin and end, and each of them folded."""
     for found in _WORD.finditer(text):
         word = found.group().lower()
         yield found.start(), found.end(), word if word.isascii() else _folded(word)

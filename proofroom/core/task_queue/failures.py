@@ -32,7 +32,7 @@ def advice_for_imports() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What kept a message from the queue, without secrets."""
+    """The cause that kept a message from the queue, without secrets."""
 
     error: str
     text: str
@@ -45,7 +45,7 @@ class Cause:
 
 
 def missing_import(error: BaseException) -> ImportError | None:
-    """What could not be imported, where that is the reason of an error."""
+    """Return what could not be imported, where that is the reason of an error."""
     link: BaseException | None = error
     while link is not None and not isinstance(link, ImportError):
         link = link.__cause__ or link.__context__
@@ -64,7 +64,7 @@ def cause_of(error: Exception) -> Cause:
 
 @dataclass(slots=True)
 class QueueWatch:
-    """What this process knows of the queue since its last message."""
+    """The state of the queue as this process knows it since its last message."""
 
     started_at: datetime = field(default_factory=timezone.now)
     is_known: bool = False

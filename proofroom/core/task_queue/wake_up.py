@@ -15,7 +15,7 @@ _LOOK_BACK: Final = 200
 
 @dataclass(slots=True)
 class _Message:
-    """What goes out after the commit."""
+    """A message that goes out after the commit."""
 
     send: Callable[[], object]
     what: str

@@ -1,4 +1,4 @@
-"""What of a form was refused, to be named above it."""
+"""Lists the refused fields of a form, to be named above it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ Parts = list[str]
 
 
 class Placeholder(SafeString):
-    """What stands for a value until it is filled in. It can be shown, and nothing else."""
+    """A placeholder of a value until it is filled in. It can be shown, and nothing else."""
 
     def __bool__(self) -> bool:
         raise TemplateSyntaxError(

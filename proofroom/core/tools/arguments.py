@@ -32,7 +32,7 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
 
 
 def argument_errors(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What of the arguments is wrong, by path; empty where `parse_arguments` would take them."""
+    """Return what of the arguments is wrong, by path; empty where `parse_arguments` would take them."""
     found, errors = _read(tool, raw), dict[str, list[str]]()
     for path, sentence in [] if isinstance(found, BaseModel) else found:
         errors.setdefault(path, []).append(sentence)

@@ -85,7 +85,7 @@ def call_raw(
 
 
 def refusal_text(error: CmsError) -> str:
-    """What a refusal says to a model: the sentence, what was wrong where, and the version that stands."""
+    """Return what a refusal says to a model: the sentence, what was wrong where, and the version that stands."""
     lines = [error.message]
     found = [(path, said) for path, sentences in error.details.items() for said in sentences]
     if len(found) != 1 or not _is_told(error.message, *found[0]):
@@ -96,7 +96,7 @@ def refusal_text(error: CmsError) -> str:
 
 
 def _is_told(message: str, path: str, sentence: str) -> bool:
-    """Whether the message says it already. Where inside of a value something is wrong, it must say as well."""
+    """Return whether the message says it already. Where inside of a value something is wrong, it must say as well."""
     return sentence in message and ("." not in path or path in message)
 
 

@@ -1,4 +1,4 @@
-"""Where a list of a tool goes on: a short text that only the list that gave it understands."""
+"""Cursors of tools' lists: a short text that only the list that gave it understands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def seal_cursor(parts: Sequence[Part], *, of: str) -> str:
 
 
 def open_cursor(cursor: str, *, of: str) -> list[Part]:
-    """What `sealed_cursor` put in. Raises `RuleViolation` for one that is not of this list."""
+    """Return what `sealed_cursor` put in. Raises `RuleViolation` for one that is not of this list."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""How far a long tool has come: told by the tool, shown by the face that called it.
+"""Progress of a long tool: reported by the tool, shown by the face that called it.
 
 A tool says `report(3, 10, "de")` and asks `check_cancelled()` between its steps. Where nobody follows, as in an
 agent's run, both do nothing.
@@ -17,7 +17,7 @@ class CallCancelled(BaseException):
 
 
 class Follower(Protocol):
-    """Who is told. `check` raises `CallCancelled` when the caller has cancelled the call."""
+    """Follows the progress of a call. `check` raises `CallCancelled` when the caller has cancelled the call."""
 
     def report(self, done: float, total: float | None, message: str) -> None: ...
 

@@ -52,7 +52,7 @@ class Condition(DefinitionPart):
             raise ValueError(f"the pattern {fault}")
 
     def holds(self, values: Mapping[str, object]) -> bool:
-        """Whether it is so. What is of another type than the value is not equal, smaller or larger."""
+        """Return whether it is so. What is of another type than the value is not equal, smaller or larger."""
         found = value_at(values, self.field, _MISSING)
         match self.operator:
             case "exists":
@@ -83,7 +83,7 @@ class Condition(DefinitionPart):
 
 
 def value_at(values: object, path: str, default: object = None) -> object:
-    """What stands at a dotted path; a number is the place in a list, counted from 0."""
+    """Return what stands at a dotted path; a number is the place in a list, counted from 0."""
     found = values
     for name in path.split("."):
         if isinstance(found, Mapping) and name in found:
@@ -112,7 +112,7 @@ def _among(found: object, values: Sequence[object]) -> bool:
 
 
 def _order(value: object) -> type | None:
-    """What a value can be compared with: numbers with numbers, texts (dates too) with texts."""
+    """Return what a value can be compared with: numbers with numbers, texts (dates too) with texts."""
     if isinstance(value, bool):
         return None
     return float if isinstance(value, int | float) else str if isinstance(value, str) else None

@@ -17,7 +17,7 @@ _Fault = tuple[tuple[str, ...], str]
 
 
 def is_deeper(value: object, levels: int = MAX_DEPTH) -> bool:
-    """Whether objects and lists stand in one another deeper than that."""
+    """Return whether objects and lists stand in one another deeper than that."""
     if type(value) in _PLAIN or not isinstance(value, Mapping | list | tuple):
         return False
     items = value.values() if isinstance(value, Mapping) else value

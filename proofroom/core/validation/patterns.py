@@ -23,7 +23,7 @@ _COUNT = re.compile(r"(.?)\{(\d{1,9})(?:,(\d{0,9}))?\}", re.DOTALL)
 
 
 def find_pattern_fault(pattern: str) -> str:
-    """Why the pattern cannot be used, as the rest of a sentence; empty where it can."""
+    """Return why the pattern cannot be used, as the rest of a sentence; empty where it can."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return f"has {len(pattern):,} characters; at most {MAX_PATTERN_LENGTH} are allowed"
     if re.search(r"\(\?(?!:)", pattern):
@@ -39,7 +39,7 @@ def find_pattern_fault(pattern: str) -> str:
 
 
 def matches(pattern: str, text: str, longest: int = MAX_TEXT_LENGTH) -> bool:
-    """Whether the whole text fits the pattern; a text longer than that does not."""
+    """Return whether the whole text fits the pattern; a text longer than that does not."""
     if len(text) > longest:
         return False
     try:

@@ -40,7 +40,7 @@ class TextImage:
 
 
 class PageTexts(set[str]):
-    """What the texts of a page share: the ids of their headings, and who knows the site's own images by address."""
+    """Data of all texts of a page: the ids of their headings, and who knows the site's own images by address."""
 
     def __init__(self, ids: Iterable[str], image_at: Callable[[str], TextImage | None]) -> None:
         super().__init__(ids)

@@ -1,4 +1,4 @@
-"""Which addresses rich text may carry. The one place for that rule."""
+"""Judges which addresses rich text may carry. The one place for that rule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def safe_src(value: object) -> str | None:
 
 
 def is_external(address: str) -> bool:
-    """Whether a safe address leaves the site: it names a host."""
+    """Return whether a safe address leaves the site: it names a host."""
     return address.lower().startswith(("http://", "https://"))
 
 

@@ -108,7 +108,7 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
 
 
 def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
-    """Whether signs hold whatever stands outside: one sign next to a letter that stays a letter."""
+    """Return whether signs hold whatever stands outside: one sign next to a letter that stays a letter."""
     if len(signs) > 1 or signs[0] == "_" or inner is None or not inner.is_text:
         return False
     return len(inner.text) > 1 and inner.text[edge].isalnum()

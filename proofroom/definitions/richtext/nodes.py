@@ -54,7 +54,7 @@ def code_lines(text: str) -> str:
 
 
 def has_controls(text: str) -> bool:
-    """Whether a text has control characters other than tab and line break."""
+    """Return whether a text has control characters other than tab and line break."""
     return code_lines(text) != text
 
 

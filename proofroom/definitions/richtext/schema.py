@@ -128,7 +128,7 @@ _KEYS_OF = {
 
 
 def is_document(value: object) -> bool:
-    """Whether a value looks like a document at all; `validate` says whether it is a good one."""
+    """Return whether a value looks like a document at all; `validate` says whether it is a good one."""
     return (
         isinstance(value, dict)
         and value.get("type") == "doc"
@@ -137,7 +137,7 @@ def is_document(value: object) -> bool:
 
 
 def validate(value: object) -> list[str]:
-    """What is wrong with a document, as sentences that name the place; empty when nothing is."""
+    """Return what is wrong with a document, as sentences that name the place; empty when nothing is."""
     if not isinstance(value, dict) or not is_document(value):
         return ['Rich text must be an object {"type": "doc", "content": [...]}.']
     check = _Check()

@@ -60,7 +60,7 @@ _CAME_OF_IT: Final[dict[str, Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a batch is."""
+    """The progress of a batch."""
 
     batch: DecisionBatch
     counts: Counter[str]
@@ -93,7 +93,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """What came of one change."""
+    """The outcome of one change."""
 
     title: str
     url: str
@@ -103,7 +103,7 @@ class DecisionRow:
 
 
 def running_batches(request: HttpRequest) -> list[Progress]:
-    """What this person decided and is not done yet. A query; one more where there is something."""
+    """Return what this person decided and is not done yet. A query; one more where there is something."""
     running = batches_for(actor_of(request)).filter(by_id=request.user.pk, state=BatchState.RUNNING)
     return _progress(list(running))
 
@@ -120,7 +120,7 @@ def inbox_batches(request: HttpRequest) -> HttpResponse:
 
 @answers_refusals
 def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """How far one is; `?show=` what came of which changes."""
+    """Return how far one is; `?show=` what came of which changes."""
     require(request, "posts.view")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     by_layer, asked = _counted(batch)
@@ -177,7 +177,7 @@ def _progress(batches: Sequence[DecisionBatch]) -> list[Progress]:
 
 
 def _counted(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
-    """How many changes by layer and outcome, and what was asked for in words. One query."""
+    """Return how many changes by layer and outcome, and what was asked for in words. One query."""
     found: Counter[tuple[str, str]] = Counter()
     asked: Counter[str] = Counter()
     rows = batch.items.order_by().values_list("layer", "outcome", "word")
@@ -195,7 +195,7 @@ def _counted(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
 
 
 def _shown(wanted: str, progress: Progress) -> str:
-    """Which of the lists: what was asked for, else the first that has something."""
+    """Return which of the lists: what was asked for, else the first that has something."""
     if wanted in _SHOWN:
         return wanted
     full = (
@@ -217,7 +217,7 @@ def _line(item: DecisionItem, post: Post | None) -> DecisionRow:
 
 
 def _address(item: DecisionItem, post: Post) -> str:
-    """Where the change is now, or was decided on; empty for a post in the trash."""
+    """Return where the change is now, or was decided on; empty for a post in the trash."""
     if post.deleted_at is not None:
         return ""
     if item.outcome == Outcome.REJECTED:

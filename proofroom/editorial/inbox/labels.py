@@ -60,12 +60,12 @@ def risk_word(risk: int) -> str:
 
 
 def flag_words(flags: Iterable[str]) -> list[str]:
-    """Why to look, in words."""
+    """Return why to look, in words."""
     return [str(_FLAGS.get(flag, flag)) for flag in flags]
 
 
 def place_of(row: QueuedChange | DecisionItem) -> str:
-    """Where the change is: "Meta description", "Hero › Title", "New module: Prose"."""
+    """Return where the change is: "Meta description", "Hero › Title", "New module: Prose"."""
     if not row.subject.startswith("module."):
         return field_label(row.post.type if row.post else "", row.subject.removeprefix("post."))
     _module, type_name, *rest = row.subject.split(".", 2)
@@ -82,7 +82,7 @@ def place_of(row: QueuedChange | DecisionItem) -> str:
 
 
 def age_of(moment: datetime) -> str:
-    """How long ago, in words."""
+    """Return how long ago, in words."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(age)s ago") % {"age": timesince(moment, depth=1)}

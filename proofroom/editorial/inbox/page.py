@@ -55,7 +55,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 
 def read_queue_filter(query: QueryDict) -> QueueFilter:
-    """What an address asks for; what is odd in it asks for nothing."""
+    """Return what an address asks for; what is odd in it asks for nothing."""
     found = {
         name: value
         for name in ("agent", "author", "type", "locale", "like")
@@ -128,7 +128,7 @@ def _decided(request: HttpRequest) -> HttpResponse:
 
 
 def _together(asked: QueueFilter, counts: Counter[str], shown: int) -> list[tuple[str, str]]:
-    """Where to decide on all that is asked for at once: label and address, for each layer."""
+    """Return where to decide on all that is asked for at once: label and address, for each layer."""
     if asked.like or shown < _ALL_LEAST:
         return []
     names = [asked.layer] if asked.layer else [name for name in LAYERS if counts[name]]
@@ -186,7 +186,7 @@ def group_words(group: Alike, agent: str) -> str:
 
 
 def filter_words(asked: QueueFilter) -> str:
-    """What a list is narrowed by: "High risk, Blog, de"; empty where by nothing."""
+    """Return what a list is narrowed by: "High risk, Blog, de"; empty where by nothing."""
     said = [
         str(RISKS[int(asked.risk)]) if asked.risk else "",
         asked.agent,

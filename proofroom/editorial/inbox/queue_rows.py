@@ -29,7 +29,7 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What a person may do with what waits."""
+    """The rights of a person in the inbox."""
 
     submit: bool
     approve: bool

@@ -197,7 +197,7 @@ def _decided(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
 
 
 def _ticked(request: HttpRequest, word: Word) -> list[Marked]:
-    """What is included: all of it to be rejected, else only what may be accepted from a list."""
+    """Return what is included: all of it to be rejected, else only what may be accepted from a list."""
     included = request.POST.copy()
     for name in [name for name in included if name.startswith("x.")]:
         if word == "accept":

@@ -142,13 +142,13 @@ def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
 
 
 def _end(rows: Sequence[MenuRow], place: int) -> int:
-    """Where what stands below a row ends."""
+    """Return where what stands below a row ends."""
     later = range(place + 1, len(rows))
     return next((at for at in later if rows[at].depth <= rows[place].depth), len(rows))
 
 
 def _before(rows: Sequence[MenuRow], place: int) -> int | None:
-    """Where the neighbour before a row begins."""
+    """Return where the neighbour before a row begins."""
     for at in range(place - 1, -1, -1):
         if rows[at].depth <= rows[place].depth:
             return at if rows[at].depth == rows[place].depth else None

@@ -51,7 +51,7 @@ class LinkTarget:
 
 
 def targets(words: str, locale: str) -> list[LinkTarget]:
-    """What the words are found in, in the language first. Two queries."""
+    """Return what the words are found in, in the language first. Two queries."""
     words = words.replace("\x00", "").strip()[:_LONGEST]
     lists = [
         LinkTarget(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
@@ -170,7 +170,7 @@ def _new_row(do: str, key: str, data: QueryDict, locale: str) -> MenuRow | None:
 def tree_context(
     menu: Menu, rows: Sequence[MenuRow], *, words: str, errors: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """What the page shows of the rows. Five queries, however many they are."""
+    """Return what the page shows of the rows. Five queries, however many they are."""
     nodes = nodes_of(rows)
     _name(nodes, menu.locale)
     for path, node in by_path(nodes):
@@ -192,12 +192,12 @@ def tree_context(
 
 
 def _label_of(key: str) -> str:
-    """What the page calls the part of an item that a refusal is about."""
+    """Return what the page calls the part of an item that a refusal is about."""
     return {"label": _("Label"), "url": _("Address")}.get(key.rpartition(".")[2], "")
 
 
 def _is_of(key: str, path: str) -> bool:
-    """Whether a refusal is about this very item, not about one below it."""
+    """Return whether a refusal is about this very item, not about one below it."""
     rest = key.removeprefix(path)
     return rest != key and (not rest or (rest[0] == "." and not rest.startswith(".children.")))
 

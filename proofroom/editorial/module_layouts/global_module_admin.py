@@ -86,7 +86,7 @@ class GlobalForm(forms.Form):
 
 
 def _flat(prop: EditorField) -> EditorField:
-    """What has parts stands in one field, as JSON."""
+    """Return what has parts stands in one field, as JSON."""
     if prop.kind in _STRUCTURED or prop.is_list:
         return EditorField(prop.name, in_words(prop.label), "json", in_words(prop.help))
     return prop

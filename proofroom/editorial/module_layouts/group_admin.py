@@ -165,7 +165,7 @@ def cards(
 
 
 def _no_json(props: Json) -> list[str]:
-    """What is wrong with values that stayed a text."""
+    """Return what is wrong with values that stayed a text."""
     if not isinstance(props, str):
         return []
     try:
@@ -176,7 +176,7 @@ def _no_json(props: Json) -> list[str]:
 
 
 def choices(post_type: str) -> Choices:
-    """What may be added: the modules of the type, and those that are shared. One query."""
+    """Return what may be added: the modules of the type, and those that are shared. One query."""
     allowed = {found.name: in_words(found.label) for found in allowed_modules(post_type)}
     rows = ModuleInstance.objects.filter(scope="global", type__in=allowed).order_by("global_slug")
     shared = [

@@ -1,4 +1,4 @@
-"""What can be chosen in the form of a post: media, posts, terms, modules. Each list is read once."""
+"""Choices in the form of a post: media, posts, terms, modules. Each list is read once."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
 
 
 def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
-    """What the button for a new module offers."""
+    """Return what the button for a new module offers."""
     own = [(module.name, in_words(module.label)) for module in allowed_modules(post.type)]
     groups = [(_("For this post"), own)]
     placed = dict(_types(shared))

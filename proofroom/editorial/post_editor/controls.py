@@ -94,7 +94,7 @@ class Control:
         return bool(self.errors) or any(part.has_errors for part in self.below)
 
     def to_correct(self, before: str = "") -> list[tuple[str, str]]:
-        """What was refused here and below: the ids and the labels, with what they are a part of."""
+        """Return what was refused here and below: the ids and the labels, with what they are a part of."""
         label = f"{before} › {self.label}" if before else self.label
         own = [(self.id, label)] if self.errors else []
         return own + [found for part in self.below for found in part.to_correct(label)]

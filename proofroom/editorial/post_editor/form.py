@@ -30,7 +30,7 @@ _NEW: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FormUnit:
-    """What is saved as one: a post field or a prop. `path` is its name in the form."""
+    """A unit of saving: a post field or a prop. `path` is its name in the form."""
 
     path: str
     field: EditorField

@@ -1,4 +1,4 @@
-"""What a person typed into the form of a post, and the edit that it means.
+"""Reads what a person typed into the form of a post, and makes the edit of it.
 
 The form remembers a stamp of every value that it showed (`was`). Only what was typed anew becomes part of the edit,
 so that whatever others changed meanwhile stays, and what was typed survives every refusal.
@@ -59,7 +59,7 @@ class Sheet:
         return [unit for group in groups for unit in group.units]
 
     def touched(self) -> list[FormUnit]:
-        """What was typed anew."""
+        """Return what was typed anew."""
         return [unit for unit in self.units() if self._is_typed_anew(unit)]
 
     def _is_typed_anew(self, unit: FormUnit) -> bool:

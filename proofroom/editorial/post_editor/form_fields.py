@@ -95,7 +95,7 @@ def _choices(node: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
 
 
 def to_typed(field: EditorField, value: Json) -> Typed:
-    """What a form shows of a stored value."""
+    """Return what a form shows of a stored value."""
     if field.kind == "repeater":
         items = value if isinstance(value, list | tuple) else []
         return [_typed_object(field, item) for item in items[:ITEMS_MAX]]
@@ -126,7 +126,7 @@ def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
 
 
 def read(field: EditorField, data: QueryDict, name: str) -> Typed:
-    """What was typed into the form under that name."""
+    """Return what was typed into the form under that name."""
     if field.kind == "repeater":
         count = data.get(f"{name}.count", "0")
         items = min(int(count), ITEMS_MAX) if count.isdecimal() and len(count) < 5 else 0

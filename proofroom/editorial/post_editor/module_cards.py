@@ -131,7 +131,7 @@ def _thumbnails(sheet: Sheet) -> dict[str, str]:
 
 
 def lock_reason(module: ModuleSection, post_type: str) -> str:
-    """Why the module stays where it is, with the name of the group that says so, where there is just one."""
+    """Return why the module stays where it is, with the name of the group that says so, where there is just one."""
     groups = {
         group.label
         for group in module_groups

@@ -123,7 +123,7 @@ _ROLES: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What can be added. `kind` is what the form says for it: a type, or a type and the slug of a shared one."""
+    """A module that can be added. `kind` is its name in the form: a type, or a type and the slug of a shared one."""
 
     kind: str
     label: str
@@ -136,7 +136,7 @@ class Offer:
 @require_safe
 @answers_refusals
 def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """What the dialog for a new module holds."""
+    """Return what the dialog for a new module holds."""
     require(request, "posts.edit")
     post = find_post(post_id)
     groups: dict[str, list[Offer]] = {role: [] for role in _ROLES}

@@ -1,4 +1,4 @@
-"""What a closed card is recognised by: the first words that stand in it."""
+"""The summary on a closed module card: the first words that stand in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each value of a post came from, in words and as one of three kinds: for the bar at the edge of its field."""
+"""The origin of each value of a post, in words and as one of three kinds: for the bar at the edge of its field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who wrote a value. `kind` chooses the pattern of the bar; a person's own words need no approval."""
+    """The writer of a value. `kind` chooses the pattern of the bar; a person's own words need no approval."""
 
     kind: str
     author: str
@@ -86,7 +86,7 @@ _SENTENCES: Final = {
 
 
 def load_origins(post: Post) -> dict[str, Origin]:
-    """Where the value at each path comes from that changed since the post was made. One query."""
+    """Return where the value at each path comes from that changed since the post was made. One query."""
     # What was there from the beginning needs no line of its own.
     later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
     latest = later.values("path").annotate(last=Max("id")).values("last")
@@ -116,7 +116,7 @@ def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
 
 
 def ai_share(units: Iterable[FormUnit], found: Mapping[str, Origin]) -> tuple[int, int]:
-    """How many of the values that are filled AI wrote, and how many there are."""
+    """Return how many of the values that are filled AI wrote, and how many there are."""
     listed = [unit.path for unit in units if unit.value not in (None, "", [], {})]
     own = [path for path in listed if (origin := origin_at(path, found)) and origin.is_ai]
     return len(own), len(listed)

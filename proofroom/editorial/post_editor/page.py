@@ -180,7 +180,7 @@ Refused = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a form is about. `layer` is None over live content."""
+    """The subject of a form. `layer` is None over live content."""
 
     request: HttpRequest
     post: Post
@@ -227,7 +227,7 @@ def show(
 
 
 def _around(frame: Frame) -> dict[str, Any]:
-    """What stands around the form: the layers, a result of a search, what other apps show."""
+    """Return what stands around the form: the layers, a result of a search, what other apps show."""
     post, layers = frame.post, frame.layers
     return {
         "review_count": len(layers.review.changes),

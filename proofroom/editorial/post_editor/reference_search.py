@@ -1,4 +1,4 @@
-"""What the pickers of a form search: posts and terms to refer to, pages to link to. Bounded, whatever there is."""
+"""Searches of the pickers in a form: posts and terms to refer to, pages to link to. Bounded, whatever there is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POSTS: Final = frozenset({"post-reference", "link"})
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSearch:
-    """What is looked for; `among` are the post types or taxonomies that may be chosen, all of them where empty."""
+    """A search; `among` are the post types or taxonomies that may be chosen, all of them where empty."""
 
     kind: str
     words: str
@@ -95,7 +95,7 @@ def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
 
 
 def state_of(address: str) -> JsonObject:
-    """What a link leads to, in a word for the page and a sentence for people."""
+    """Return what a link leads to, in a word for the page and a sentence for people."""
     safe = safe_href(address)
     if safe is None:
         return _state("refused", _("Nothing can be linked at this address."))

@@ -30,7 +30,7 @@ def normalize_line_ends(text: str) -> str:
 
 
 def markdown_of(value: Json) -> str:
-    """What a form shows of a stored document."""
+    """Return what a form shows of a stored document."""
     return normalize_line_ends(to_markdown(dict(value))) if isinstance(value, Mapping) else ""
 
 
@@ -50,7 +50,7 @@ def rich_text(written: object, old: Json, where: str) -> Json:
 
 
 def is_as_stored(written: object, stored: Json) -> bool:
-    """Whether the editor sent the very document that is stored."""
+    """Return whether the editor sent the very document that is stored."""
     if not isinstance(written, dict):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What the rich-text editor asks for: the words of its tools, Markdown to and from documents. Stores nothing."""
+"""Endpoints of the rich-text editor: the words of its tools, Markdown to and from documents. Stores nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What search engines are told, as check boxes; rules that have none stay JSON."""
+"""Rules for search engines as check boxes; rules that have none stay JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def robots_to_form(value: Json) -> Json:
 
 
 def robots_from_form(value: Json) -> Json:
-    """What was typed as the rules to store; null where there are none."""
+    """Return what was typed as the rules to store; null where there are none."""
     if not isinstance(value, Mapping):
         return value
     more = value.get("more")

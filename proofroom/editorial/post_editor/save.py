@@ -60,7 +60,7 @@ def collect_unsaved_text(sheet: Sheet, data: QueryDict) -> list[str]:
 
 
 def is_saved_in_place(request: HttpRequest) -> bool:
-    """Whether a script asks, which keeps the page open."""
+    """Return whether a script asks, which keeps the page open."""
     return request.headers.get("Accept") == "application/json"
 
 
@@ -212,7 +212,7 @@ def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
 
 
 def _write_live(frame: Frame, sheet: Sheet) -> str:
-    """Whether anything was saved, as a word or none."""
+    """Return whether anything was saved, as a word or none."""
     post, status = frame.post, frame.request.POST.get("status") or None
     before = post.version
     saved = edit_post(
@@ -227,7 +227,7 @@ def _write_live(frame: Frame, sheet: Sheet) -> str:
 
 
 def _stage(frame: Frame, sheet: Sheet) -> str:
-    """What was staged in Review, in words; empty for nothing."""
+    """Return what was staged in Review, in words; empty for nothing."""
     version: int | None = version_sent(frame.request)
     if frame.layer is None:
         # The form shows live content; Review's own version is not what this person read.

@@ -1,4 +1,4 @@
-"""Whether AI wrote what is staged: by the mark, or by the account that wrote it."""
+"""Tells whether AI wrote what is staged: by the mark, or by the account that wrote it."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def agent_accounts(marks: Iterable[Mark]) -> set[int]:
 
 
 def is_ais(mark: Mark, agents: set[int]) -> bool:
-    """Whether the words are AI's; `agents` is of `agent_accounts`."""
+    """Return whether the words are AI's; `agents` is of `agent_accounts`."""
     return mark.is_ai or mark.user_id in agents

@@ -45,7 +45,7 @@ class PreviewSwitch:
 
 @dataclass(frozen=True, slots=True)
 class PreviewOptions:
-    """What the page is to show."""
+    """The options of a preview."""
 
     layer: str
     show: str
@@ -139,7 +139,7 @@ def _asked(request: HttpRequest, layers: Layers) -> PreviewOptions:
 
 
 def _changes(layers: Layers, layer: str) -> Changes:
-    """What the layer changes of the one below; nothing for what is live."""
+    """Return what the layer changes of the one below; nothing for what is live."""
     if layer == "source":
         return diff(layers.live, layers.live)
     return layers.view(Layer(layer)).changes

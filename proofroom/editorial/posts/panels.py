@@ -1,4 +1,4 @@
-"""What other apps add to the pages of a post. Content knows none of them; they register at start."""
+"""Additions of other apps to the pages of a post. Content knows none of them; they register at start."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PostTab:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """What a review says of the run that proposed a change.
+    """The run that proposed a change, as a review shows it.
 
     `cost` is in words; `problem` says why a run that ended early did; `prompt` is the version of what it was told.
     """
@@ -68,7 +68,7 @@ class FieldPlace:
 
 @dataclass(frozen=True, slots=True)
 class FieldAction:
-    """What may be done with one field, as a link beside it. `agent_id` is the agent that does it, if one does."""
+    """An action on one field, as a link beside it. `agent_id` is the agent that does it, if one does."""
 
     label: str
     url: str
@@ -77,7 +77,7 @@ class FieldAction:
 
 @dataclass(frozen=True, slots=True)
 class ListAction:
-    """What may be done with the posts that are marked in the list. `run` answers with a page about their ids."""
+    """An action on the posts that are marked in the list. `run` answers with a page about their ids."""
 
     name: str
     label: str | Promise
@@ -107,7 +107,7 @@ variation_links: Hook[[HttpRequest, Post], Iterable[PostTab]] = Hook()
 
 
 def test_links(request: HttpRequest, post: Post) -> list[PostTab]:
-    """What other apps have to say of the variations of a post, to this person."""
+    """Return what other apps have to say of the variations of a post, to this person."""
     return [link for links in variation_links(request, post) for link in links]
 
 
@@ -120,7 +120,7 @@ def more_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> dict[str, RunView]:
-    """What is known of these runs, by id."""
+    """Return what is known of these runs, by id."""
     wanted = sorted({id_ for id_ in ids if id_})
     found: dict[str, RunView] = {}
     if wanted:
@@ -130,11 +130,11 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> dict[str, RunView
 
 
 def field_actions(request: HttpRequest, post: Post) -> FieldActions:
-    """What is offered beside each field of the form of this post, to this person."""
+    """Return what is offered beside each field of the form of this post, to this person."""
     known = field_action_sources(request, post)
     return lambda place: [action for actions in known for action in actions(place)]
 
 
 def list_actions(request: HttpRequest) -> list[ListAction]:
-    """What this person may do with several posts."""
+    """Return what this person may do with several posts."""
     return [action for action in post_list_actions if request.user.has_perm(action.permission)]

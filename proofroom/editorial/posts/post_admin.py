@@ -97,7 +97,7 @@ class PostAdmin(PermittedAdmin[Post]):
         )
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """What other apps do with several posts. Django's own actions write past the services."""
+        """Return what other apps do with several posts. Django's own actions write past the services."""
         return {
             action.name: (_done_by(action), action.name, action.label)
             for action in list_actions(request)

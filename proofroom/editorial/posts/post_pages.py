@@ -1,4 +1,4 @@
-"""What the pages of one post share: finding it, its tabs, and the frame of the admin around them."""
+"""Shared parts of the pages of one post: finding it, its tabs, and the frame of the admin around them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def review_url(post: Post | str, layer: str) -> str:
 
 
 def rejection_url(post: Post, rejections: Iterable[int]) -> str:
-    """Where these rejections of a post are shown and taken back: at most `MOST_REJECTIONS`."""
+    """Return where these rejections of a post are shown and taken back: at most `MOST_REJECTIONS`."""
     ids = ",".join(map(str, rejections))
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 

@@ -51,7 +51,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 @answers_refusals
 def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """What leads from one revision (`?from=`) to another (`&to=`)."""
+    """Return what leads from one revision (`?from=`) to another (`&to=`)."""
     require(request, "posts.view")
     post, layers = read(post_id)
     one = find_revision(post, request.GET.get("from", ""))
@@ -117,7 +117,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
 
 
 def _choices(post: Post, *chosen: Revision) -> list[Revision]:
-    """What can be chosen to compare: the latest, and what is chosen already."""
+    """Return what can be chosen to compare: the latest, and what is chosen already."""
     found = list(post.revisions.defer("document").order_by("-version")[:_CHOICES])
     known = {revision.pk for revision in found}
     return found + [revision for revision in reversed(chosen) if revision.pk not in known]

@@ -1,4 +1,4 @@
-"""What a post is called in the admin: one that nobody approved yet by the title that is proposed for it."""
+"""Titles of posts in the admin: one that nobody approved yet has the title that is proposed for it."""
 
 from __future__ import annotations
 

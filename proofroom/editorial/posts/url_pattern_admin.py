@@ -114,7 +114,7 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
 
 
 def _does(type_name: str, locale: str, pattern: str) -> dict[str, Any]:
-    """What the page shows of the pattern; nothing before one is typed."""
+    """Return what the page shows of the pattern; nothing before one is typed."""
     is_known = type_name in post_types and locale in settings.CMS_ENV.locales
     found = preview_pattern(type_name, locale, pattern) if pattern and is_known else None
     return {"found": found, "most": MAX_POSTS_READ}

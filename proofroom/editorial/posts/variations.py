@@ -41,14 +41,14 @@ _STALE = "stale_version"
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What others changed in the post or in the variation, by the names that people know."""
+    """The changes of others in the post or in the variation, by the names that people know."""
 
     name: str
     labels: list[str]
 
 
 def promote_reviewed(request: HttpRequest, post: Post) -> bool:
-    """Whether that is done or refused for good; else something moved since the question was shown."""
+    """Return whether that is done or refused for good; else something moved since the question was shown."""
     with refusals_as_messages(request):
         try:
             promote_variation(
@@ -79,7 +79,7 @@ def find_moved_versions(request: HttpRequest, post: Post, row: Post) -> list[Mov
 
 
 def changes_of(row: Post, layers: Layers) -> list[CardGroup]:
-    """What a promotion would change of the live content."""
+    """Return what a promotion would change of the live content."""
     after = winning_document(row, layers.live)
     changes = diff(layers.live, after)
     return cards_between(layers.live, after, changes, references_of(changes, layers.live, after))

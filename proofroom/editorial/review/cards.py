@@ -82,7 +82,7 @@ _FAMILIAR: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("R
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What a person marked so far: words by path, the note of each rejection, and what moved since.
+    """The marks of a person so far: words by path, the note of each rejection, and what moved since.
 
     `accepts_safe` accepts what is open still and needs no second look.
     """
@@ -150,7 +150,7 @@ class ShownLayer:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was looked up for all cards at once."""
+    """The data that was looked up for all cards at once."""
 
     decisions: Decisions
     runs: Mapping[str, RunView]

@@ -1,4 +1,4 @@
-"""What is said after decisions: what happened, how it can be taken back, and where the next one waits."""
+"""Messages after decisions: what happened, how it can be taken back, and where the next one waits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_confirmations(
 
 
 def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeString:
-    """What was rejected, with a button that takes it back."""
+    """Return what was rejected, with a button that takes it back."""
     text = ngettext(
         "%(count)s change rejected. For 30 days it can be taken back, here or under Revisions.",
         "%(count)s changes rejected. For 30 days they can be taken back, here or under Revisions.",

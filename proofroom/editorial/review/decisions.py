@@ -196,7 +196,7 @@ def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
 
 
 def _next(post: Post, view: LayerView, done: LayerOutcome) -> str:
-    """Where the work goes on: AI Review that was carried over whole leads to Review."""
+    """Return where the work goes on: AI Review that was carried over whole leads to Review."""
     everything = len(done.taken) + len(done.rejected) == len(view.changes)
     if view.layer == Layer.AI_REVIEW and done.taken and everything:
         return review_url(post, Layer.REVIEW)

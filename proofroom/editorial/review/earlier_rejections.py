@@ -1,4 +1,4 @@
-"""What was rejected before, beside the proposal that comes for the same place again."""
+"""Earlier rejections, beside the proposal that comes for the same place again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EarlierRejectionNotes:
 
 
 def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRejectionNotes]:
-    """What the cards of a layer say, by path. One query."""
+    """Return what the cards of a layer say, by path. One query."""
     return {
         path: EarlierRejectionNotes(ones[:_SHOWN], ones[_SHOWN:])
         for path, ones in rejections_before(post, view.changes).items()
@@ -43,7 +43,7 @@ def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRej
 
 
 def rejection_reasons(rows: Iterable[QueuedChange]) -> Mapping[int, list[str]]:
-    """What lines of the inbox say, by their ids. One query."""
+    """Return what lines of the inbox say, by their ids. One query."""
     return {pk: _reasons(ones) for pk, ones in rejections_before_queued(rows).items()}
 
 

@@ -1,4 +1,4 @@
-"""What waits elsewhere, so that a reviewer goes on without a way back to the inbox."""
+"""The next reviews, so that a reviewer goes on without a way back to the inbox."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from proofroom.editorial.review.next_reviews import find_next_review
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What is on the table: a layer of a post."""
+    """The layer of a post under review."""
 
     request: HttpRequest
     post: Post
@@ -41,7 +41,7 @@ class Reviewed:
 
 
 def may_edit(request: HttpRequest, layer: Layer) -> bool:
-    """Whether somebody may write in the layer by hand, as the service will judge."""
+    """Return whether somebody may write in the layer by hand, as the service will judge."""
     if layer == Layer.REVIEW:
         return may(request, "posts.review.save")
     return may(request, "posts.edit")
@@ -134,7 +134,7 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
 
 
 def script_texts(*, is_review: bool) -> dict[str, list[str]]:
-    """What the script says, each for one and for more; the page has no other words in it."""
+    """Return what the script says, each for one and for more; the page has no other words in it."""
     both = (1, 2)
     if is_review:
         take = [ngettext("Approve %(count)s", "Approve %(count)s", n) for n in both]

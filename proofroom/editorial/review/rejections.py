@@ -1,4 +1,4 @@
-"""What reviewers rejected, read from the events: live content and revisions know nothing of it."""
+"""Rejections by reviewers, read from the events: live content and revisions know nothing of them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
 
 
 def _shown(layers: Layers, view: LayerView, rows: Sequence[RejectedChange]) -> dict[str, Any]:
-    """What can come back as cards; the rest by name, with why not."""
+    """Return what can come back as cards; the rest by name, with why not."""
     kept = filter_kept(rows)
     free = [one for one in kept if is_untouched(one, view)]
     changes = changes_of(free, view)

@@ -97,7 +97,7 @@ def tree_page(request: HttpRequest) -> HttpResponse:
 
 
 def _shown(query: Mapping[str, str], numbers: Numbers) -> TermTree:
-    """What the address asks for; else the first taxonomy, and the first language that has terms."""
+    """Return what the address asks for; else the first taxonomy, and the first language that has terms."""
     taxonomy = taxonomies.get(query.get("taxonomy", "")) or next(iter(taxonomies))
     asked = query.get("locale")
     if asked == "" or asked in settings.CMS_ENV.locales:
@@ -108,7 +108,7 @@ def _shown(query: Mapping[str, str], numbers: Numbers) -> TermTree:
 
 
 def _nodes(shown: TermTree) -> tuple[int, list[TermNode]]:
-    """How many terms there are, and their tree. One query."""
+    """Return how many terms there are, and their tree. One query."""
     uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
     rows = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
     nodes = {term.pk: TermNode(term, term.uses) for term in rows.annotate(uses=uses)}
@@ -162,7 +162,7 @@ Place = tuple[UUID | None, UUID | None]
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """Where a term stands: its neighbours, and those of the term above it."""
+    """The surroundings of a term: its neighbours, and those of the term above it."""
 
     term: Term
     neighbours: Sequence[Term]

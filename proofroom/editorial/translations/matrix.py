@@ -166,7 +166,7 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
 
 
 def read_matrix_filter(request: HttpRequest) -> MatrixFilter:
-    """What an address asks for; what is odd in it asks for nothing."""
+    """Return what an address asks for; what is odd in it asks for nothing."""
     query = request.GET
     chosen = {
         "type": query.get("type", "") if query.get("type") in _types() else "",

@@ -98,7 +98,7 @@ class DemoSite(_Strict):
 
 
 def read_site() -> DemoSite:
-    """What belongs to no single post."""
+    """Return what belongs to no single post."""
     return DemoSite.model_validate(yaml.safe_load((FOLDER / "site.yaml").read_text("utf-8")))
 
 

@@ -27,7 +27,7 @@ _KEY: Final = re.compile(r"[A-Za-z0-9_-]{6,20}", re.ASCII)
 
 
 def frame_address(url: str, hosts: tuple[str, ...]) -> str:
-    """What a frame may load for an address; "" where its host is not among those allowed."""
+    """Return what a frame may load for an address; "" where its host is not among those allowed."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()

@@ -58,7 +58,7 @@ class Logos(Module):
 def _shown(
     props: Mapping[str, Json], context: Mapping[str, object]
 ) -> Iterator[Mapping[str, object]]:
-    """What has a name or a picture. The name is the picture's text: it says who, not how it looks."""
+    """Yield what has a name or a picture. The name is the picture's text: it says who, not how it looks."""
     for item in entries(props, "items"):
         name, image = text(item, "name"), picture(context, item.get("imageId"))
         if name or image:

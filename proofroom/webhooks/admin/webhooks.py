@@ -242,7 +242,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
 
 
 def state_of(row: Webhook) -> SafeString:
-    """Whether it is on, in words and colour."""
+    """Return whether it is on, in words and colour."""
     if row.is_active:
         look, text = ("failed", _("Failing")) if row.failing_since else ("succeeded", _("On"))
     else:

@@ -38,7 +38,7 @@ class ConditionAnswer(Answer):
 
 
 class WorkflowFiltersAnswer(Answer):
-    """Which events count; an empty list lets all through."""
+    """The events that count; an empty list lets all through."""
 
     types: list[str]
     locales: list[str]
@@ -68,7 +68,7 @@ class WorkflowAnswer(Answer):
 
 
 class WorkflowSwitched(Body, answered_by=WorkflowAnswer):
-    """What to change of a workflow. Other keys that a GET answers are ignored: they stand in its file."""
+    """Changes of a workflow. Other keys that a GET answers are ignored: they stand in its file."""
 
     enabled: bool
 

@@ -50,7 +50,7 @@ def check_condition(condition: Condition) -> Condition:
 
 
 class Filters(DefinitionPart):
-    """Which events of the triggers count; an empty list lets all through.
+    """The events of the triggers that count; an empty list lets all through.
 
     `types` and `locales` are asked of events of posts, `formSlugs` of events of forms, conditions of every event.
     """
@@ -74,7 +74,7 @@ class Filters(DefinitionPart):
 
 
 class WorkflowDefinition(FileDefinition):
-    """What the file of a workflow may say."""
+    """The definition of a workflow in its file."""
 
     name: str = Field(min_length=1, max_length=120)
     description: str = Field(default="", max_length=2000)

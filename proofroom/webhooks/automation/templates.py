@@ -30,7 +30,7 @@ def placeholders(template: JsonValue) -> Iterator[str]:
 
 
 def fault_of(template: JsonValue, roots: frozenset[str]) -> str:
-    """What is wrong with the placeholders of a template, as a sentence; empty where nothing is."""
+    """Return what is wrong with the placeholders of a template, as a sentence; empty where nothing is."""
     for path in placeholders(template):
         if len(path) > _LONGEST_PATH or not _PATH.fullmatch(path):
             return f"the placeholder {{{{{path[:60]}}}}} is no path such as data.slug"

@@ -128,7 +128,7 @@ class Attempt(models.Model):
 
 
 class WorkflowSwitch(models.Model):
-    """What a person said about a workflow: on or off, whatever its file says."""
+    """The switch of a workflow: on or off, whatever its file says."""
 
     workflow_id = models.CharField(primary_key=True, max_length=80)
     is_enabled = models.BooleanField()
@@ -142,7 +142,7 @@ class WorkflowSwitch(models.Model):
 
 
 class SenderLease(models.Model):
-    """Which process sends at present: one at a time, until `until` unless it says so again."""
+    """The lease of the process that sends at present: one at a time, until `until` unless it says so again."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     holder = models.UUIDField(null=True)

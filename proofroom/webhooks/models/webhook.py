@@ -271,7 +271,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
 
 
 class WebhookChanges(NewWebhook, answered_by=WebhookInFullAnswer, partial=True):
-    """What to change of a webhook; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a webhook; what is absent stays. Other keys that a GET answers are ignored."""
 
     headers: dict[str, Words] = Field(
         description="All of them; `•••` keeps the value of that name."

@@ -23,7 +23,7 @@ else hold one caller after the other."""
 
 
 def is_dead(connection: Connection) -> bool:
-    """Whether an idle connection has ended. Asks the operating system only, which takes microseconds.
+    """Return whether an idle connection has ended. Asks the operating system only, which takes microseconds.
 
     The server says nothing to a connection that asks nothing, except that it ends.
     """
@@ -132,7 +132,7 @@ class ConnectionPool:
 
 
 def _is_clean(connection: Connection) -> bool:
-    """Whether it is idle and lives, after taking back a transaction that was left open."""
+    """Return whether it is idle and lives, after taking back a transaction that was left open."""
     status = connection.pgconn.transaction_status
     if status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
         try:

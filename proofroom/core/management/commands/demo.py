@@ -50,7 +50,7 @@ def require_free(port: int, variable: str) -> None:
 
 
 def answers(url: str) -> bool:
-    """Whether something answers there."""
+    """Return whether something answers there."""
     try:
         with urlopen(url, timeout=1) as response:  # noqa: S310  # an address of this machine
             return bool(response.status == 200)
@@ -115,7 +115,7 @@ class Command(BaseCommand):
         return {}
 
     def programs(self) -> list[Program]:
-        """What runs."""
+        """Return what runs."""
         host = self.host
         web = ["-m", "uvicorn", "cms_project.asgi:application", "--host", host]
         web += ["--port", str(self.env.port), "--lifespan", "off", "--log-level", "warning"]

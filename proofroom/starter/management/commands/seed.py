@@ -82,7 +82,7 @@ def _seed_other_apps(actor: Actor, *, before_posts: bool) -> None:
 
 
 def _is_of_this_machine() -> bool:
-    """Whether the site answers on loopback names only."""
+    """Return whether the site answers on loopback names only."""
     hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
     return all(_is_loopback(host.strip("[]")) for host in hosts)
 
@@ -95,6 +95,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _people_are_here() -> bool:
-    """Whether somebody else than the demo's people has an account."""
+    """Return whether somebody else than the demo's people has an account."""
     people = User.objects.exclude(role=Role.AI_AGENT)
     return people.exclude(email__endswith="@example.com").exists()
