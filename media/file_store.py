@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from media.images import VARIANTS
 from media.models import Asset, StoredFile, Theme
 from proofroom.core.errors import CmsError
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
@@ -116,7 +116,7 @@ def release_files(names: Iterable[str], when: datetime) -> None:
     )
     StoredFile.objects.filter(name__in=wanted, is_deleted=False).update(due_at=when)
     if when <= timezone.now():
-        send_after_commit(_wake, "files to delete", once=True)
+        _wake()
 
 
 def release_unknown_files(names: Collection[str]) -> None:
@@ -125,13 +125,11 @@ def release_unknown_files(names: Collection[str]) -> None:
     StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
     rows = [StoredFile(name=name, due_at=now) for name in names]
     StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
-    send_after_commit(_wake, "files to delete", once=True)
+    _wake()
 
 
 def _wake() -> None:
-    from media.tasks import delete_files
-
-    delete_files.delay()
+    send_after_commit(lambda: queue_task("media.tasks.delete_files"), "files to delete", once=True)
 
 
 def delete_due() -> int:

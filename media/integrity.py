@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from media.models import FileCheck, StoredFile
 from proofroom.core.actor import Actor
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 from proofroom.core.tools import progress
 
 MAX_FILES_LISTED: Final = 200
@@ -132,18 +132,14 @@ def request_check(*, actor: Actor) -> FileCheck:
         waiting = FileCheck.objects.create()
         old = FileCheck.objects.values_list("pk", flat=True)[_KEPT:]
         FileCheck.objects.filter(pk__in=list(old)).delete()
-    send_after_commit(_wake, "a check of the files", once=True)
+    send_after_commit(
+        lambda: queue_task("media.tasks.check_files"), "a check of the files", once=True
+    )
     return waiting
 
 
 def _is_alive() -> Q:
     return Q(started_at=None) | Q(started_at__gt=timezone.now() - _STARTED)
-
-
-def _wake() -> None:
-    from media.tasks import check_files
-
-    check_files.delay()
 
 
 def run_checks() -> int:

@@ -19,7 +19,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 RESEND_AFTER: Final = timedelta(seconds=60)
 
@@ -85,9 +85,7 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
 
 
 def send_revert(batch_id: UUID) -> None:
-    from agents_app.tasks import revert_batch as task
-
-    task.delay(str(batch_id))
+    queue_task("agents_app.tasks.revert_batch", str(batch_id))
 
 
 def take_back_batch(batch_id: UUID) -> None:

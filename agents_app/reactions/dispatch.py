@@ -23,7 +23,7 @@ from agents_app.reactions.templates import path_in_full
 from proofroom.core import outbox
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 from proofroom.webhooks.delivery_channels import channels
 from proofroom.webhooks.dispatch import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery
@@ -108,10 +108,6 @@ def target_of(reaction: Reaction) -> str:
 
 def wake_reaction(reaction_id: int) -> None:
     """Tell a worker, after the commit. A lost message is made good by the sweep."""
-
-    def send() -> None:
-        from agents_app.tasks import call_reaction
-
-        call_reaction.delay(reaction_id)
-
-    send_after_commit(send, f"reaction {reaction_id}")
+    send_after_commit(
+        lambda: queue_task("agents_app.tasks.call_reaction", reaction_id), f"reaction {reaction_id}"
+    )

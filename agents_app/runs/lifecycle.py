@@ -25,7 +25,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
@@ -82,13 +82,9 @@ def _system_for(run: AgentRun) -> Actor:
 
 def wake(run_id: UUID) -> None:
     """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
-
-    def send() -> None:
-        from agents_app.tasks import run_agent
-
-        run_agent.delay(str(run_id))
-
-    send_after_commit(send, f"run {run_id}")
+    send_after_commit(
+        lambda: queue_task("agents_app.tasks.run_agent", str(run_id)), f"run {run_id}"
+    )
 
 
 def wake_next(run: AgentRun) -> None:

@@ -18,7 +18,7 @@ from agents_app.settings.providers import providers
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 CHECK_PAUSE: Final = timedelta(seconds=10)
 CHECK_TIMEOUT: Final = timedelta(seconds=30)
@@ -60,13 +60,9 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     row.checked_at, row.outcome, row.status, row.lacks = None, "", None, []
     row.save()
     outbox.record("ai.provider.tested", actor=actor, payload={"name": provider})
-
-    def send() -> None:
-        from agents_app.tasks import test_provider
-
-        test_provider.delay(provider)
-
-    send_after_commit(send, f"test of {provider}")
+    send_after_commit(
+        lambda: queue_task("agents_app.tasks.test_provider", provider), f"test of {provider}"
+    )
     return row
 
 

@@ -20,7 +20,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 MAX_BATCH_CHANGES: Final = 2_000
 _SEES_ALL: Final = "users.manage"
@@ -101,9 +101,9 @@ def record(batch: DecisionBatch, what: str, actor: Actor, **said: int | str) -> 
 
 def send_later(batch: DecisionBatch) -> None:
     """Wake a worker after the commit."""
-    from content.tasks import decide_batch
-
-    send_after_commit(lambda: decide_batch.delay(str(batch.pk)), f"decisions {batch.pk}")
+    send_after_commit(
+        lambda: queue_task("content.tasks.decide_batch", str(batch.pk)), f"decisions {batch.pk}"
+    )
 
 
 def _item(batch: DecisionBatch, row: QueuedChange, mark: Marked) -> DecisionItem:

@@ -13,7 +13,7 @@ from media.services.update import lock_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 
 @transaction.atomic
@@ -64,12 +64,10 @@ def queue_variants(asset: Asset, theme: str = Theme.LIGHT) -> None:
 
 
 def wake_renderer(asset_id: UUID, theme: str) -> None:
-    def send() -> None:
-        from media.tasks import make_variants
-
-        make_variants.delay(str(asset_id), theme)
-
-    send_after_commit(send, f"{theme} variants of {asset_id}")
+    send_after_commit(
+        lambda: queue_task("media.tasks.make_variants", str(asset_id), theme),
+        f"{theme} variants of {asset_id}",
+    )
 
 
 def dark_status(asset: Asset) -> str:

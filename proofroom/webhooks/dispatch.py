@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 from proofroom.webhooks.leader_lock import is_locked
 from proofroom.webhooks.models import Delivery, Webhook
 
@@ -81,7 +81,5 @@ def wake_sender() -> None:
 
 
 def start_sender() -> None:
-    from proofroom.webhooks.tasks import send_deliveries
-
     if not is_locked():
-        send_deliveries.delay()
+        queue_task("webhooks.tasks.send_deliveries")

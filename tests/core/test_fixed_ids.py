@@ -158,6 +158,20 @@ def test_the_schedule_and_the_routes_name_tasks() -> None:
     assert routes <= TASKS
 
 
+def test_what_is_queued_is_a_task() -> None:
+    queued = {
+        node.value
+        for module in modules()
+        for call in ast.walk(module)
+        if isinstance(call, ast.Call) and "queue_task" in ast.unparse(call)
+        for node in call.args
+        if isinstance(node, ast.Constant) and ".tasks." in str(node.value)
+    }
+
+    assert len(queued) > 10
+    assert queued <= TASKS
+
+
 def test_subscribers_of_events_are_these() -> None:
     found = {each.id for listed in subscribers._subscribers.values() for each in listed}
 

@@ -17,7 +17,7 @@ from proofroom.core.models import Event
 from proofroom.core.outbox.content_version import bump_content_version
 from proofroom.core.outbox.event_kinds import EventKind, kind_of
 from proofroom.core.outbox.subscribers import subscribers_of
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
 _inside: dict[str, Hook[[Event], None]] = defaultdict(Hook)
 events_forgotten: Hook[[list[int]], None] = Hook()
@@ -47,7 +47,9 @@ def record(
         bump_content_version()
     _inside[name](event)
     if event.dispatched_at is None:
-        send_after_commit(lambda: _send(event.pk), f"event {event.pk}")
+        send_after_commit(
+            lambda: queue_task("core.tasks.dispatch_event", event.pk), f"event {event.pk}"
+        )
     return event
 
 
@@ -73,7 +75,9 @@ def wake_dispatch(event_ids: Sequence[int]) -> None:
     """Tell workers of waiting events, after the commit."""
     for begin in range(0, len(event_ids), _PER_MESSAGE):
         ids = list(event_ids[begin : begin + _PER_MESSAGE])
-        send_after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
+        send_after_commit(
+            partial(queue_task, "core.tasks.dispatch_events", ids), f"events {ids[0]} to {ids[-1]}"
+        )
 
 
 def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:
@@ -107,15 +111,3 @@ def forget(event_ids: Iterable[int]) -> None:
         payload={}, forgotten_at=now, dispatched_at=Coalesce("dispatched_at", now)
     )
     events_forgotten(ids)
-
-
-def _send(event_id: int) -> None:
-    from proofroom.core.tasks import dispatch_event
-
-    dispatch_event.delay(event_id)
-
-
-def _send_all(event_ids: list[int]) -> None:
-    from proofroom.core.tasks import dispatch_events
-
-    dispatch_events.delay(event_ids)

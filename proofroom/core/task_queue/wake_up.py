@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from celery import current_app
 from django.db import transaction
 
+from proofroom.core.json import Json
 from proofroom.core.task_queue.failures import queue_watch
 
 _LOOK_BACK: Final = 200
@@ -43,3 +45,13 @@ def send_after_commit(send: Callable[[], object], what: str, *, once: bool = Fal
             return
     # A method, since Django asks what fails for its name.
     transaction.on_commit(_Message(send, what).__call__, robust=True)
+
+
+def queue_task(name: str, *arguments: Json) -> None:
+    """Queue the task of that name at once.
+
+    Tasks are named, not imported, where they are queued: their modules import the services that queue them.
+    """
+    if name not in current_app.tasks:
+        current_app.loader.import_default_modules()
+    current_app.tasks[name].delay(*arguments)

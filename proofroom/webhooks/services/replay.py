@@ -19,7 +19,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all, wake_sender, wants
 from proofroom.webhooks.models import Delivery, DeliveryStatus, Webhook
 from proofroom.webhooks.queries import find_delivery
@@ -69,8 +69,6 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     That holds for what happened while it was off, too. Raises `NotFound`, `RuleViolation` on `since`, and
     `Conflict` while an earlier one goes on.
     """
-    from proofroom.webhooks.tasks import replay_deliveries
-
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     if since.tzinfo is None or since > timezone.now():
@@ -83,7 +81,10 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     if found["first"] is not None:
         row.replay_after, row.replay_until = found["first"] - 1, found["last"]
         row.save(update_fields=["replay_after", "replay_until"])
-        send_after_commit(replay_deliveries.delay, f"the replay of webhook {row.pk}")
+        send_after_commit(
+            lambda: queue_task("webhooks.tasks.replay_deliveries"),
+            f"the replay of webhook {row.pk}",
+        )
     payload: dict[str, Json] = {"webhookId": str(row.pk), "since": since.isoformat()}
     outbox.record(REPLAYED, actor=actor, payload=payload)
     return row

@@ -18,7 +18,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.http_client.targets import target_of
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 from proofroom.webhooks import retention, rules
 from proofroom.webhooks.dispatch import wake_sender
 from proofroom.webhooks.models import Webhook
@@ -117,14 +117,15 @@ def settings_of(row: Webhook) -> JsonObject:
 @transaction.atomic
 def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
     """Delete a webhook with its deliveries. Returns its id."""
-    from proofroom.webhooks.tasks import purge_deliveries
-
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     id_ = row.pk
     record_webhook_event("webhook.deleted", row, actor)
     if retention.purge_batch(id_) == retention.BATCH_SIZE:
-        send_after_commit(lambda: purge_deliveries.delay(str(id_)), f"the end of webhook {id_}")
+        send_after_commit(
+            lambda: queue_task("webhooks.tasks.purge_deliveries", str(id_)),
+            f"the end of webhook {id_}",
+        )
     row.delete()
     return id_
 
