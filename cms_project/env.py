@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from agents_app.providers.vendors import VENDORS
 from cms_project.env_media import MediaEnvironment
+from cms_project.env_providers import ProviderEnvironment
 from cms_project.env_values import (
     BASE_DIR,
     Commands,
@@ -111,11 +113,7 @@ def example_of(model: type[BaseModel]) -> str:
     return "\n".join(lines) + "\n"
 
 
-Provider = Literal["openai", "anthropic", "google", "ollama"]
-PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "google", "ollama")
-
-
-class Environment(MediaEnvironment):
+class Environment(MediaEnvironment, ProviderEnvironment):
     """Every variable that the project reads. Order and descriptions make `.env.example`."""
 
     model_config = SettingsConfigDict(
@@ -288,19 +286,6 @@ class Environment(MediaEnvironment):
         False, description="1 grants the diagnostics tools to the static MCP credential."
     )
 
-    ai_provider_openai_api_key: str | None = secret("Key of OpenAI.")
-    ai_provider_openai_base_url: Url | None = Field(None, description="Address of OpenAI's API.")
-    ai_provider_anthropic_api_key: str | None = secret("Key of Anthropic.")
-    ai_provider_anthropic_base_url: Url | None = Field(
-        None, description="Address of Anthropic's API."
-    )
-    ai_provider_google_api_key: str | None = secret("Key of Google.")
-    ai_provider_google_base_url: Url | None = Field(None, description="Address of Google's API.")
-    ai_provider_ollama_api_key: str | None = secret("Key, for servers that want one.")
-    ai_provider_ollama_base_url: Url | None = Field(
-        None, description="Address of any OpenAI-compatible server."
-    )
-
     @model_validator(mode="before")
     @classmethod
     def _default_locale_follows(cls, data: dict[str, object]) -> dict[str, object]:
@@ -333,14 +318,6 @@ class Environment(MediaEnvironment):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings, env_settings, SecretFiles(settings_cls, os.environ), dotenv_settings)
 
-    def api_key(self, provider: Provider) -> str | None:
-        """The provider's key, where one is set."""
-        return cast("str | None", getattr(self, f"ai_provider_{provider}_api_key"))
-
-    def base_url(self, provider: Provider) -> str | None:
-        """The provider's address, where it is not the usual one."""
-        return cast("str | None", getattr(self, f"ai_provider_{provider}_base_url"))
-
 
 def secrets_of(env: Environment) -> list[str]:
     """Every secret value that is set, for keeping them out of logs."""
@@ -354,7 +331,7 @@ def unknown_names(environ: Mapping[str, str]) -> list[str]:
     """Sentences about provider variables that nothing reads: a typing error that would pass unseen."""
     known = {name.upper() for name in Environment.model_fields if name.startswith("ai_provider_")}
     return [
-        f"{name} belongs to no provider; the providers are {', '.join(PROVIDERS)}."
+        f"{name} belongs to no provider; the providers are {', '.join(VENDORS)}."
         for name in sorted(environ)
         if name.startswith("AI_PROVIDER_") and name.removesuffix("_FILE") not in known
     ]

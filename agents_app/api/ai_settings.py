@@ -10,7 +10,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agents_app.definitions.schema import MediaProvider, TextProvider
+from agents_app.definitions.schema import MediaProviderOrNone, TextProviderOrNone
 from agents_app.models import AiSettings
 from agents_app.providers.prices import price_list
 from agents_app.settings.ai_settings import (
@@ -59,9 +59,9 @@ class AiSettingsAnswer(Answer):
 
 
 class AiSettingsChanges(Body, answered_by=AiSettingsAnswer):
-    text_provider: Literal[TextProvider, ""] | None = None
+    text_provider: TextProviderOrNone | None = None
     text_model: Model | None = None
-    media_provider: Literal[MediaProvider, ""] | None = None
+    media_provider: MediaProviderOrNone | None = None
     media_model: Model | None = None
     version: Whole | None = Field(None, description="Of the last read; a stale one is 409.")
 

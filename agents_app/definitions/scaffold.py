@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agents_app.definitions.schema import Scope
+from agents_app.providers.vendors import VENDORS
 from proofroom.core.json import JsonObject
 
 _PROMPT: Final = (
@@ -23,7 +24,7 @@ name: {name}
 description: What it does, in one sentence, for the people who start it.
 llmConfig:
   # Without a provider the AI settings choose, then the environment.
-  # providerText: anthropic        # openai, anthropic, google, ollama
+  # providerText: anthropic        # {providers}
   # modelText: …
   options:
     temperature: 0.3
@@ -51,7 +52,9 @@ def markdown_of(name: str, scopes: Sequence[Scope]) -> str:
             entries += "    # fieldTypes: [text, textarea]   # or: fieldKeys: [post.title, module.hero.title]\n"
         elif scope == Scope.FORM_SUBMIT:
             entries += "    # formSlugs: [contact]\n"
-    front = _FRONT.format(name=json.dumps(name, ensure_ascii=False), scopes=entries)
+    front = _FRONT.format(
+        name=json.dumps(name, ensure_ascii=False), scopes=entries, providers=", ".join(VENDORS)
+    )
     return front + "\n\n".join(_PROMPT) + "\n"
 
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from agents_app.definitions.reactions import Reaction
+from agents_app.providers.interface import DEMO_PROVIDER
+from agents_app.providers.vendors import VENDORS
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 
-TextProvider = Literal["openai", "anthropic", "google", "ollama", "demo"]
-MediaProvider = Literal["openai", "google", "demo"]
+_TEXT = (*(id_ for id_, one in VENDORS.items() if one.text_model), DEMO_PROVIDER)
+_MEDIA = (*(id_ for id_, one in VENDORS.items() if one.media_model), DEMO_PROVIDER)
+if TYPE_CHECKING:
+    TextProvider: TypeAlias = str
+    TextProviderOrNone: TypeAlias = str
+    MediaProvider: TypeAlias = str
+    MediaProviderOrNone: TypeAlias = str
+else:
+    TextProvider, TextProviderOrNone = Literal[*_TEXT], Literal[*_TEXT, ""]
+    MediaProvider, MediaProviderOrNone = Literal[*_MEDIA], Literal[*_MEDIA, ""]
 
 
 class Scope(StrEnum):

@@ -25,7 +25,8 @@ from agents_app.providers.interface import (
 from agents_app.providers.model_requests import RETRY_PAUSES, wait_for_next_try
 from agents_app.providers.prices import image_cost
 from agents_app.providers.request_failures import RequestFailure, failed, refused
-from agents_app.providers.vendors import image_model_of
+from agents_app.providers.vendor import access_to
+from agents_app.providers.vendors import find_vendor
 
 SQUARE: Final = "1024x1024"
 _SHAPES: Final[Mapping[str, ImageGenerationSettings]] = {
@@ -60,12 +61,9 @@ def make_image(
     if seconds <= 0:
         raise RequestFailure(ProviderTimeout("The time of the run is over.")).error
     with ProviderConnection(choice.provider, seconds, Event()) as line:
-        model = image_model_of(choice, line.client)
-        shape = _SHAPES[size]
-        if choice.provider == "openai":
-            from pydantic_ai.images.openai import OpenAIImageGenerationSettings
-
-            shape = OpenAIImageGenerationSettings(openai_size=size, openai_quality="medium")
+        vendor = find_vendor(choice.provider)
+        model = vendor.make_image_model(choice.model, access_to(vendor, choice, line.client))
+        shape = vendor.image_settings(size, _SHAPES[size])
         result = _asked(line, model, choice, prompt, shape)
     data = result.image.data
     most = settings.CMS_ENV.media_max_bytes

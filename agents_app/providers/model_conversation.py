@@ -15,6 +15,7 @@ from threading import Event
 from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
+from pydantic_ai import ModelSettings
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -43,7 +44,8 @@ from agents_app.providers.interface import (
     Toolbox,
 )
 from agents_app.providers.model_requests import ModelQuestion, RequestTries
-from agents_app.providers.vendors import model_of, settings_for
+from agents_app.providers.vendor import access_to
+from agents_app.providers.vendors import find_vendor
 from proofroom.core.json import JsonObject
 
 OUTPUT_TOOL: Final = "suggest"
@@ -69,11 +71,14 @@ class ModelConversation:
         options = agent.llm_config.options
         self.choice = choice
         self._tries = RequestTries(choice, watcher)
-        self._settings = settings_for(
-            choice,
-            max_tokens=options.max_tokens or DEFAULT_ANSWER_TOKENS,
-            temperature=options.temperature,
+        self._vendor = find_vendor(choice.provider)
+        # The vendors' packages retry nothing: one place here decides that.
+        settings = ModelSettings(
+            max_tokens=options.max_tokens or DEFAULT_ANSWER_TOKENS, max_retries=0
         )
+        if options.temperature is not None:
+            settings["temperature"] = options.temperature
+        self._settings = self._vendor.text_settings(settings)
         self._output_type = output_type
         self._toolbox = toolbox
         self._watcher = watcher
@@ -92,7 +97,8 @@ class ModelConversation:
             raise ProviderTimeout("The time of the run is over.")
         self._say(text)
         with ProviderConnection(self.choice.provider, seconds, self._stopped) as line:
-            model = model_of(self.choice, line.client)
+            access = access_to(self._vendor, self.choice, line.client)
+            model = self._vendor.make_text_model(self.choice.model, access)
             retried = 0
             while retried <= retries:
                 self._history.append(ModelRequest(parts=self._unsent))

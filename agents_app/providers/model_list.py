@@ -13,13 +13,12 @@ import httpx2
 from agents_app.models.provider_check import CheckOutcome
 from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import ProviderChoice, ProviderError, ProviderTimeout
-from agents_app.providers.vendors import address_of
+from agents_app.providers.vendor import address_of
+from agents_app.providers.vendors import find_vendor
 
 LIST_TIMEOUT_SECONDS: Final = 10.0
 _BYTES: Final = 4 * 1024 * 1024
 _MOST: Final = 10_000
-_NO_SUCH_KEY: Final = b"API_KEY_INVALID"
-"""Google's word for it, in an answer that is otherwise that to any wrong request."""
 _BY_STATUS: Final[Mapping[int, CheckOutcome]] = {
     401: CheckOutcome.KEY_REFUSED,
     403: CheckOutcome.KEY_REFUSED,
@@ -64,16 +63,9 @@ def list_models(choice: ProviderChoice, *, seconds: float = LIST_TIMEOUT_SECONDS
 
 
 async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int, bytes]:
-    # The address and the headers, as each vendor has them.
-    address = address_of(choice).rstrip("/")
-    key = choice.key or "none"
-    if choice.provider == "anthropic":
-        url = f"{address}/v1/models?limit=1000"
-        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    elif choice.provider == "google":
-        url, headers = f"{address}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
-    else:
-        url, headers = f"{address}/models", {"authorization": f"Bearer {key}"}
+    vendor = find_vendor(choice.provider)
+    address = address_of(vendor, choice).rstrip("/")
+    url, headers = vendor.model_list_request(address, choice.key or "none")
     body = bytearray()
     async with client.stream("GET", url, headers=headers) as response:
         async for part in response.aiter_bytes():
@@ -84,7 +76,7 @@ async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int,
 
 
 def _read(choice: ProviderChoice, status: int, body: bytes) -> ModelListing:
-    if status == 400 and choice.provider == "google" and _NO_SUCH_KEY in body:
+    if find_vendor(choice.provider).refuses_key(status, body):
         return ModelListing(CheckOutcome.KEY_REFUSED, status)
     if status != 200:
         unknown = CheckOutcome.FAILED if status >= 500 else CheckOutcome.UNREADABLE

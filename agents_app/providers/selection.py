@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition, LlmConfig
 from agents_app.models import AiSettings
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice, ProviderError
+from agents_app.providers.vendors import VENDORS
 
-Vendor = Literal["openai", "anthropic", "google", "ollama"]
-MediaVendor = Literal["openai", "google"]
-DEFAULT_MODELS: Final[dict[Vendor, str]] = {
-    "openai": "gpt-6.1-terra",
-    "anthropic": "claude-sonnet-5-5",
-    "google": "gemini-3.8-flash",
-    "ollama": "llama3.2",
-}
+DEFAULT_MODELS: Final = {id_: one.text_model for id_, one in VENDORS.items() if one.text_model}
 """The model of each provider where nobody chose one. The order is that of the environment's default, too."""
-DEFAULT_MEDIA_MODELS: Final[dict[MediaVendor, str]] = {
-    "openai": "gpt-image-2",
-    "google": "gemini-3.1-flash-image",
+DEFAULT_MEDIA_MODELS: Final = {
+    id_: one.media_model for id_, one in VENDORS.items() if one.media_model
 }
 
 _NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
@@ -77,13 +70,14 @@ def choose_media_provider(
     """
     config = agent.llm_config if agent else _NOTHING_CHOSEN
     defaults = defaults or load_ai_defaults()
-    first = next((name for name in DEFAULT_MEDIA_MODELS if _is_set_up(name)), None)
+    env = settings.CMS_ENV
+    first = next((name for name in DEFAULT_MEDIA_MODELS if env.has_provider(name)), None)
     fallback = config.provider if config.provider in DEFAULT_MEDIA_MODELS else None
     provider = config.provider_media or defaults.media_provider or first or fallback
     if provider == DEMO_PROVIDER or (provider is None and default_provider() is None):
         return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
     if provider is None:
-        names = " or ".join(map(_key_name, DEFAULT_MEDIA_MODELS))
+        names = " or ".join(VENDORS[name].main_variable for name in DEFAULT_MEDIA_MODELS)
         raise ProviderError(f"No provider that makes images has a key. Set {names}.")
     if provider not in DEFAULT_MEDIA_MODELS:
         raise ProviderError(f"There is no media provider {provider!r}.")
@@ -99,19 +93,12 @@ def choose_media_provider(
     return choice or _demo_or_say_why(agent, provider, default_provider())
 
 
-def default_provider() -> Vendor | None:
+def default_provider() -> str | None:
     """The first provider that the environment has a key or an address for."""
-    return next((name for name in DEFAULT_MODELS if _is_set_up(name)), None)
+    return next((name for name in DEFAULT_MODELS if settings.CMS_ENV.has_provider(name)), None)
 
 
-def _is_set_up(provider: Vendor) -> bool:
-    env = settings.CMS_ENV
-    return bool(env.api_key(provider) or env.base_url(provider))
-
-
-def _reachable(
-    agent: AgentDefinition | None, provider: Vendor, model: str
-) -> ProviderChoice | None:
+def _reachable(agent: AgentDefinition | None, provider: str, model: str) -> ProviderChoice | None:
     env, own_key = settings.CMS_ENV, None
     config = agent.llm_config if agent else None
     if config is not None and config.api_key is not None:
@@ -124,17 +111,12 @@ def _reachable(
 
 
 def _demo_or_say_why(
-    agent: AgentDefinition | None, provider: Vendor, first: str | None
+    agent: AgentDefinition | None, provider: str, first: str | None
 ) -> ProviderChoice:
     if first is None:
         return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
     who = f"The agent {agent.id} uses" if agent else "The AI settings name"
     raise ProviderError(
         f"{who} {provider}, which has no key. "
-        f"Set {_key_name(provider)}, or choose another provider for it."
+        f"Set {VENDORS[provider].main_variable}, or choose another provider for it."
     )
-
-
-def _key_name(provider: Vendor) -> str:
-    name = "BASE_URL" if provider == "ollama" else "API_KEY"
-    return f"AI_PROVIDER_{provider.upper()}_{name}"

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
+from agents_app.providers.vendors import VENDORS
 from agents_app.settings.ai_settings import ai_settings
 from agents_app.settings.providers import providers
 from proofroom.core import outbox
@@ -71,11 +72,10 @@ def check_provider(provider: str) -> None:
     from agents_app.providers.model_list import list_models
 
     row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
-    vendor = next((name for name in DEFAULT_MODELS if name == provider), None)
-    if row is None or vendor is None:
+    if row is None or provider not in VENDORS:
         return
     env = settings.CMS_ENV
-    choice = ProviderChoice(vendor, "", env.api_key(vendor), env.base_url(vendor))
+    choice = ProviderChoice(provider, "", env.api_key(provider), env.base_url(provider))
     found = list_models(choice)
     wanted = models_in_use(provider, ai_settings()) if found.is_whole else []
     # Lists name models with their dates or tags: `claude-x-20300101`, `llama3.2:latest`.
@@ -103,8 +103,8 @@ def is_lost(row: ProviderCheck) -> bool:
 def models_in_use(provider: str, row: AiSettings) -> list[str]:
     """The models that would answer from this provider where an agent names none."""
     pairs = (
-        (row.text_provider, row.text_model, dict[str, str](DEFAULT_MODELS.items())),
-        (row.media_provider, row.media_model, dict[str, str](DEFAULT_MEDIA_MODELS.items())),
+        (row.text_provider, row.text_model, DEFAULT_MODELS),
+        (row.media_provider, row.media_model, DEFAULT_MEDIA_MODELS),
     )
     names = (
         (chosen if chosen and by == provider else usual.get(provider))

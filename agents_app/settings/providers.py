@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 from django.conf import settings
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext as _
 
 from agents_app.models import AiSettings
 from agents_app.providers.interface import DEMO_PROVIDER
 from agents_app.providers.selection import (
     DEFAULT_MEDIA_MODELS,
     DEFAULT_MODELS,
-    Vendor,
     default_provider,
 )
-from proofroom.core.i18n import in_words
+from agents_app.providers.vendors import VENDORS
 
 Kind = Literal["text", "media"]
-NAMES: Final[Mapping[str, str]] = {
-    "openai": "OpenAI",
-    "anthropic": "Anthropic",
-    "google": "Google",
-    "ollama": gettext_noop("Ollama, or any server that speaks like OpenAI's"),
-    DEMO_PROVIDER: gettext_noop("Demo (no AI)"),
-}
+
+
+def provider_label(provider: str) -> str:
+    """Return the name of a provider in the language that is active; of one that is no more its id."""
+    if provider == DEMO_PROVIDER:
+        return _("Demo (no AI)")
+    vendor = VENDORS.get(provider)
+    return str(vendor.label or vendor.name) if vendor else provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Provider:
 
     @property
     def name(self) -> str:
-        return in_words(NAMES[self.id])
+        return provider_label(self.id)
 
 
 def providers(row: AiSettings) -> list[Provider]:
@@ -60,10 +59,8 @@ def providers(row: AiSettings) -> list[Provider]:
     ]
 
 
-def _provider(kind: Kind, id_: Vendor, model: str) -> Provider:
-    env = settings.CMS_ENV
-    prefix = f"AI_PROVIDER_{id_.upper()}"
-    has_address = bool(env.base_url(id_))
-    by_address = id_ == "ollama" or (has_address and not env.api_key(id_))
-    source = f"{prefix}_BASE_URL" if by_address else f"{prefix}_API_KEY"
-    return Provider(id_, kind, bool(env.api_key(id_) or has_address), False, model, source)
+def _provider(kind: Kind, id_: str, model: str) -> Provider:
+    env, vendor = settings.CMS_ENV, VENDORS[id_]
+    by_address = env.base_url(id_) and not env.api_key(id_)
+    source = vendor.address_variable if by_address else vendor.main_variable
+    return Provider(id_, kind, env.has_provider(id_), False, model, source)

@@ -19,8 +19,9 @@ from agents_app.admin.runs.filters import SCOPES
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.reactions import Reaction
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext
+from agents_app.providers.vendors import VENDORS
 from agents_app.runs.outcomes import AcceptanceRate
-from agents_app.settings.providers import NAMES
+from agents_app.settings.providers import provider_label
 from proofroom.core.i18n import in_words
 
 _ACCOUNTS: Final = {
@@ -56,8 +57,8 @@ def row_of(found: Agent) -> dict[str, Any]:
             for entry in found.definition.scopes
         ],
         "where": [str(SCOPES[entry.scope]) for entry in found.definition.scopes if entry.enabled],
-        "text": provider_label(found.text),
-        "media": provider_label(found.media) if found.media else "",
+        "text": answering_label(found.text),
+        "media": answering_label(found.media) if found.media else "",
         "problem": found.text.problem or (found.media.problem if found.media else ""),
         "doubts": found.doubts,
         "account": str(_ACCOUNTS[found.account.state]),
@@ -69,10 +70,11 @@ def row_of(found: Agent) -> dict[str, Any]:
     }
 
 
-def provider_label(answering: Answering) -> str:
+def answering_label(answering: Answering) -> str:
     if answering.is_demo:
-        return in_words(NAMES[answering.provider])
-    name = NAMES.get(answering.provider, answering.provider).partition(",")[0]
+        return provider_label(answering.provider)
+    vendor = VENDORS.get(answering.provider)
+    name = vendor.name if vendor else answering.provider
     return f"{name} {answering.model}".strip() or _("Nobody")
 
 

@@ -33,7 +33,6 @@ from proofroom.core.task_queue.failures import advice_for_imports, known_failure
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
 WORKERS_ANSWER_WITHIN = (1.0, 1.0, 2.0)  # seconds, once for each time that they are asked
-PROVIDERS: tuple[Literal["openai", "anthropic", "google"], ...] = ("openai", "anthropic", "google")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +156,7 @@ def static_files() -> Iterator[CheckResult]:
 
 
 def providers() -> Iterator[CheckResult]:
-    env = settings.CMS_ENV
-    ready: list[str] = [name for name in PROVIDERS if env.api_key(name)]
-    ready += ["ollama"] if env.base_url("ollama") else []
+    ready = settings.CMS_ENV.configured_providers
     if ready:
         yield CheckResult("ok", "AI providers", f"configured: {', '.join(ready)}")
     else:

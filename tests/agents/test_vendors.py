@@ -1,0 +1,57 @@
+"""Each AI provider is one file: everything else that names providers follows from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import httpx2
+import pytest
+from django.conf import settings
+
+from agents_app.definitions import scaffold
+from agents_app.definitions.schema import MediaProvider, Scope, TextProvider
+from agents_app.models import AiSettings
+from agents_app.providers.interface import ProviderChoice
+from agents_app.providers.vendor import Vendor, access_to
+from agents_app.providers.vendors import VENDORS
+from agents_app.settings.providers import providers
+from cms_project.env import Environment
+
+each_vendor = pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))
+
+
+def test_every_file_is_a_provider() -> None:
+    folder = Path(settings.BASE_DIR, "agents_app", "providers", "vendors")
+
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(VENDORS)
+    assert len({vendor.order for vendor in VENDORS.values()}) == len(VENDORS)
+
+
+@each_vendor
+def test_everything_that_names_providers_names_it(vendor: Vendor) -> None:
+    offered = {(item.kind, item.id): item for item in providers(AiSettings())}
+
+    for kind, model, known in (
+        ("text", vendor.text_model, get_args(TextProvider)),
+        ("media", vendor.media_model, get_args(MediaProvider)),
+    ):
+        assert (vendor.id in known) is bool(model)
+        assert ((kind, vendor.id) in offered) is bool(model)
+        if model:
+            row = offered[kind, vendor.id]
+            assert (row.default_model, row.source) == (model, vendor.main_variable)
+            assert row.name.startswith(vendor.name)
+    variables = {name.upper() for name in Environment.model_fields}
+    assert {vendor.key_variable, vendor.address_variable} <= variables
+    assert vendor.id in scaffold.markdown_of("An agent", [Scope.DROPDOWN])
+
+
+@each_vendor
+def test_it_makes_the_models_that_it_names(vendor: Vendor) -> None:
+    choice = ProviderChoice(vendor.id, "some-model", "key", "http://127.0.0.1:1/v1")
+    access = access_to(vendor, choice, httpx2.AsyncClient(timeout=60))
+
+    assert vendor.make_text_model("some-model", access).model_name == "some-model"
+    if vendor.media_model:
+        assert vendor.make_image_model("some-model", access).model_name == "some-model"
