@@ -12,7 +12,7 @@ from agents_app.providers.interface import ProviderChoice, ProviderError
 
 if TYPE_CHECKING:
     import httpx2
-    from django_stubs_ext import StrOrPromise
+    from django.utils.functional import _StrPromise
     from pydantic_ai import ModelSettings
     from pydantic_ai.images.base import ImageGenerationModel
     from pydantic_ai.images.settings import ImageGenerationSettings
@@ -32,7 +32,7 @@ class Vendor(ABC):
 
     id: ClassVar[str]
     name: ClassVar[str]
-    label: ClassVar[StrOrPromise] = ""
+    label: ClassVar[str | _StrPromise] = ""
     """The name in lists to choose from, where `name` alone says too little."""
     order: ClassVar[int]
     """The first vendor that the environment has a key or an address for is the default."""
