@@ -11,9 +11,9 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from content import search
 from content.models import Post, PostModule
 from content.posts import queries
-from content.search import posts as search
 
 QUESTIONS = {"one post": "9990", "one in a hundred": "garden 12", "every post": "garden kettle"}
 TIMES = 5

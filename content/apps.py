@@ -17,20 +17,16 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks, tools  # noqa: F401  # checks and tools register themselves
+        from content import checks, media_usage, search, tools  # noqa: F401  # checks and tools register themselves
         from content.find_replace.posts import PostSource
         from content.find_replace.shared_content import MENUS, TERMS, GlobalModuleSource
-        from content.inbox.health import check_queue
-        from content.inbox.updates import follow
-        from content.layers.hooks import layers_written
-        from content.media_usage import references  # checks and tools register themselves
-        from content.media_usage.references import GLOBAL, POST
+        from content.inbox.rows import check_queue, follow
+        from content.layers.state import layers_written
         from content.paths import tree_changes  # checks and tools register themselves
         from content.paths.pattern_changes import follow_pattern
         from content.posts.presence import list_open_editors
         from content.posts.queries import visible_titles
         from content.posts.realtime import post_visibility_rule
-        from content.search import updates  # checks and tools register themselves
         from media.usage_sources import holder_lookups
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
@@ -40,8 +36,8 @@ class ContentConfig(AppConfig):
         from proofroom.definitions import post_types
 
         name_lookups.register(visible_titles, name="post")
-        holder_lookups.register(references.label_posts, name=POST)
-        holder_lookups.register(references.label_global_modules, name=GLOBAL)
+        holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
+        holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)
         post_type_sources.register(
             lambda: {type_.name: type_.label for type_ in post_types}, name="content"
         )
@@ -58,8 +54,8 @@ class ContentConfig(AppConfig):
             apart=True,
         )
         outbox.subscribe(
-            [updates.STALE],
-            updates.follow,
+            [search.STALE],
+            search.follow,
             id="content.search_following.follow",
             apart=True,
         )
@@ -78,7 +74,7 @@ class ContentConfig(AppConfig):
 def _list_what_waits(**kwargs: Any) -> None:
     if not schema_changes.is_complete():
         return
-    from content.inbox.updates import needs_rebuild, rebuild
+    from content.inbox.rows import needs_rebuild, rebuild
 
     if needs_rebuild():
         rebuild()

@@ -8,7 +8,7 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from content.inbox.batch_execution import execute_batch, forget_old_batches, resume_batches
+from content.inbox.decision_batches import execute_batch, forget_old_batches, resume_batches
 from content.inbox.rejections import forget_old_rejections
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge

@@ -133,7 +133,7 @@ class AgentRun(models.Model):
 class RunPost(models.Model):
     """A post that a run's tools wrote in (AI Review), or made.
 
-    `before` is what AI Review held until then (`content.layers.take_back.Before`, None where nothing), `paths` what
+    `before` is what AI Review held until then (`content.layers.revert.Before`, None where nothing), `paths` what
     was written since: enough to take all of it back without losing what others had proposed.
     """
 

@@ -63,7 +63,7 @@ from agents_app.runs.suggestion import (
 from agents_app.runs.tool_policy import usable_tool, usable_tools
 from agents_app.runs.undo_log import paths_written, undo_recording
 from content.layers import Layers, open_layers, stage
-from content.layers.marks import Mark, read_marks
+from content.layers.state import Mark, read_marks
 from content.models import Draft, Layer, Post
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away

@@ -13,7 +13,7 @@ from agents_app.models import AgentRun
 from agents_app.runs.field_target import FieldTarget, fields_json
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
-from content.layers.earlier_rejections import EarlierRejection, earlier_rejections
+from content.layers.rejected_changes import EarlierRejection, earlier_rejections
 from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository

@@ -20,7 +20,7 @@ from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.lifecycle import find_run, find_run_or_none, record_run
 from content.changes import same
 from content.layers import Layers, open_layers, stage
-from content.layers.marks import Mark, mark_of, writers_of
+from content.layers.state import Mark, mark_of, writers_of
 from content.models import Layer
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid

@@ -9,7 +9,7 @@ from typing import Final
 
 from agents_app.models import AgentRun, RunPost
 from content.layers import Before, LayerView, take_back_run
-from content.layers.hooks import before_layer_staged
+from content.layers.state import before_layer_staged
 from content.models import Layer, Post
 from content.posts.trash import discard_proposed
 from proofroom.core.actor import Actor, Visitor

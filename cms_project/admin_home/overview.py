@@ -26,8 +26,8 @@ from analytics.health import figures
 from analytics.rollups.periods import read_period
 from analytics.rollups.report_types import Totals
 from analytics.rollups.summaries import over_time
-from content.inbox.health import check_queue
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
+from content.inbox.rows import check_queue
 from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
 from content.posts.reference_titles import media_view
 from content.review.labels import type_label

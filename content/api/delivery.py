@@ -18,7 +18,7 @@ from content.api import post_reads
 from content.api.cached_delivery import DeliveredViewSet
 from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
 from content.layers.state import post_not_found
-from content.media_usage.delivered_files import media_of
+from content.media_usage import media_of
 from content.models import Post
 from content.models.post import VARIATION_PATTERN
 from content.posts import queries

@@ -11,13 +11,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework.request import Request
 
-from content import presenters
+from content import presenters, search
 from content.layers import Layers, open_layers
 from content.layers.state import post_not_found
-from content.media_usage.delivered_files import media_of
+from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
 from content.posts import queries
-from content.search import posts as search
 from proofroom.core.api.pagination import page_of
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject

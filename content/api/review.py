@@ -16,7 +16,7 @@ from content.api import post_reads
 from content.api.common_answers import WRITTEN
 from content.api.post_answers import PostAnswer, PostFields
 from content.document import PostDocument
-from content.layers.marks import NOTE_MAX
+from content.layers.state import NOTE_MAX
 from content.models import Layer, Post
 from content.post_fields import TITLE_MAX
 from content.posts import document_edits

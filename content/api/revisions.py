@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from content import layers, presenters
 from content.api import post_reads
 from content.api.post_answers import DocumentAnswer, PostAnswer
-from content.layers.marks import NOTE_MAX
+from content.layers.state import NOTE_MAX
 from content.models import Post, Provenance, Revision
 from content.posts.revision_queries import differences, find_revision, revisions_of
 from content.presenters.layers import DifferenceAnswer, ViaText

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from content.changes import diff
 from content.document import PostDocument
 from content.find_replace.documents import MODULES, POSTS, edit_document, settle_hands
-from content.layers.live_many import Written, record_updates, write_many
+from content.layers.live import Written, record_updates, write_many
 from content.models import Post, PostModule
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from content.find_replace.documents import props_of_places
 from content.find_replace.props import edit_props
-from content.media_usage.references import follow_globals
+from content.media_usage import follow_globals
 from content.menus.links import menu_post_ids
 from content.models import Menu, ModuleInstance, ModuleRevision, Term
 from content.rules.menus import clean_items
 from content.rules.modules import clean_line
 from content.rules.references import PropsChange, check_props
-from content.search.updates import keep_words_of_global
+from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation

@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 
 from content.global_modules.queries import find_global, placements_of
 from content.layers.state import check_version
-from content.media_usage.references import follow_globals, forget_global
+from content.media_usage import follow_globals, forget_global
 from content.models import ModuleInstance, ModuleRevision
 from content.rules.modules import clean_line
 from content.rules.references import PropsChange, check_props, props_without_missing
-from content.search.updates import keep_words_of_global
+from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid

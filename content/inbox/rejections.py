@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from content.changes import ABSENT, Change, Changes, apply, value_at
 from content.layers import LayerView
 from content.layers.digest import fingerprint
-from content.layers.rejected import Proposal
+from content.layers.rejected_changes import Proposal
 from content.layers.state import lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, RejectedChange
 from content.models.rejected_change import KEPT

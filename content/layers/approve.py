@@ -13,7 +13,7 @@ from content.changes import Changes, apply, diff
 from content.document import PostDocument
 from content.layers.digest import read_digest
 from content.layers.live import write_live
-from content.layers.reviewed_changes import require_unchanged
+from content.layers.selection import require_unchanged
 from content.layers.state import Layers, lock_post, open_layers, save_draft, settle
 from content.models import Post, Revision
 from content.rules import check_changes

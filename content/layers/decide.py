@@ -19,10 +19,9 @@ from django.utils.translation import gettext as _
 
 from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
-from content.layers.marks import NOTE_MAX
 from content.layers.reject import reject
 from content.layers.selection import kept_without
-from content.layers.state import LayerView, lock_post, open_layers
+from content.layers.state import NOTE_MAX, LayerView, lock_post, open_layers
 from content.layers.submit import submit
 from content.models import Layer
 from content.review.differences import base_path

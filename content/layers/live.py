@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from content import search
 from content.changes import Changes, diff
 from content.document import PostDocument
-from content.layers.marks import Mark, Marks, mark_of, parts_of
-from content.media_usage.references import follow_live
-from content.models import Post, Provenance, Revision
+from content.layers.state import Mark, Marks, drafts_of_many, mark_of, parts_of, settle_with
+from content.media_usage import follow_live
+from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
 from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.paths.tree_changes import Following, check_below, follow_path_change
 from content.posts import post_repository
 from content.rules.check import check_parent, taken_by_another
-from content.search import posts
+from content.search import keep_words
 from content.translations.translation_status import follow_writing
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -67,7 +72,7 @@ def write_live(
     _save(post)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
-    posts.index_post(post, after)
+    search.index_post(post, after)
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves
@@ -182,3 +187,132 @@ def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
     if post.variation_of_id is not None:
         payload["variationOf"] = str(post.variation_of_id)
     return payload
+
+
+_ROWS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The new state of a locked post."""
+
+    post: Post
+    before: PostDocument
+    after: PostDocument
+    changes: Changes
+
+    def payload(self) -> JsonObject:
+        return event_payload(self.post, self.changes)
+
+
+def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None:
+    """Make each `after` the live content, inside the caller's transaction, with revision, provenance and events."""
+    actor.require_person("change live content")
+    if not written:
+        return
+    _keep_revisions(written)
+    for item in written:
+        item.post.version += 1
+    _save_posts(written)
+    _save_modules(written)
+    follow_live([(item.post, item.before, item.after) for item in written])
+    revisions = Revision.objects.bulk_create(
+        [revision_row(item.post, item.after, item.changes, actor, reason) for item in written],
+        batch_size=_ROWS,
+    )
+    Provenance.objects.bulk_create(
+        (
+            row
+            for item, revision in zip(written, revisions, strict=True)
+            for row in provenance_rows(item.post, revision, item.changes, actor, {})
+        ),
+        batch_size=_ROWS,
+    )
+    drafts = drafts_of_many([item.post for item in written])
+    for item in written:
+        if item.post.pk in drafts:
+            settle_with(item.post, item.after, drafts[item.post.pk])
+
+
+def record_updates(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> None:
+    """Record the events of posts that were written, by id and payload, and have search follow: the last of the
+    writes, for live writers queue up at the events."""
+    keep_words([post_id for post_id, _ in things], actor)
+    for name in ("post.updated", "post.approve"):
+        outbox.record_all(name, things, actor=actor)
+
+
+def _keep_revisions(written: Sequence[Written]) -> None:
+    """Make sure that the present version of each post has its revision."""
+    same = Revision.objects.filter(post=OuterRef("pk"), version=OuterRef("version"))
+    ids = [item.post.pk for item in written]
+    lacking = Post.objects.filter(~Exists(same), pk__in=ids).values_list("pk", flat=True)
+    missing = set(lacking)
+    Revision.objects.bulk_create(
+        (
+            Revision(
+                post=item.post,
+                version=item.post.version,
+                reason="before",
+                document=item.before.to_json(),
+            )
+            for item in written
+            if item.post.pk in missing
+        ),
+        batch_size=_ROWS,
+    )
+
+
+def _save_posts(written: Sequence[Written]) -> None:
+    """The version of each post, and the columns of those whose fields changed."""
+    now, columns = timezone.now(), set[str]()
+    for item in written:
+        item.post.updated_at = now
+        columns |= post_repository.set_fields(item.post, item.after, item.changes)
+    posts = Post.objects.filter(pk__in=[item.post.pk for item in written])
+    posts.update(version=F("version") + 1, updated_at=now)
+    changed = [
+        item.post for item in written if any(change.module_id is None for change in item.changes)
+    ]
+    if columns:
+        # Each column costs a case per post in the statement: only those that changed anywhere.
+        Post.objects.bulk_update(changed, sorted(columns), batch_size=100)
+
+
+def _save_modules(written: Sequence[Written]) -> None:
+    """Props and overrides. Rows that are there are written over, which takes one statement for all."""
+    instances: list[ModuleInstance] = []
+    places: list[PostModule] = []
+    for item in written:
+        parts = {change.module_id: set[str]() for change in item.changes if change.module_id}
+        for change in item.changes:
+            if change.module_id:
+                parts[change.module_id].add(change.path.split(".")[2])
+        for index, module in enumerate(item.after.modules):
+            touched = parts.get(module.id, set())
+            if "props" in touched:
+                instances.append(
+                    ModuleInstance(
+                        id=module.instance_id,
+                        type=module.type,
+                        scope=module.scope,
+                        props=dict(module.props),
+                        updated_at=item.post.updated_at,
+                    )
+                )
+            if "overrides" in touched:
+                places.append(post_repository.placement(item.post, module, index))
+    ModuleInstance.objects.bulk_create(
+        instances,
+        batch_size=_ROWS,
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=["props", "updated_at"],
+    )
+    PostModule.objects.bulk_create(
+        places,
+        batch_size=_ROWS,
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=["overrides"],
+    )

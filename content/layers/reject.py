@@ -11,10 +11,8 @@ from django.utils.translation import gettext as _
 
 from content.changes import Value, apply
 from content.layers.digest import read_digest
-from content.layers.marks import writers_of
-from content.layers.rejected import keep_rejected
-from content.layers.reviewed_changes import require_unchanged
-from content.layers.selection import select_rest
+from content.layers.rejected_changes import keep_rejected
+from content.layers.selection import require_unchanged, select_rest
 from content.layers.state import (
     LayerView,
     check_version,
@@ -22,6 +20,7 @@ from content.layers.state import (
     open_layers,
     save_draft,
     settle,
+    writers_of,
 )
 from content.models import Layer, Post
 from proofroom.core import outbox

@@ -1,4 +1,4 @@
-"""The staged changes that a decision names: whole ones, or passages of them (`<path>#<passage>`)."""
+"""The staged changes that a decision names, whole or by passages (`<path>#<passage>`), as the reviewer saw them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 
 from content.changes import Change, Changes, Value, same
+from content.layers.digest import path_was_seen, was_seen
 from content.layers.state import LayerView
+from content.review.change_comparison import passages_at, take_passages
 from content.review.differences import SEPARATOR, base_path
-from content.review.passages import passages_at, take_passages
-from proofroom.core.errors import RuleViolation
+from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.definitions.richtext.schema import validate
 
 
@@ -143,3 +144,42 @@ def _nothing_named() -> RuleViolation:
 
 def _unknown(message: str) -> RuleViolation:
     return RuleViolation(message, code="unknown_path", details={"paths": [message]})
+
+
+def require_unchanged(
+    view: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
+) -> Selection:
+    """Return what these paths name, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`).
+
+    A passage is what was seen where all of its change is.
+    """
+    if paths is None:
+        if not view.exists and not seen:
+            raise RuleViolation(
+                _("Nothing is staged in %(layer)s of this post.") % {"layer": view.layer},
+                code="nothing_staged",
+            )
+        if len(view.changes) != len(seen):
+            raise _stale([])
+    wanted = view.changes.paths if paths is None else tuple(map(base_path, paths))
+    staged = {change.path: change for change in view.changes}
+    gone = [path for path in wanted if path not in staged and path_was_seen(seen, path)]
+    moved = [path for path in wanted if path in staged and not was_seen(seen, staged[path])]
+    if gone:
+        raise _stale(gone)
+    if moved and all(path in staged for path in wanted):
+        raise _stale(moved)
+    return select_changes(view, paths)
+
+
+def _stale(paths: list[str]) -> Conflict:
+    which = ", ".join(paths) if paths else "what is staged"
+    return Conflict(
+        _(
+            "This moved since you opened the review: %(which)s. Nothing was changed; look again "
+            "and decide."
+        )
+        % {"which": which},
+        code="stale_review",
+        details={path: ["changed since you saw it"] for path in paths},
+    )

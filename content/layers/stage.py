@@ -11,10 +11,16 @@ from django.utils.translation import gettext as _
 
 from content.changes import diff
 from content.document import PostDocument
-from content.layers.hooks import before_layer_staged
 from content.layers.live import event_payload
-from content.layers.marks import Mark, mark_of
-from content.layers.state import check_version, lock_post, open_layers, save_draft
+from content.layers.state import (
+    Mark,
+    before_layer_staged,
+    check_version,
+    lock_post,
+    mark_of,
+    open_layers,
+    save_draft,
+)
 from content.models import Layer, Post
 from content.rules import check_changes
 from proofroom.core import outbox

@@ -11,9 +11,19 @@ from django.utils.translation import gettext as _
 
 from content.changes import Change, Changes, MergeConflict, apply, diff, same, value_at
 from content.layers.live import event_payload
-from content.layers.marks import Mark, Marks, mark_of, parts_of, writers_of
 from content.layers.selection import select_changes
-from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
+from content.layers.state import (
+    Layers,
+    LayerView,
+    Mark,
+    Marks,
+    lock_post,
+    mark_of,
+    open_layers,
+    parts_of,
+    save_draft,
+    writers_of,
+)
 from content.models import Post
 from content.review.differences import base_path
 from content.rules import check_changes

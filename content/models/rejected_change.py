@@ -18,7 +18,7 @@ class RejectedChange(models.Model):
     """One change of one rejection; `rejection` is the id of its event, which says who, when and why.
 
     `seen` is the change as a digest knows it. `proposal` holds what was proposed and who had written it
-    (`content.layers.rejected`); none where it was too large to keep, or was taken back.
+    (`content.layers.rejected_changes`); none where it was too large to keep, or was taken back.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="rejected")

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from content.changes import diff
-from content.layers.live_many import Written, write_many
+from content.layers.live import Written, write_many
 from content.models import Post
 from content.post_fields import URL_MAX
 from content.posts import post_repository

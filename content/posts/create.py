@@ -13,11 +13,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from content import search
 from content.changes import diff
 from content.document import PostDocument
 from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
-from content.media_usage.references import follow_live
+from content.media_usage import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
 from content.module_layouts.queries import ModuleGroupInfo, find_group
 from content.paths.post_paths import check_paths_are_free, path_for
@@ -26,7 +27,6 @@ from content.posts.document_edits import patch_fields, seed_group
 from content.posts.duplicate import pair_modules
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
-from content.search import posts
 from content.translations.translation_status import record_source
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -181,7 +181,7 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
             post.save(force_insert=True)
     except IntegrityError:
         raise taken_by_another(post) from None
-    posts.index_post(post, empty)
+    search.index_post(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
     outbox.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
 
@@ -237,5 +237,5 @@ def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> No
     except IntegrityError:
         raise taken_by_another(post) from None
     post_repository.save(post, document, changes)
-    posts.index_post(post, document)
+    search.index_post(post, document)
     follow_live([(post, None, document)])

@@ -14,14 +14,13 @@ from content.changes import ABSENT, Change, Value
 from content.changes.values import Kind
 from content.document import ModuleDocument
 from content.layers import LayerView, SubmitOutcome, digest_of
-from content.layers.earlier_rejections import EarlierRejection, rejections_before
-from content.layers.marks import mark_of
+from content.layers.rejected_changes import EarlierRejection, rejections_before
+from content.layers.state import mark_of
 from content.models import Layer, Post, Status
 from content.presenters.posts import Index
-from content.review.change_comparison import compare_change
+from content.review.change_comparison import compare_change, names_of
 from content.review.difference_text import PieceAnswer, piece_of
 from content.review.labels import label_of, module_names
-from content.review.passages import names_of
 from content.review.references import References
 from content.review.risk import FLAGS, assess
 from proofroom.core.actor import Via

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy
 from content.changes import ABSENT, Change, Changes, Value
 from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
-from content.layers.marks import Mark, Marks, mark_of
-from content.review.change_comparison import compare_change
+from content.layers.state import Mark, Marks, mark_of
+from content.review.change_comparison import compare_change, names_of
 from content.review.comparison import ValueShape, compare
 from content.review.diff import Segment
 from content.review.difference_text import Note, note_of, role_text
@@ -28,7 +28,6 @@ from content.review.differences import (
     Status,
 )
 from content.review.labels import POST_GROUP, label_of, module_names
-from content.review.passages import names_of
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
 from content.review.summary import length_note, summarize

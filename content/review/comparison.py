@@ -13,8 +13,8 @@ from typing import Final, cast
 
 from content.changes import ABSENT, Value, same
 from content.document import ModuleDocument
-from content.review.alignment import align
 from content.review.characters import find_look_alikes, find_suspicious
+from content.review.diff import align
 from content.review.differences import (
     Comparison,
     Difference,

@@ -1,15 +1,14 @@
-"""Finds facts in a changed text that a reader must not miss: addresses, dates, prices, numbers, denials, names."""
+"""Facts in a changed text that a reader must not miss: addresses, dates, prices, numbers, denials, names."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Final, Literal
-
-from content.review.proper_names import find_names
 
 ADDRESS: Final = re.compile(r"https?://[^\s<>()\"']+")
 Spotted = Mapping["SpottedKind", tuple[str, ...]]
@@ -44,15 +43,34 @@ _PRICE: Final = re.compile(
     rf"(?=[\d€$£¥₹EUGCJ])(?:(?:[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY))\s?{_AMOUNT}{_SCALE}|(?<![\w.,]){_AMOUNT}{_SCALE}\s?{_COIN})"
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/]\d+)*\s?%?")
-_ENGLISH_NO: Final = re.compile(
-    r"\b(?=[a-z])(?:(?P<word>no(?!\.\s?\d)|never|none|nobody|nothing|nowhere|neither|nor|without)|not|cannot|[a-z]{1,12}n['’]t)\b",
-    re.IGNORECASE,
-)
-_GERMAN_NO: Final = re.compile(
-    r"\b(?:(?P<word>nie|niemals|nichts|nirgends|nirgendwo|weder|ohne|nein)|(?P<kein>kein)(?:e[mnrs]?)?"
-    r"|(?P<wegs>keines(?:wegs|falls))|(?P<niemand>niemand)(?:e[mns])?|nicht)\b",
-    re.IGNORECASE,
-)
+_DENIALS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "en": (
+        re.compile(
+            r"\b(?=[a-z])(?:(no(?!\.\s?\d)|never|none|nobody|nothing|nowhere|neither|nor|without)|not|cannot|[a-z]{1,12}n['’]t)\b",
+            re.IGNORECASE,
+        ),
+        "not",
+    ),
+    "de": (
+        re.compile(
+            r"\b(?:(nie|niemals|nichts|nirgends|nirgendwo|weder|ohne|nein)|(kein)(?:e[mnrs]?)?"
+            r"|(keines(?:wegs|falls))|(niemand)(?:e[mns])?|nicht)\b",
+            re.IGNORECASE,
+        ),
+        "nicht",
+    ),
+    **{
+        language: (re.compile(rf"\b({words.replace(' ', '|')})(?!\w)", re.IGNORECASE), "")
+        for language, words in {
+            "fr": "pas jamais rien aucune? sans non ni personne nulle",
+            "es": "no nunca jamás nada nadie sin ningun[ao]? ningún tampoco ni",
+            "it": "non mai nulla niente nessun[oa]? senza né",
+            "nl": "niet nooit geen niets niemand zonder noch",
+            "pt": "não nunca nada ninguém sem nenhuma? nem jamais",
+        }.items()
+    },
+}
+"""By language, what denies: its groups name the word that is told, else it is the one given here."""
 
 
 @lru_cache(maxsize=4)
@@ -62,12 +80,14 @@ def find_facts(text: str, language: str) -> Spotted:
     dates, rest = _taken(_DATE, rest)
     prices, rest = _taken(_PRICE, rest)
     numbers = tuple(found.strip() for found in _NUMBER.findall(rest))
-    return {
-        "date": dates,
-        "price": prices,
-        "number": numbers,
-        "negation": tuple(_DENIALS.get(language[:2].lower(), _unknown)(text)),
-    }
+    denials: tuple[str, ...] = ()
+    if (tag := language[:2].lower()) in _DENIALS:
+        pattern, usual = _DENIALS[tag]
+        denials = tuple(
+            next((part for part in found.groups() if part), usual).lower()
+            for found in pattern.finditer(text)
+        )
+    return {"date": dates, "price": prices, "number": numbers, "negation": denials}
 
 
 def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[str, ...], str]:
@@ -80,38 +100,6 @@ def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[str, ...], str]:
 
     rest = pattern.sub(take, text)
     return tuple(found), rest
-
-
-def _english(text: str) -> list[str]:
-    return [(found["word"] or "not").lower() for found in _ENGLISH_NO.finditer(text)]
-
-
-def _german(text: str) -> list[str]:
-    return [
-        next((part for part in found.groups() if part), "nicht").lower()
-        for found in _GERMAN_NO.finditer(text)
-    ]
-
-
-def _listed(words: str) -> Callable[[str], list[str]]:
-    """Finds the words of a list that deny."""
-    pattern = re.compile(rf"\b(?:{'|'.join(words.split())})(?!\w)", re.IGNORECASE)
-    return lambda text: [found.lower() for found in pattern.findall(text)]
-
-
-def _unknown(_: str) -> list[str]:
-    return []
-
-
-_DENIALS: Final[Mapping[str, Callable[[str], list[str]]]] = {
-    "en": _english,
-    "de": _german,
-    "fr": _listed("pas jamais rien aucune? sans non ni personne nulle"),
-    "es": _listed("no nunca jamás nada nadie sin ningun[ao]? ningún tampoco ni"),
-    "it": _listed("non mai nulla niente nessun[oa]? senza né"),
-    "nl": _listed("niet nooit geen niets niemand zonder noch"),
-    "pt": _listed("não nunca nada ninguém sem nenhuma? nem jamais"),
-}
 
 
 FactKind = Literal["link", "date", "price", "number", "negation", "name"]
@@ -246,3 +234,112 @@ def _paired(kind: FactKind, gone: Sequence[str], come: Sequence[str]) -> Iterato
         return
     yield from (Fact(kind, old, None) for old in gone)
     yield from (Fact(kind, None, new) for new in come)
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TOKEN: Final = re.compile(r"[^\W\d_][\w’'&-]*|[.!?:;…\n•|“”„\"«»(\[)\]/,–—-]")
+_MOST_CHARACTERS: Final = 200_000
+_OPENS: Final = frozenset('.!?:;…\n•|“”„"«»([–—-')
+"""After these a capital says nothing."""
+_PLAIN: Final = _word_set(
+    "a an and are as at be but by can do for from get has have he how i if in is it its let my new no not of on or"
+    " our she so that the their then there these they this those to we what when where which who why will with you"
+    " your all also any each every here just more most one some such use see take make add"
+    " usd eur gbp chf jpy"
+)
+"""English words that begin sentences and headings, and name nobody."""
+_TIMES: Final = _word_set(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
+    " september october november december montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar"
+    " märz mai juni juli oktober dezember"
+)
+_TITLES: Final = _word_set("Herr Herrn Frau Dr Prof Firma")
+_FORMS: Final = _word_set("GmbH AG KG OHG SE UG KGaA eG Inc Ltd LLC")
+_LEADS: Final = _word_set(
+    "von mit bei für durch gegen nach an zu und oder sagt sagte laut wie heißt nennt traf aus in"
+)
+
+
+def find_names(text: str, language: str) -> tuple[str, ...]:
+    """The names in a text of English or German, by their capitals, each once and in their order.
+
+    It would rather miss a name than call a word one. In English a name is a run of capitalised words that does not
+    only begin a sentence. In German, where every noun has a capital, it is an abbreviation (BMW), a word with a
+    capital inside (iPhone), a name with a title before it (Frau Müller) or a legal form behind it (Kessel GmbH), or
+    two and more capitalised words after a word like "von" or "und". A single German name (Berlin), and names in other
+    scripts, are not seen.
+    """
+    tag = language[:2].lower()
+    if tag not in ("en", "de"):
+        return ()
+    found = _german_names if tag == "de" else _english_names
+    tokens = _TOKEN.findall(text[:_MOST_CHARACTERS])
+    return tuple(dict.fromkeys(found(tokens)))
+
+
+def find_vanished(one: tuple[str, ...], other_text: str) -> list[str]:
+    """Those of the names that have a word which the other text has nowhere, in whatever case."""
+    if not one:
+        return []
+    known = {word.lower() for word in _TOKEN.findall(other_text[:_MOST_CHARACTERS])}
+    return [name for name in one if any(word.lower() not in known for word in name.split())]
+
+
+def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Runs of capitalised words, each with the token before it; empty at the very beginning."""
+    run: list[str] = []
+    before = last = ""
+    for token in tokens:
+        if token[0].isupper():
+            before = before if run else last
+            run.append(token)
+        elif run:
+            yield before, run
+            run = []
+        last = token
+    if run:
+        yield before, run
+
+
+def _english_names(tokens: list[str]) -> Iterator[str]:
+    for is_break, group in groupby(tokens, "\n".__eq__):
+        line = list(group)
+        # Most Words Have a Capital in a heading; a line with a full stop is a sentence.
+        long = [token for token in line if len(token) > 3]
+        is_heading = sum(token[0].isupper() for token in long) > 0.6 * len(long)
+        if is_break or (is_heading and line[-1] not in ".!?"):
+            continue
+        for before, run in _capitalised_runs(line):
+            opens = not before or before in _OPENS
+            while run and (run[0].lower() in _PLAIN or run[0].lower() in _TIMES):
+                run, opens = run[1:], opens and len(run) == 1
+            while run and run[-1].lower() in _TIMES | _PLAIN:
+                run = run[:-1]
+            if run and (len(run) > 1 or not opens or _is_marked(run[0])):
+                yield " ".join(run)
+
+
+def _is_marked(word: str) -> bool:
+    """An abbreviation, or a capital inside. SHOUTED words are longer."""
+    is_short = word.isupper() and 2 <= len(word) <= 5
+    return is_short or (not word.isupper() and any(letter.isupper() for letter in word[1:]))
+
+
+def _german_names(tokens: list[str]) -> Iterator[str]:
+    if len(tokens) > 3 and all(token.isupper() for token in tokens if token[0].isalpha()):
+        return
+    for before, run in _capitalised_runs(tokens):
+        named = [at for at, word in enumerate(run) if word in _TITLES]
+        if run[-1] in _FORMS and len(run) > 1:
+            yield " ".join(run[-3:])
+        elif named and named[-1] + 1 < len(run):
+            yield " ".join(run[named[-1] + 1 :])
+        elif 2 <= len(run) <= 3 and before in _LEADS:
+            yield " ".join(run)
+        else:
+            yield from (word for word in run if _is_marked(word) and "-" not in word)
+    # A small letter first and a capital inside: iPhone.
+    yield from (word for word in tokens if word[0].islower() and _is_marked(word))

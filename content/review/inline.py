@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final, Literal, TypeAlias, cast
 
-from content.review.alignment import AlignedRun, align
 from content.review.characters import address_notes
-from content.review.diff import TOKEN, Segment
+from content.review.diff import TOKEN, AlignedRun, Segment, align
 from content.review.differences import Difference, DifferenceKind, Sink, canonical_json
 from content.review.facts import ChangedText, FactFinder
 from proofroom.core.json import Json

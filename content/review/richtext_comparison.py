@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from content.changes import ABSENT, same
-from content.review.alignment import align
-from content.review.diff import Segment
+from content.review.diff import Segment, align
 from content.review.differences import Difference, Sink, Status, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
 from content.review.merge_tree import InlinePart, MergedList, NodePart, Part, passages_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from content.layers.marks import Mark
+from content.layers.state import Mark
 from content.review.differences import Comparison, Difference, DifferenceKind
 
 Level = Literal[1, 2, 3]

@@ -22,6 +22,7 @@ from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from content.posts.post_repository import format_time
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import find_module, validate_props, validation, why_excluded
 from proofroom.definitions.richtext.schema import safe_href
 
@@ -385,3 +386,42 @@ def _check_global(added: list[ModuleDocument]) -> None:
                 % {"slug": slug, "type": module.type},
                 code="unknown_global",
             )
+
+
+_TYPES: Final[Mapping[str, type]] = {
+    "type": str,
+    "scope": str,
+    "locked": bool,
+    "props": dict,
+    "globalSlug": str,
+    "orderIndex": int,
+}
+
+
+def check_places(entries: object) -> list[Mapping[str, Json]]:
+    """The entries, each an object of the known keys. Raises `RuleViolation` by path."""
+    refuse_unstorable(entries, "modules")
+    if not isinstance(entries, list | tuple) or len(entries) > MODULES_MAX:
+        raise invalid(
+            "modules",
+            _("modules must be a list of at most %(modules_max)s modules.")
+            % {"modules_max": MODULES_MAX},
+        )
+    for number, entry in enumerate(entries):
+        where = f"modules.{number}"
+        if not isinstance(entry, Mapping):
+            raise invalid(where, _("A module must be an object."))
+        for key, value in entry.items():
+            if key not in _TYPES:
+                known = ", ".join(_TYPES)
+                raise invalid(
+                    f"{where}.{key}"[:90],
+                    _("There is no such key; known: %(known)s.") % {"known": known},
+                )
+            if value is not None and not isinstance(value, _TYPES[key]):
+                raise invalid(
+                    f"{where}.{key}", _("%(key)s is not of the right type.") % {"key": key}
+                )
+        if not entry.get("type"):
+            raise invalid(f"{where}.type", _("type is required."))
+    return list(entries)

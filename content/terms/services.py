@@ -15,9 +15,8 @@ from django.utils.translation import ngettext
 
 from content.changes import TERMS_PATH, diff
 from content.document import PostDocument
-from content.layers.hooks import layers_written
 from content.layers.live import write_live
-from content.layers.state import lock_post, open_layers, settle
+from content.layers.state import layers_written, lock_post, open_layers, settle
 from content.models import Draft, Post, Term
 from content.posts import post_repository
 from content.posts.create import slug_of

@@ -8,13 +8,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 from pydantic import Field
 
-from content import presenters
+from content import presenters, search
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
 from content.posts.post_repository import format_time
 from content.posts.queries import proposed_titles
-from content.search import posts as search
 from content.tools.name_suggestions import hint
 from content.tools.results import PostPage
 from proofroom.core.actor import Actor

@@ -9,13 +9,12 @@ from uuid import UUID
 from content import presenters
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView, open_layers
-from content.layers.earlier_rejections import (
+from content.layers.rejected_changes import (
     EarlierRejection,
     EarlierRejections,
     earlier_rejections,
 )
-from content.layers.marks import mark_of
-from content.layers.state import post_not_found
+from content.layers.state import mark_of, post_not_found
 from content.models import Layer, ModuleInstance, Post
 from content.posts import queries
 from content.posts.export import export_post

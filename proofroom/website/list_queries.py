@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import orjson
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 
+from content import search
 from content.models import Post, PostTerm
 from content.posts.queries import module_rows, published_posts
-from content.search import posts as search
 from proofroom.definitions.list_urls import IndexPage
 from proofroom.website.rendering import RenderableModule
 

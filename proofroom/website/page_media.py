@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from content.media_usage.references import media_shown_in
+from content.media_usage import media_shown_in
 from media.file_addresses import storage_name
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name

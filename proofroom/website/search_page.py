@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from content.menus.links import PageLocation, alternates
 from content.models import Post
-from content.search.posts import texts_of
+from content.search import texts_of
 from proofroom.core.search.tokens import Word, query_words, word_positions
 from proofroom.core.site_urls import search_path
 from proofroom.definitions import custom_text_of, text_of

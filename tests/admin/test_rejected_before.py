@@ -13,9 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.inbox.rejections import take_back_rejections
-from content.layers.earlier_rejections import earlier_rejections, rejections_before
 from content.layers.reject import reject
-from content.layers.rejected import MAX_REJECTED_BYTES
+from content.layers.rejected_changes import (
+    MAX_REJECTED_BYTES,
+    earlier_rejections,
+    rejections_before,
+)
 from content.models import Layer, Post, RejectedChange
 from content.posts import document_edits
 from content.tools.read_post import PostContext, get_post_context

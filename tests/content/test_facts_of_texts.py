@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import note_of
-from content.review.facts import find_facts
-from content.review.proper_names import find_names
+from content.review.facts import find_facts, find_names
 from content.review.references import References
 
 _DATA = Path(__file__).parents[2].parent / "shared/data/markdown"

@@ -91,7 +91,7 @@ def test_a_change_shows_on_every_post_at_once_and_says_on_how_many(
 def test_the_posts_beyond_the_first_are_found_by_the_new_words_too(
     run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("content.search.updates.POSTS_PER_TASK", 1)
+    monkeypatch.setattr("content.search.POSTS_PER_TASK", 1)
     module = made()
     for number in range(3):
         make.placed(make.post(f"Post {number}", slug=f"post-{number}"), module)

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from content.layers import approve, digest_of, reject, revert_run, revert_to_revision, submit
-from content.layers.marks import Mark, mark_of
+from content.layers.state import Mark, mark_of
 from content.models import Layer, Post, Provenance
 from content.posts import document_edits, post_repository
 from content.posts.create import propose_post

@@ -16,7 +16,7 @@ from content.document import PostDocument
 from content.find_replace.services import find_and_replace
 from content.global_modules.services import create_global, delete_global, edit_global
 from content.layers import approve, digest_of, reject, revert_to_revision, submit
-from content.media_usage.references import (
+from content.media_usage import (
     GLOBAL,
     collect_global_uses,
     collect_uses,

@@ -12,6 +12,7 @@ from django.db import models
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.payloads import canonical_payload, field_payload
+from content import search
 from content.checks import differences
 from content.document import FIELD_NAMES, PostDocument
 from content.importers.markdown import import_folder
@@ -20,7 +21,6 @@ from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
 from content.review.labels import label_of
-from content.search import posts
 from content.translated_words import words
 from content.translations.translate import create_translation
 from content.variations.services import create_variation
@@ -283,7 +283,7 @@ def test_tools_read_and_stage_every_field() -> None:
 def test_search_finds_the_words_of_fields_that_are_searched(field: PostField) -> None:
     post, _ = written(status="published")
 
-    found = posts.search_posts(Post.objects.all(), f"walked{field.name.lower()}1", "en")
+    found = search.search_posts(Post.objects.all(), f"walked{field.name.lower()}1", "en")
 
     assert list(found) == ([post] if field.search_weight else [])
 

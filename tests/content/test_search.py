@@ -9,6 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, connections, transaction
 
+from content import search
 from content.document import PostDocument
 from content.layers import approve, digest_of
 from content.models import Layer, ModuleInstance, Post
@@ -16,7 +17,6 @@ from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
-from content.search import posts as search
 from tests import make
 
 pytestmark = pytest.mark.django_db

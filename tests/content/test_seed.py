@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from agents_app.models import AgentRun
-from content.layers.marks import read_marks
+from content.layers.state import read_marks
 from content.models import Draft, Menu, ModuleInstance, Post, PostModule, Revision, Term
 from media.models import Asset
 from proofroom.accounts.models import User

@@ -12,8 +12,8 @@ import pytest
 from django.core.management import call_command
 
 from content.document import PostDocument
-from content.inbox.health import check_queue
 from content.inbox.rejections import take_back_rejections
+from content.inbox.rows import check_queue
 from content.layers import (
     approve,
     digest_of,

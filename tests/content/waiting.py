@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from content.inbox.updates import build_row, states_of
+from content.inbox.rows import build_row, states_of
 from content.models import Post, QueuedChange
 from tests import make
 

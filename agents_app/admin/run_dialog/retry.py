@@ -17,7 +17,7 @@ from agents_app.models import AgentRun
 from agents_app.runs.field_target import FieldTarget
 from agents_app.runs.retry import EarlierProposal, earlier_proposal, pending_marks
 from content.layers import Layers
-from content.layers.marks import Mark
+from content.layers.state import Mark
 from content.models import Layer
 from proofroom.core.admin.permissions import may
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from content.inbox.updates import rebuild
+from content.inbox.rows import rebuild
 
 
 class Command(BaseCommand):

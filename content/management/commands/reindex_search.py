@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
+from content import search
 from content.models import Post
-from content.search import posts
 
 
 class Command(BaseCommand):
     help = "Keep the words of every post for search anew: after rows came in past the services."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        count = posts.reindex(Post.objects.order_by("id").values_list("id", flat=True))
+        count = search.reindex(Post.objects.order_by("id").values_list("id", flat=True))
         self.stdout.write(f"Search knows {count} post{'' if count == 1 else 's'}.")

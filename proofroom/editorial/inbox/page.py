@@ -15,7 +15,6 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.inbox.excerpts import from_json
 from content.inbox.queries import (
     Alike,
     QueueFilter,
@@ -24,6 +23,7 @@ from content.inbox.queries import (
     group_similar,
     join_posts,
 )
+from content.inbox.rows import from_json
 from content.review.characters import make_visible
 from content.review.difference_text import note_of
 from content.review.labels import type_label

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.http import HttpRequest
 
-from content.inbox.excerpts import from_json
+from content.inbox.rows import from_json
 from content.models import Layer, Post, QueuedChange, Status
 from content.posts.reference_titles import load_titles
 from content.review.cards import ShownLine

@@ -12,9 +12,9 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from content import search
 from content.models import Post, Status, Term
 from content.review.labels import type_label
-from content.search import posts
 from proofroom.core.admin.permissions import require
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
@@ -80,7 +80,7 @@ def _found(rows: QuerySet[Post], words: str) -> list[Post]:
     if len(titled) == _MOST:
         return titled
     known = {post.pk for post in titled}
-    told = posts.order_by_rank(posts.search_posts(rows, words))[:_MOST]
+    told = search.order_by_rank(search.search_posts(rows, words))[:_MOST]
     return [*titled, *(post for post in told if post.pk not in known)][:_MOST]
 
 

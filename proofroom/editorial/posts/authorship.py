@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from content.layers.marks import Mark
+from content.layers.state import Mark
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 

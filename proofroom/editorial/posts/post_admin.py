@@ -16,10 +16,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content import search
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF
 from content.review.labels import type_label
-from content.search import posts
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import PermittedAdmin, may
 from proofroom.editorial.post_editor.live_preview import live_preview
@@ -108,8 +108,8 @@ class PostAdmin(PermittedAdmin[Post]):
     ) -> tuple[QuerySet[Post], bool]:
         if not search_term:
             return queryset, False
-        found = posts.search_posts(queryset, search_term)
-        return found if ORDER_VAR in request.GET else posts.order_by_rank(found), False
+        found = search.search_posts(queryset, search_term)
+        return found if ORDER_VAR in request.GET else search.order_by_rank(found), False
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

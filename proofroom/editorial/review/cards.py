@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
-from content.layers.marks import Mark
+from content.layers.state import Mark
 from content.models import Layer, Status
 from content.posts.reference_titles import references_of
 from content.review.cards import ChangeCard, cards_of_layer

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 from content.layers import LayerView
 from content.layers.decide import LayerOutcome, clean_note, decide
 from content.models import Layer, Post
+from content.review.change_comparison import passages_at
 from content.review.differences import SEPARATOR, base_path
-from content.review.passages import passages_at
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.post_pages import post_page, read, review_url

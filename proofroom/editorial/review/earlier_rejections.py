@@ -10,7 +10,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from content.layers import LayerView
-from content.layers.earlier_rejections import (
+from content.layers.rejected_changes import (
     EarlierRejection,
     rejections_before,
     rejections_before_queued,

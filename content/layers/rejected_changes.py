@@ -1,9 +1,10 @@
-"""Find what was rejected before on the paths of new proposals. One query, however many paths."""
+"""Rejected changes: each kept as it was proposed, and found again for new proposals on its path."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, cast
@@ -13,13 +14,120 @@ from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from content.changes import Change, Value, same
+from content.changes import ABSENT, Change, Changes, Value, diff, same
+from content.changes.values import Kind
+from content.document import ModuleDocument, PostDocument
 from content.layers.digest import fingerprint, value_hash
-from content.layers.rejected import Proposal
+from content.layers.state import LayerView, Marks, mark_of, parts_of, read_marks
 from content.models import Post, QueuedChange, RejectedChange
 from content.models.rejected_change import KEPT
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
+
+MAX_REJECTED_BYTES: Final = 256_000
+"""Of one change; what is larger is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The proposal of a rejected change. `order` leads to it, `below` is the order that it was to change."""
+
+    kind: Kind
+    after: Value
+    behind: str
+    order: tuple[str, ...]
+    below: tuple[str, ...]
+    marks: Marks
+
+    def change(self, path: str, before: Value) -> Change:
+        """The change that the proposal is where `before` stands."""
+        return Change(path, self.kind, before, self.after, self.behind)
+
+    def to_json(self) -> JsonObject:
+        marks: JsonObject = {path: mark.to_json() for path, mark in self.marks.items()}
+        return {
+            "kind": self.kind,
+            "after": _packed(self.after),
+            "behind": self.behind,
+            "order": list(self.order),
+            "below": list(self.below),
+            "marks": marks,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Proposal:
+        return cls(
+            kind=cast(Kind, value["kind"]),
+            after=_unpacked(cast(JsonObject, value["after"])),
+            behind=cast(str, value["behind"]),
+            order=tuple(cast("Sequence[str]", value["order"])),
+            below=tuple(cast("Sequence[str]", value["below"])),
+            marks=read_marks(cast("dict[str, JsonObject]", value["marks"])),
+        )
+
+
+def _packed(value: Value) -> JsonObject:
+    if value is ABSENT:
+        return {"is": "absent"}
+    if isinstance(value, ModuleDocument):
+        return {"is": "module", "value": value.to_json(0)}
+    kind = "terms" if isinstance(value, tuple) else "plain"
+    return {"is": kind, "value": cast(Json, value)}
+
+
+def _unpacked(value: Mapping[str, Json]) -> Value:
+    if value["is"] == "absent":
+        return ABSENT
+    if value["is"] == "module":
+        return ModuleDocument.from_json(cast(JsonObject, value["value"]))
+    if value["is"] == "terms":
+        return tuple(cast("Sequence[str]", value["value"]))
+    return value["value"]
+
+
+def keep_rejected(
+    view: LayerView, post: Post, dropped: Changes, after: PostDocument, rejection: int
+) -> None:
+    """Keep what was dropped, for `content.inbox.rejections`; `after` is the layer without it.
+
+    Without one of its positions the rest of an order may be no change any more: it is kept with that.
+    """
+    left = set(diff(view.below, after).paths)
+    named = {change.path: change for change in dropped}
+    RejectedChange.objects.bulk_create(
+        RejectedChange(
+            post=post,
+            rejection=rejection,
+            layer=view.layer,
+            path=change.path,
+            seen=fingerprint(kept),
+            proposal=_kept(view, kept),
+        )
+        for change in view.changes
+        if change.path in named or change.path not in left
+        for kept in [named.get(change.path, change)]
+    )
+
+
+def _kept(view: LayerView, change: Change) -> JsonObject | None:
+    """None where it is too large."""
+    is_placed = change.kind in ("added", "moved")
+    # Who wrote it; that the layer below had moved on is kept too.
+    found = parts_of(view.marks, change.path)
+    mark = mark_of(view.marks, change.path)
+    if mark is not None:
+        found[change.path] = replace(mark, drifted=mark.drifted or change.path in view.drifted)
+    proposal = Proposal(
+        kind=change.kind,
+        after=change.after,
+        behind=change.behind,
+        order=view.changes.order if is_placed else (),
+        below=view.below.order if change.kind == "moved" else (),
+        marks=found,
+    ).to_json()
+    size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return proposal if size <= MAX_REJECTED_BYTES else None
+
 
 MAX_REJECTIONS_PER_PATH: Final = 20
 """Rejections of one path that are read; older ones are left out."""

@@ -1,7 +1,8 @@
-"""The files that documents use, as rows that follow every write: from media fields, rich text and links."""
+"""The files that content uses, as rows that follow every write: from media fields, rich text and links."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -19,10 +20,12 @@ from content.post_fields import MEDIA_FIELDS
 from content.posts import post_repository
 from media.file_addresses import storage_name
 from media.models import MediaReference
+from media.presenters import delivered_asset
 from media.services.references import LIVE, Held, Token, drop_references, set_references
 from media.usage_sources import UsageSource
+from proofroom.core.database.statements import Row
 from proofroom.core.errors import invalid
-from proofroom.core.json import Json
+from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, modules, post_types
 from proofroom.definitions.prop_values import values_in
 from proofroom.definitions.richtext.nodes import attributes, children, kind
@@ -288,3 +291,31 @@ def _file(value: object) -> Iterator[Token]:
     name = storage_name(value) if isinstance(value, str) else None
     if name is not None:
         yield name
+
+
+def media_of(
+    locales: Mapping[UUID, str], modules: Mapping[UUID, Sequence[Row]]
+) -> dict[UUID, JsonObject]:
+    """By post, the files of its live fields and modules, by id, with words in the language that it is given here.
+
+    `modules` are rows of `queries.module_rows`.
+    """
+    shared = {
+        (post_id, row["instance_id"])
+        for post_id, rows in modules.items()
+        for row in rows
+        if row["instance__scope"] == "global"
+    }
+    users: dict[UUID, set[UUID]] = defaultdict(set)
+    for post_id, instance_id in shared:
+        users[instance_id].add(post_id)
+    uses = MediaReference.objects.filter(
+        Q(holder_kind=POST, holder_id__in=locales) | Q(holder_kind=GLOBAL, holder_id__in=users),
+        layer=LIVE,
+    )
+    found: dict[UUID, JsonObject] = {id_: {} for id_ in locales}
+    for use in uses.select_related("asset").order_by("asset_id"):
+        for post_id in [use.holder_id] if use.holder_kind == POST else users[use.holder_id]:
+            asset = delivered_asset(use.asset, locales[post_id])
+            found[post_id][str(use.asset_id)] = asset
+    return found

@@ -1,1 +1,0 @@
-"""The files that content uses, and where."""
