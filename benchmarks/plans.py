@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from content.models import Post, PostModule
 from content.posts import queries
 from proofroom.definitions.list_urls import IndexPage
-from proofroom.website.list_queries import list_posts_of
+from proofroom.website.queries import list_posts_of
 
 
 def check(post: Post) -> list[str]:

@@ -12,7 +12,7 @@ from proofroom.core.site_urls import absolute
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import IndexPage, feed_path, list_path, list_title
 from proofroom.website.http_cache import RenderedPage
-from proofroom.website.list_queries import list_posts_of, modules_of
+from proofroom.website.queries import list_posts_of, modules_of
 from proofroom.website.meta_tags import description_of, title_with_site
 from proofroom.website.page_frame import Surroundings, load_surroundings, use_template_language
 from proofroom.website.rendering import RenderableModule

@@ -19,7 +19,7 @@ from proofroom.definitions.list_urls import IndexPage, list_title
 from proofroom.definitions.list_urls import list_path as list_path
 from proofroom.definitions.list_urls import listings as listings
 from proofroom.website.feeds import feeds_of
-from proofroom.website.list_queries import Extent, count_pages_by_locale, list_posts_of
+from proofroom.website.queries import Extent, count_pages_by_locale, list_posts_of
 from proofroom.website.meta_tags import seo_of_list, title_with_site
 from proofroom.website.page_frame import (
     Surroundings,

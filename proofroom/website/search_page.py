@@ -21,7 +21,7 @@ from proofroom.core.site_urls import search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.list_urls import list_title
 from proofroom.website.feeds import feeds_of
-from proofroom.website.list_queries import modules_of, search_posts
+from proofroom.website.queries import modules_of, search_posts
 from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
 from proofroom.website.page_frame import (
     build_page_context,

@@ -20,7 +20,7 @@ from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 from proofroom.editorial.translations.copy_forms import PreviewForm
 from proofroom.website.layer_pages import preview_page
-from proofroom.website.preview_outlines import (
+from proofroom.website.layer_pages import (
     WORDS,
     empty_note,
     list_removed_modules,
