@@ -1,4 +1,4 @@
-"""Template tags and filters for modules and pages."""
+"""Template tags and filters for modules and pages, and the scripts that pages load."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from django import template
+from django.conf import settings
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import to_locale
 
@@ -68,3 +69,26 @@ def json_ld(value: object) -> SafeString:
     """Structured data for a `script` element of type application/ld+json, which it cannot leave."""
     text = json.dumps(value, ensure_ascii=False).translate(_SCRIPT_ESCAPES)
     return mark_safe(text)  # noqa: S308 no character is left that could end the element
+
+
+@register.inclusion_tag("site/scripts.html")
+def site_scripts(is_uncounted: object = None, submission: object = None) -> dict[str, object]:
+    """Return what a page loads: the lines that look for staff, and what counts visits where that is switched on.
+
+    The answer to a form is part of the visit that sent it: it is no view of its own.
+    """
+    env = settings.CMS_ENV
+    return {
+        "is_tracked": env.analytics_tracking and not is_uncounted,
+        "is_answer": bool(submission),
+        "batch": env.analytics_batch,
+        "seconds": env.analytics_batch_seconds,
+        "asks_consent": env.analytics_consent,
+    }
+
+
+@register.simple_tag
+def asks_for_consent(is_uncounted: object = None) -> bool:
+    """Return whether the page asks its visitors before it counts them. A preview counts nobody."""
+    env = settings.CMS_ENV
+    return env.analytics_tracking and env.analytics_consent and not is_uncounted

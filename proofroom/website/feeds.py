@@ -1,42 +1,20 @@
-"""RSS 2.0 of the newest posts of a type in a locale (rssboard.org/rss-specification), and links to it."""
+"""RSS 2.0 of the newest posts of a type in a locale (rssboard.org/rss-specification)."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, TypedDict
+from typing import Final
 
 from django.utils.feedgenerator import Rss201rev2Feed
 
 from content.menus.links import PageLocation
 from proofroom.core.site_urls import absolute
-from proofroom.definitions import post_types
-from proofroom.definitions.list_urls import IndexPage, feed_path, list_path, list_title
+from proofroom.definitions.list_urls import IndexPage, feed_path, list_title
 from proofroom.website.http_cache import RenderedPage
-from proofroom.website.queries import list_posts_of, modules_of
 from proofroom.website.meta_tags import description_of, title_with_site
-from proofroom.website.page_frame import Surroundings, load_surroundings, use_template_language
+from proofroom.website.page_frame import load_surroundings, use_template_language
+from proofroom.website.queries import list_posts_of, modules_of
 from proofroom.website.rendering import RenderableModule
-
-
-class FeedLink(TypedDict):
-    title: str
-    url: str
-
-
-def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
-    """Of the page's own type, and of every list that a menu of the page leads to: those have posts."""
-    locale = around.place.locale
-    linked = {item.get("url") for items in around.menus.values() for item in items}
-    return [
-        FeedLink(
-            title=f"{list_title(definition.name)} · {around.site_name}",
-            url=feed_path(definition.name, locale),
-        )
-        for definition in post_types
-        if definition.index_path
-        and (definition.name == type or list_path(definition.name, locale) in linked)
-    ]
-
 
 FEED_ITEMS: Final = 20
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -27,21 +27,16 @@ _QUALITY: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\Z")
 
 def prefers_markdown(accept: str) -> bool:
     """Return whether Markdown is wanted more than HTML; as much counts only where Markdown is named."""
-    ranges = _ranges(accept[:_LONGEST])
-    markdown, html = _quality(ranges, "text/markdown"), _quality(ranges, "text/html")
-    return markdown > html or (markdown == html > 0 and "text/markdown" in ranges)
-
-
-def _ranges(accept: str) -> dict[str, float]:
-    """The media ranges with their quality; one whose quality is none is not there."""
-    found: dict[str, float] = {}
-    for entry in accept.lower().split(","):
+    # The media ranges with their quality; one whose quality is none is not there.
+    ranges: dict[str, float] = {}
+    for entry in accept[:_LONGEST].lower().split(","):
         name, *parameters = (part.strip() for part in entry.split(";"))
         weights = [part.partition("=")[2] for part in parameters if part.startswith("q=")]
         weight = weights[0].strip() if weights else "1"
         if name and _QUALITY.match(weight):
-            found[name] = max(found.get(name, 0.0), float(weight))
-    return found
+            ranges[name] = max(ranges.get(name, 0.0), float(weight))
+    markdown, html = _quality(ranges, "text/markdown"), _quality(ranges, "text/html")
+    return markdown > html or (markdown == html > 0 and "text/markdown" in ranges)
 
 
 def _quality(ranges: dict[str, float], type_: str) -> float:
@@ -101,34 +96,22 @@ def cached_response(
     etag = f'"{"-".join(filter(None, (str(version), code_version(), form.name)))}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        answer = _rendered(request, form, version, render)
+        # Of addresses with a query there is no end: they would push out what visitors ask for.
+        key = "" if request.META.get("QUERY_STRING") else f"{form.name or 'page'} {request.path}"
+        answer = answers.get(version, key) if key else None
         if answer is None:
-            return None
+            page = render()
+            if page is None:
+                return None
+            content = page.text.encode()
+            answer = CachedAnswer(content, "", page.headers)
+            if key:
+                answer = answers.put(version, key, content, page.headers)
         headers = dict(answer.headers)
         response = HttpResponse(answer.body, content_type=form.content_type, headers=headers)
     for name, value in (("ETag", etag), *form.headers.items()):
         response.headers[name] = value
     return response
-
-
-def _rendered(
-    request: HttpRequest,
-    form: Representation,
-    version: int,
-    render: Callable[[], RenderedPage | None],
-) -> CachedAnswer | None:
-    # Of addresses with a query there is no end: they would push out what visitors ask for.
-    key = "" if request.META.get("QUERY_STRING") else f"{form.name or 'page'} {request.path}"
-    found = answers.get(version, key) if key else None
-    if found is not None:
-        return found
-    body = render()
-    if body is None:
-        return None
-    content = body.text.encode()
-    if not key:
-        return CachedAnswer(content, "", body.headers)
-    return answers.put(version, key, content, body.headers)
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:

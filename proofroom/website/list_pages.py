@@ -14,19 +14,20 @@ from django.utils.translation import gettext
 
 from content.menus.links import Alternate, Crumb, PageLocation, alternates, breadcrumb
 from content.models import Post
-from media.presenters import SiteImage, site_image
 from proofroom.definitions.list_urls import IndexPage, list_title
 from proofroom.definitions.list_urls import list_path as list_path
 from proofroom.definitions.list_urls import listings as listings
-from proofroom.website.feeds import feeds_of
-from proofroom.website.queries import Extent, count_pages_by_locale, list_posts_of
 from proofroom.website.meta_tags import seo_of_list, title_with_site
 from proofroom.website.page_frame import (
     Surroundings,
     build_page_context,
+    feeds_of,
     load_surroundings,
+    page_links,
     use_template_language,
 )
+from proofroom.website.prefetch import featured_image
+from proofroom.website.queries import Extent, count_pages_by_locale, list_posts_of
 
 PER_PAGE: Final = 12
 
@@ -111,31 +112,22 @@ def list_page(listing: IndexPage, number: int) -> str | None:
             alternates=part.languages,
             number=number,
         )
+        cards = [
+            {
+                "title": post.title,
+                "url": post.path,
+                "excerpt": post.excerpt,
+                # As on its own page: no other type is dated there.
+                "published_at": post.published_at if post.type == "blog" else None,
+                "image": featured_image(post),
+            }
+            for post in part.posts
+        ]
         context = build_page_context(part.around, part.crumbs, alternates=part.languages) | {
             "seo": seo,
             "feeds": feeds_of(part.around, listing.type),
             "page_title": part.title,
-            "posts": [_card(post) for post in part.posts],
-            "pages": {
-                "current": number,
-                "last": part.last,
-                "previous_url": part.url(number - 1),
-                "next_url": part.url(number + 1),
-            },
+            "posts": cards,
+            "pages": page_links(number, part.last, part.url),
         }
         return render_to_string("site/list.html", context)
-
-
-def featured_image(post: Post) -> SiteImage | None:
-    return site_image(post.featured_media, post.locale) if post.featured_media else None
-
-
-def _card(post: Post) -> dict[str, object]:
-    return {
-        "title": post.title,
-        "url": post.path,
-        "excerpt": post.excerpt,
-        # As on its own page: no other type is dated there.
-        "published_at": post.published_at if post.type == "blog" else None,
-        "image": featured_image(post),
-    }

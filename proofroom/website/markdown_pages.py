@@ -22,7 +22,7 @@ from proofroom.website.list_pages import load_list_page
 from proofroom.website.meta_tags import canonical_of, description_of, one_line, robots_of
 from proofroom.website.page_frame import use_template_language
 from proofroom.website.prefetch import load_page_data
-from proofroom.website.rendering import RenderableModule, opens_with_heading
+from proofroom.website.rendering import opens_with_heading
 
 _OPENING: Final = 1
 _BELOW: Final = 2
@@ -54,9 +54,16 @@ def render_post_markdown(post: Post) -> RenderedPage:
             nodes += paragraphs(f"{prop.label}: {value}")
         elif prop.kind == "url":
             nodes += link(value, value)
-    parts = [*_opening(post, items), written(nodes)]
+    # The title and the excerpt, unless the first module is the opening of the page, as in HTML.
+    has_opening = opens_with_heading(items)
+    parts = []
+    if not (has_opening and items[0].props.get("title")):
+        parts.append(written([heading(post.title, _OPENING)]))
+        if not has_opening:
+            parts.append(written(list(paragraphs(post.excerpt))))
+    parts.append(written(nodes))
     for item in items:
-        is_first = item.index == 0 and opens_with_heading(items)
+        is_first = item.index == 0 and has_opening
         parts.append(
             markdown_of(item.type, item.props, data.media, level=_OPENING if is_first else _BELOW)
         )
@@ -100,17 +107,6 @@ def link_line(title: str, path: str, notes: str = "") -> str:
     named = written(list(link(title, absolute(markdown_path(path))))).strip()
     said = written(list(paragraphs(one_line(notes)))).strip()
     return f"- {named}: {said}" if said else f"- {named}"
-
-
-def _opening(post: Post, items: list[RenderableModule]) -> list[str]:
-    """The title and the excerpt, unless the first module is the opening of the page, as in HTML."""
-    if opens_with_heading(items) and items[0].props.get("title"):
-        return []
-    title = written([heading(post.title, _OPENING)])
-    return [
-        title,
-        *([] if opens_with_heading(items) else [written(list(paragraphs(post.excerpt)))]),
-    ]
 
 
 def _body(head: str, parts: list[str], headers: Mapping[str, str]) -> RenderedPage:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, TypedDict
 
 from django.conf import settings
@@ -12,10 +13,11 @@ from content.models import Post
 from content.posts.post_repository import format_time
 from media.presenters import SiteImage
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.site_urls import absolute, markdown_path
+from proofroom.core.site_urls import absolute, home_of, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
+from proofroom.definitions.richtext.links import safe_href
+from proofroom.definitions.richtext.text import to_text
 from proofroom.website.rendering import RenderableModule
-from proofroom.website.structured_data import PageFacts, breadcrumb_list, build_structured_data
 
 _LONGEST: Final = 160
 
@@ -23,7 +25,16 @@ _LONGEST: Final = 160
 def description_of(post: Post, items: Sequence[RenderableModule]) -> str:
     """Return what its authors wrote for that, else the first words of the page, else the title."""
     written = one_line(post.meta_description or "") or one_line(post.excerpt)
-    return written or first_words(" ".join(_texts(post, items))) or post.title
+    if written:
+        return written
+    texts = [custom_text_of(post.type, post.custom_fields)]
+    size = 0
+    for item in items:
+        texts.append(text_of(item.type, item.props))
+        size += len(texts[-1])
+        if size > _LONGEST * 4:
+            break
+    return first_words(" ".join(texts)) or post.title
 
 
 def one_line(text: str) -> str:
@@ -37,17 +48,6 @@ def first_words(text: str, longest: int = _LONGEST) -> str:
         return line
     cut = line[:longest].rpartition(" ")[0] or line[: longest - 1]
     return f"{cut.rstrip(' ,;:–-')}…"
-
-
-def _texts(post: Post, items: Sequence[RenderableModule]) -> Iterator[str]:
-    yield custom_text_of(post.type, post.custom_fields)
-    size = 0
-    for item in items:
-        text = text_of(item.type, item.props)
-        size += len(text)
-        yield text
-        if size > _LONGEST * 4:
-            return
 
 
 class SeoAlternate(TypedDict):
@@ -83,6 +83,7 @@ def seo_of_post(
 ) -> Seo:
     """Of a post."""
     is_article = post.type == "blog"
+    image = told.image
     return Seo(
         title=post.meta_title or title_with_site(post.title, told.site_name),
         description=told.description,
@@ -94,7 +95,14 @@ def seo_of_post(
         og_type="article" if is_article else "profile" if post.type == "profile" else "website",
         published=format_time(post.published_at) if is_article else None,
         modified=format_time(post.updated_at) if is_article else None,
-        image=_shared_image(told.image),
+        image=None
+        if image is None
+        else SeoImage(
+            url=absolute(image["url"]),
+            alt=image["alt"],
+            width=image["width"],
+            height=image["height"],
+        ),
         json_ld=[*build_structured_data(post, told), *breadcrumb_list(crumbs)],
     )
 
@@ -173,12 +181,174 @@ def seo_alternates(found: Sequence[Alternate]) -> list[SeoAlternate]:
     return [*links, SeoAlternate(locale="x-default", url=default["url"])]
 
 
-def _shared_image(image: SiteImage | None) -> SeoImage | None:
+_CONTEXT: Final = "https://schema.org"
+Images = Mapping[str, SiteImage]
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """The facts of a post's page beside the post. `images` are those of its fields, by id."""
+
+    site_name: str
+    description: str
+    canonical: str
+    image: SiteImage | None = None
+    images: Images = field(default_factory=dict)
+    modules: Sequence[RenderableModule] = ()
+
+
+def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
+    """The post, the questions it answers, and the site where it is the home page."""
+    main = _given({"@context": _CONTEXT, **_main(post, told)})
+    found = [{**main, **(post.jsonld_overrides or {})}]
+    if post.path == home_of(post.locale):
+        found.append(_site(post.locale, told.site_name))
+    questions = list(_questions(told.modules))
+    if questions:
+        found.append({"@context": _CONTEXT, "@type": "FAQPage", "mainEntity": questions})
+    return found
+
+
+def breadcrumb_list(crumbs: Sequence[Crumb]) -> list[JsonObject]:
+    """The way to a page; nothing where it has none above."""
+    if len(crumbs) < 2:
+        return []
+    items: list[Json] = [
+        {
+            "@type": "ListItem",
+            "position": place,
+            "name": crumb["label"],
+            "item": absolute(crumb["url"]),
+        }
+        for place, crumb in enumerate(crumbs, 1)
+    ]
+    return [{"@context": _CONTEXT, "@type": "BreadcrumbList", "itemListElement": items}]
+
+
+def _main(post: Post, told: PageFacts) -> JsonObject:
+    common: JsonObject = {
+        "name": post.title,
+        "description": told.description or None,
+        "url": told.canonical,
+        "image": _image(told.image),
+    }
+    match post.type:
+        case "blog":
+            # The site stands for its authors: the names of accounts are nobody's business.
+            site: JsonObject = {
+                "@type": "Organization",
+                "name": told.site_name,
+                "url": absolute("/"),
+            }
+            return {
+                "@type": "BlogPosting",
+                "headline": post.title,
+                **common,
+                **{
+                    **_dates(post),
+                    "author": site,
+                    "publisher": site,
+                    "mainEntityOfPage": told.canonical,
+                },
+            }
+        case "profile":
+            facts = post.custom_fields
+            return {
+                "@type": "Person",
+                **common,
+                **{
+                    "jobTitle": facts.get("role"),
+                    "email": facts.get("email"),
+                    "sameAs": safe_href(facts.get("website")),
+                },
+            }
+        case "company":
+            facts = post.custom_fields
+            return {
+                "@type": "Organization",
+                **common,
+                "logo": _image(told.images.get(str(facts.get("logoId")))),
+                "sameAs": safe_href(facts.get("website")),
+                "knowsAbout": facts.get("industry"),
+            }
+        case "testimonial":
+            return {"@type": "Review", **common, **_review(post, told)}
+    return {"@type": "WebPage", **common, **_dates(post)}
+
+
+def _dates(post: Post) -> JsonObject:
+    return {
+        "inLanguage": post.locale,
+        "datePublished": format_time(post.published_at),
+        "dateModified": format_time(post.updated_at),
+    }
+
+
+def _review(post: Post, told: PageFacts) -> JsonObject:
+    facts = post.custom_fields
+    rating = facts.get("rating")
+    company = facts.get("company")
+    author = {
+        "@type": "Person",
+        "name": facts.get("authorName"),
+        "jobTitle": facts.get("authorRole"),
+        "worksFor": {"@type": "Organization", "name": company} if company else None,
+    }
+    return {
+        "reviewBody": facts.get("quote"),
+        "author": _given(author) if author["name"] else None,
+        "reviewRating": (
+            {"@type": "Rating", "ratingValue": rating, "bestRating": 5} if rating else None
+        ),
+        "itemReviewed": {"@type": "Organization", "name": told.site_name, "url": absolute("/")},
+        "inLanguage": post.locale,
+        "datePublished": format_time(post.published_at),
+    }
+
+
+def _image(image: SiteImage | None) -> JsonObject | None:
     if image is None:
         return None
-    return SeoImage(
-        url=absolute(image["url"]),
-        alt=image["alt"],
-        width=image["width"],
-        height=image["height"],
+    return _given(
+        {
+            "@type": "ImageObject",
+            "url": absolute(image["url"]),
+            "width": image["width"],
+            "height": image["height"],
+        }
     )
+
+
+def _site(locale: str, name: str) -> JsonObject:
+    target = {
+        "@type": "EntryPoint",
+        "urlTemplate": f"{absolute(search_path(locale))}?q={{search_term_string}}",
+    }
+    return {
+        "@context": _CONTEXT,
+        "@type": "WebSite",
+        "name": name,
+        "url": absolute(home_of(locale)),
+        "inLanguage": locale,
+        "potentialAction": {
+            "@type": "SearchAction",
+            "target": target,
+            "query-input": "required name=search_term_string",
+        },
+    }
+
+
+def _questions(items: Iterable[RenderableModule]) -> Iterator[Json]:
+    for item in items:
+        listed = item.props.get("items") if item.type == "faq" else None
+        for entry in listed if isinstance(listed, list) else ():
+            if not isinstance(entry, dict):
+                continue
+            question, answer = str(entry.get("question") or ""), to_text(entry.get("answer"))
+            if question and answer:
+                accepted: JsonObject = {"@type": "Answer", "text": answer}
+                yield {"@type": "Question", "name": question, "acceptedAnswer": accepted}
+
+
+def _given(values: Mapping[str, Json]) -> JsonObject:
+    return {name: value for name, value in values.items() if value not in (None, "")}

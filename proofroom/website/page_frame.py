@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -27,7 +28,8 @@ from content.menus.links import (
 )
 from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.site_urls import home_of, search_path
-from proofroom.definitions import PostList
+from proofroom.definitions import PostList, post_types
+from proofroom.definitions.list_urls import feed_path, list_path, list_title
 from proofroom.website import queries
 
 _OWN = Path(__file__).parent / "locale"
@@ -106,6 +108,36 @@ def load_surroundings(
         lists=lists,
     )
     return Surroundings(place, menus, load_linked_posts(asked))
+
+
+def page_links(number: int, last: int, url: Callable[[int], str]) -> dict[str, object]:
+    """The names that `templates/site/pages.html` reads. `url` tells the address of a page by its number."""
+    return {
+        "current": number,
+        "last": last,
+        "previous_url": url(number - 1) if number > 1 else "",
+        "next_url": url(number + 1) if number < last else "",
+    }
+
+
+class FeedLink(TypedDict):
+    title: str
+    url: str
+
+
+def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
+    """Of the page's own type, and of every list that a menu of the page leads to: those have posts."""
+    locale = around.place.locale
+    linked = {item.get("url") for items in around.menus.values() for item in items}
+    return [
+        FeedLink(
+            title=f"{list_title(definition.name)} · {around.site_name}",
+            url=feed_path(definition.name, locale),
+        )
+        for definition in post_types
+        if definition.index_path
+        and (definition.name == type or list_path(definition.name, locale) in linked)
+    ]
 
 
 def build_page_context(

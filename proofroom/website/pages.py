@@ -12,16 +12,15 @@ from content.menus.links import PageLocation, alternates, breadcrumb
 from content.models import Post, Term
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries
-from proofroom.website.feeds import feeds_of
 from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.list_pages import featured_image
-from proofroom.website.meta_tags import canonical_of, description_of, seo_of_post
+from proofroom.website.meta_tags import PageFacts, canonical_of, description_of, seo_of_post
 from proofroom.website.page_frame import (
     build_page_context,
+    feeds_of,
     load_surroundings,
     use_template_language,
 )
-from proofroom.website.prefetch import load_page_data
+from proofroom.website.prefetch import featured_image, load_page_data
 from proofroom.website.rendering import (
     RenderableModule,
     opens_with_heading,
@@ -29,7 +28,6 @@ from proofroom.website.rendering import (
     shows_breadcrumb,
     stylesheets_of,
 )
-from proofroom.website.structured_data import PageFacts
 
 _FACTS: Final = ["cms/modules/facts.css"]
 
@@ -97,6 +95,9 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
         seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
         if content.preview or not content.is_counted:
             seo["robots"] = "noindex, nofollow"
+        is_on_page = submission is not None and any(
+            item.post_module_id == submission.at for item in items
+        )
         context = build_page_context(around, shown, alternates=languages) | {
             "seo": seo,
             "feeds": feeds_of(around, post.type),
@@ -110,13 +111,9 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
             "has_heading": opens_with_heading(items),
             "preview": {"label": content.preview} if content.preview else None,
             "is_uncounted": is_uncounted,
-            "submission": submission if _is_on(items, submission) else None,
+            "submission": submission if is_on_page else None,
         }
         return render_to_string("site/post.html", context)
-
-
-def _is_on(items: Sequence[RenderableModule], submission: SubmissionResult | None) -> bool:
-    return submission is not None and any(item.post_module_id == submission.at for item in items)
 
 
 def missing_page(locale: str) -> str:

@@ -4,21 +4,23 @@ surroundings five."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from content.media_usage import media_shown_in
 from content.menus.links import PageLocation
 from content.models import Post
-from media.presenters import SiteImage
+from media.presenters import SiteImage, site_image
+from media.queries import load_assets_by_name
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
-from proofroom.definitions import FieldType, Module, PostList, modules, post_types
+from proofroom.definitions import FieldType, ModuleProps, PostList, modules, post_types
 from proofroom.definitions.prop_values import values_in
 from proofroom.website.page_frame import Surroundings, load_surroundings
-from proofroom.website.page_media import images, media_ids
 from proofroom.website.rendering import RenderableModule, full_props
 
 Load = Callable[[Collection[str], str], Mapping[str, object]]
@@ -50,6 +52,26 @@ class PostCard:
     published_at: datetime | None
     image: SiteImage | None
     custom: JsonObject
+
+
+def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
+    """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
+    wanted = set(keys)
+    names = {key for key in wanted if "/" in key}
+    found = load_assets_by_name(wanted - names, names)
+    shown = {
+        key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
+    }
+    return {key: image for key, image in shown.items() if image is not None}
+
+
+def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
+    """Every id in the media fields of props, and every name of a file of ours that their rich text shows."""
+    return (str(token) for token in media_shown_in(props, values))
+
+
+def featured_image(post: Post) -> SiteImage | None:
+    return site_image(post.featured_media, post.locale) if post.featured_media else None
 
 
 def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
@@ -99,34 +121,23 @@ def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
             continue
         props = full_props(definition, item)
         needs.media.update(media_ids(definition.Props, props))
-        needs.lists.update(dict.fromkeys(_lists(definition, props)))
+        try:
+            needs.lists.update(dict.fromkeys(definition.lists(props)))
+        # What is stored can be older than the definition; the module then shows no list.
+        except Exception:
+            logger.exception("the lists of a module %s cannot be told", definition.name)
         for _, kind, value in values_in(definition.Props, props):
             if not isinstance(value, str):
                 continue
             if kind == "post-reference" and len(needs.post_ids) < MAX_POSTS:
-                needs.post_ids.update(dict.fromkeys(_ids(value)))
+                with suppress(ValueError):
+                    needs.post_ids[UUID(value)] = None
             elif kind in sources and value:
                 needs.named.setdefault(sources[kind], set()).add(value)
     post_type = post_types.get(post.type)
     if post_type is not None:
         needs.media.update(media_ids(post_type.CustomFields, post.custom_fields))
     return needs
-
-
-def _lists(definition: type[Module], props: Mapping[str, object]) -> list[PostList]:
-    try:
-        return list(definition.lists(props))  # type: ignore[arg-type]  # stored JSON
-    # What is stored can be older than the definition; the module then shows no list.
-    except Exception:
-        logger.exception("the lists of a module %s cannot be told", definition.name)
-        return []
-
-
-def _ids(text: str) -> Iterator[UUID]:
-    try:
-        yield UUID(text)
-    except ValueError:
-        return
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from content.previews.services import OpenedPreview, open_preview
+from content.previews.services import open_preview
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.http.csp import CSP, Policy, csp_override
 from proofroom.website.layer_pages import preview_page
@@ -33,15 +33,10 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
         response["Retry-After"] = str(count.wait)
         return _unseen(response)
     opened = open_preview(token, counts=request.method == "GET")
-    return _unseen(_missing() if opened is None else _page(opened))
-
-
-def _page(opened: OpenedPreview) -> HttpResponse:
-    return HttpResponse(preview_page(opened.post, opened.document, opened.link.get_layer_display()))
-
-
-def _missing() -> HttpResponse:
-    return HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404)
+    if opened is None:
+        return _unseen(HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404))
+    html = preview_page(opened.post, opened.document, opened.link.get_layer_display())
+    return _unseen(HttpResponse(html))
 
 
 def _unseen(response: HttpResponse) -> HttpResponse:

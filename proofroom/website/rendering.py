@@ -10,18 +10,19 @@ template sees these, `props` (complete), `module` (a `RenderableModule`), `is_op
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.template.loader import get_template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from media.file_addresses import storage_name
+from media.presenters import SiteImage
 from proofroom.core.diagnostics.availability import is_database_away
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
-from proofroom.definitions.richtext.html import PageTexts
-from proofroom.website.page_media import replace_own_images
+from proofroom.definitions.richtext.html import PageTexts, TextImage
 
 logger = logging.getLogger(__name__)
 
@@ -103,22 +104,38 @@ def _render(
         if is_database_away(error):
             raise
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
-        return _fallback(context) if is_opening else mark_safe("")
+        # The page keeps its heading when the module that should have shown it fails.
+        title = context.get("page_title") if is_opening else None
+        return format_html("<h1>{}</h1>", title) if title else mark_safe("")
     if not body.strip():
         return body
+    instance = mark_safe("")
+    if item.instance_id:
+        instance = format_html(' data-module-instance-id="{}"', item.instance_id)
     return format_html(
         '<div class="module module-{}" id="module-{}" data-post-module-id="{}"{}>\n{}\n</div>',
-        item.type, item.post_module_id, item.post_module_id, _instance(item), body,
+        item.type, item.post_module_id, item.post_module_id, instance, body,
     )  # fmt: skip
 
 
-def _instance(item: RenderableModule) -> SafeString:
-    if not item.instance_id:
-        return mark_safe("")
-    return format_html(' data-module-instance-id="{}"', item.instance_id)
+def replace_own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:
+    """What running text shows for an address: an image of ours, one whose file is gone, or None for a foreign one."""
 
+    def image_at(address: str) -> TextImage | None:
+        name = storage_name(address)
+        if name is None:
+            return None
+        image = media.get(name)
+        if image is None:
+            return TextImage()
+        return TextImage(
+            url=image["url"],
+            alt=image["alt"],
+            width=image["width"],
+            height=image["height"],
+            srcset=image["srcset"],
+            sizes=image["sizes"],
+            dark_srcset=image["dark_srcset"],
+        )
 
-def _fallback(context: Mapping[str, object]) -> SafeString:
-    """The page keeps its heading when the module that should have shown it fails."""
-    title = context.get("page_title")
-    return format_html("<h1>{}</h1>", title) if title else mark_safe("")
+    return image_at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 from urllib.parse import urlencode
@@ -20,14 +20,15 @@ from proofroom.core.search.tokens import Word, query_words, word_positions
 from proofroom.core.site_urls import search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.list_urls import list_title
-from proofroom.website.feeds import feeds_of
-from proofroom.website.queries import modules_of, search_posts
 from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
 from proofroom.website.page_frame import (
     build_page_context,
+    feeds_of,
     load_surroundings,
+    page_links,
     use_template_language,
 )
+from proofroom.website.queries import modules_of, search_posts
 from proofroom.website.rendering import RenderableModule
 
 _READ: Final = 40_000
@@ -93,14 +94,11 @@ def _best(hits: Sequence[Place]) -> int:
 
 
 def _with_marks(text: str, hits: Sequence[Place]) -> SafeString:
-    return mark_safe("".join(_pieces(text, hits)))  # noqa: S308  # every piece is escaped
-
-
-def _pieces(text: str, hits: Sequence[Place]) -> Iterator[str]:
+    pieces = []
     for (_, before), (begin, end) in pairwise([(0, 0), *hits]):
-        yield escape(text[before:begin])
-        yield f"<mark>{escape(text[begin:end])}</mark>"
-    yield escape(text[hits[-1][1] if hits else 0 :])
+        pieces += [escape(text[before:begin]), f"<mark>{escape(text[begin:end])}</mark>"]
+    pieces.append(escape(text[hits[-1][1] if hits else 0 :]))
+    return mark_safe("".join(pieces))  # noqa: S308  # every piece is escaped
 
 
 PER_PAGE: Final = 10
@@ -122,6 +120,11 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
     posts = list(hits[begin : begin + PER_PAGE]) if total else []
     modules = modules_of(posts) if posts else {}
     around = load_surroundings(PageLocation(search_path(locale), locale))
+
+    def url(page: int) -> str:
+        query = {"q": words, **({"page": str(page)} if page > 1 else {})}
+        return f"{search_path(locale)}?{urlencode(query)}"
+
     with use_template_language(locale):
         named = gettext("Search: %(words)s") % {"words": words} if words else gettext("Search")
         languages = alternates(around.place, {other: search_path(other) for other in around.homes})
@@ -132,7 +135,7 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
             "words": words,
             "total": total,
             "results": [_result(post, words, modules) for post in posts],
-            "pages": _pages(locale, words, number, last),
+            "pages": page_links(number, last, url),
         }
         return render_to_string("site/search.html", context)
 
@@ -148,19 +151,4 @@ def _result(
         "kind": list_title(post.type),
         "published_at": post.published_at if post.type == "blog" else None,
         "snippet": make_snippet("\n".join(filter(None, texts)), words),
-    }
-
-
-def _pages(locale: str, words: str, number: int, last: int) -> dict[str, object]:
-    def url(other: int) -> str:
-        if not 1 <= other <= last:
-            return ""
-        asked = {"q": words, **({"page": str(other)} if other > 1 else {})}
-        return f"{search_path(locale)}?{urlencode(asked)}"
-
-    return {
-        "current": number,
-        "last": last,
-        "previous_url": url(number - 1),
-        "next_url": url(number + 1),
     }

@@ -41,7 +41,13 @@ def arm_page(request: HttpRequest, found: FoundPost) -> HttpResponseBase | None:
     sent = request.GET.get("sent", "")
     choice = _choice(request, found, sent)
     form = replace(HTML, name=choice.name, is_shared=False)
-    response = cached_response(request, form, found.version, lambda: _page(found, choice, sent))
+
+    def render() -> RenderedPage:
+        arm = queries.find_arm(found, choice.arm) if choice.arm is not None else None
+        submission = SubmissionResult(sent) if sent else None
+        return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))
+
+    response = cached_response(request, form, found.version, render)
     if response is not None and choice.is_named:
         response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response
@@ -82,9 +88,3 @@ def _choice_with(module_id: str, found: FoundPost) -> ArmChoice | None:
     placed = PostModule.objects.filter(pk=id_, post_id__in=[found.post.pk, *arms])
     holder = placed.values_list("post_id", flat=True).first()
     return ArmChoice(arms.get(holder)) if holder is not None else None
-
-
-def _page(found: FoundPost, choice: ArmChoice, sent: str) -> RenderedPage:
-    arm = queries.find_arm(found, choice.arm) if choice.arm is not None else None
-    submission = SubmissionResult(sent) if sent else None
-    return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))

@@ -62,7 +62,7 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
         or _list_at(request, address, locale, form)
         or _feed_at(request, address, locale)
         or _markdown_at(request, address, locale)
-        or _moved(request, address)
+        or _redirect_to_canonical(request, address)
         or _missing(locale)
     )
 
@@ -73,15 +73,15 @@ def _post_at(request: HttpRequest, address: str, locale: str, form: Representati
         return None
     if found.arms and form is HTML:
         return arm_page(request, found)
+    # The id of the module whose form was taken just before; the address says it, so caches may keep it.
     sent = request.GET.get("sent", "")
-    return cached_response(request, form, found.version, lambda: _post(found, form, sent))
 
+    def render() -> RenderedPage:
+        if form is not HTML:
+            return render_post_markdown(found.post)
+        return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
-def _post(found: queries.FoundPost, form: Representation, sent: str) -> RenderedPage:
-    """`sent` is the id of the module whose form was taken just before; the address says it, so caches may keep it."""
-    if form is not HTML:
-        return render_post_markdown(found.post)
-    return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
+    return cached_response(request, form, found.version, render)
 
 
 def _list_at(request: HttpRequest, address: str, locale: str, form: Representation) -> Answer:
@@ -89,14 +89,14 @@ def _list_at(request: HttpRequest, address: str, locale: str, form: Representati
     number = _page_number(request)
     if listing is None or number is None:
         return None
-    return cached_response(request, form, content_version(), lambda: _list(listing, number, form))
 
+    def render() -> RenderedPage | None:
+        if form is not HTML:
+            return list_in_markdown(listing, number)
+        html = list_page(listing, number)
+        return RenderedPage(html) if html is not None else None
 
-def _list(listing: IndexPage, number: int, form: Representation) -> RenderedPage | None:
-    if form is not HTML:
-        return list_in_markdown(listing, number)
-    html = list_page(listing, number)
-    return RenderedPage(html) if html is not None else None
+    return cached_response(request, form, content_version(), render)
 
 
 def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
@@ -144,7 +144,7 @@ def _page_number(request: HttpRequest) -> int | None:
     return int(number) if _PAGE_NUMBER.fullmatch(number) else None
 
 
-def _moved(request: HttpRequest, address: str) -> HttpResponse | None:
+def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse | None:
     canonical = canonical_form(address)
     if canonical == address:
         return None
