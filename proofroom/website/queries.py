@@ -11,8 +11,8 @@ import orjson
 from django.db.models import Count, Exists, F, JSONField, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from content.menus.links import MenuItems
 from content import search
+from content.menus.links import MenuItems
 from content.models import Menu, Post, PostModule, PostTerm, Term
 from content.posts.queries import module_rows, published_posts, reachable_posts
 from content.variations.assignment import Arm
