@@ -19,13 +19,13 @@ from proofroom.core.admin.permissions import answers_refusals, may, require
 from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 from proofroom.editorial.translations.copy_forms import PreviewForm
-from proofroom.website.layer_pages import preview_page
 from proofroom.website.layer_pages import (
     WORDS,
     empty_note,
     list_removed_modules,
     marks_of,
     outline_changes,
+    preview_page,
 )
 
 _LABELS: Final = dict(PREVIEW_LAYERS)
