@@ -19,17 +19,17 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.health import figures
-        from analytics.ingest.goals import goal_reached
+        from analytics.ingest.visitor_filter import count_goal
         from proofroom.core.diagnostics import doctor
         from proofroom.website.goals import goal_listeners
 
-        goal_listeners.register(goal_reached)
+        goal_listeners.register(count_goal)
         doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))
         # The first views come before the scheduler's first day is over.
-        post_migrate.connect(_keep_months, sender=self)
+        post_migrate.connect(_create_partitions, sender=self)
 
 
-def _keep_months(**kwargs: Any) -> None:
+def _create_partitions(**kwargs: Any) -> None:
     if not schema_changes.is_complete():
         return
     from analytics.ingest.partitions import keep_ahead

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.ingest.insert_events import write_events
+from analytics.ingest.event_store import write_events
 from analytics.models import AnalyticsEvent
 from content.document import PostDocument
 from content.models import Post, PostModule
@@ -124,25 +124,20 @@ def _visit(dice: Random, page: _Page, *, is_tested: bool) -> Iterator[JsonObject
     host = dice.choices(list(_REFERRERS), list(_REFERRERS.values()))[0]
     yield _event(page, width, "view", metadata={"referrer": host})
     for _ in range(min(int(dice.expovariate(1.1)), 6) if page.modules else 0):
-        yield _click(dice, page, width)
+        place = min(int(dice.expovariate(0.6)), len(page.modules) - 1)
+        x, y = dice.choice(_SPOTS)
+        x = min(max(dice.gauss(x, 0.03), 0), 1)
+        y = min(max(dice.gauss(y, 0.05), 0), 1)
+        module: JsonObject = {
+            "postModuleId": page.modules[place],
+            "moduleX": round(x, 3),
+            "moduleY": round(y, 3),
+        }
+        # The page is not drawn here: that a module is about half as high as wide is a guess.
+        down = (place + y) * width * 0.5 + 80
+        yield _event(page, width, "click", metadata=module, x=x * width, y=down)
     if is_tested and dice.random() < _RATES[page.name]:
         yield _event(page, None, "click", goal="form:contact")
-
-
-def _click(dice: Random, page: _Page, width: int) -> JsonObject:
-    place = min(int(dice.expovariate(0.6)), len(page.modules) - 1)
-    x, y = dice.choice(_SPOTS)
-    x = min(max(dice.gauss(x, 0.03), 0), 1)
-    y = min(max(dice.gauss(y, 0.05), 0), 1)
-    metadata: JsonObject = {
-        "postModuleId": page.modules[place],
-        "moduleX": round(x, 3),
-        "moduleY": round(y, 3),
-    }
-    # The page is not drawn here: that a module is about half as high as wide is a guess.
-    return _event(
-        page, width, "click", metadata=metadata, x=x * width, y=(place + y) * width * 0.5 + 80
-    )
 
 
 def _event(

@@ -8,19 +8,18 @@ from celery import shared_task
 from django.conf import settings
 
 from analytics.ingest.partitions import keep_ahead
-from analytics.rollups.aggregate import add_all
+from analytics.rollups.aggregate import add_all, close_months
 from analytics.rollups.merge_rare import merge_rare_values
-from analytics.rollups.months import close_months
 from analytics.services.retention import forget_old_events, forget_old_figures
 
-_SECONDS: Final = 25.0
+_MAX_SECONDS: Final = 25.0
 """Less than the scheduler waits: the next one goes on where this one ends."""
 
 
 @shared_task(name="analytics.tasks.add_up_events")
 def add_up_events() -> int:
     """Add what came since to the figures, and close months that are over. Answers how many events."""
-    counted = add_all(_SECONDS)
+    counted = add_all(_MAX_SECONDS)
     close_months()
     return counted
 

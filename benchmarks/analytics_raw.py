@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from analytics.rollups.heatmaps import HeatmapSpec
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import HeatAsked
 
 
 def summary(period: Period, post: UUID | None) -> None:
@@ -35,7 +35,7 @@ def summary(period: Period, post: UUID | None) -> None:
         _raw(f"SELECT {group}, {seen}", f"{of} {tail}", dates, {"post": post})
 
 
-def heatmap(asked: HeatAsked) -> None:
+def heatmap(asked: HeatmapSpec) -> None:
     where = "AND post_id = %(post)s AND event_type = 'click' AND x IS NOT NULL"
     if asked.device:
         where += " AND viewport_width < 768"
@@ -51,7 +51,7 @@ def heatmap(asked: HeatAsked) -> None:
     )
 
 
-def modules(asked: HeatAsked) -> None:
+def modules(asked: HeatmapSpec) -> None:
     tail = "AND post_id = %(post)s AND event_type = 'click' GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 5000"
     cell = "round((metadata->>'moduleX')::numeric, 2), round((metadata->>'moduleY')::numeric, 2)"
     _raw(

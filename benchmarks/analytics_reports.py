@@ -14,11 +14,11 @@ from uuid import UUID
 from django.db import connection
 
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, SiteCount
-from analytics.rollups import reports
-from analytics.rollups.aggregate import add_up
-from analytics.rollups.months import close_months
+from analytics.rollups.aggregate import add_up, close_months
+from analytics.rollups.arm_counts import count_arms
+from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import HeatAsked
+from analytics.rollups.summaries import summarize
 from analytics.services.track import Seen, record_events
 from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
 from benchmarks import analytics_raw as raw
@@ -182,20 +182,20 @@ def _questions(posts: Sequence[str], rounds: int) -> list[Asked]:
         ("summary of the hottest post, a year", YEAR, hottest),
         ("summary of a rare post, a year", YEAR, rare),
     ):
-        ways = (partial(reports.summary, *summary), partial(raw.summary, *summary))
+        ways = (partial(summarize, *summary), partial(raw.summary, *summary))
         found.append(_asked(name, rounds, *ways))
     for name, asked in (
-        ("heatmap of the hottest post, 13 months", HeatAsked(hottest, ALL)),
-        ("heatmap, 30 days", HeatAsked(hottest, MONTH)),
-        ("heatmap, a year, phones", HeatAsked(hottest, YEAR, device="mobile")),
-        ("heatmap, a year, one version", HeatAsked(hottest, YEAR, versions=(3, 4))),
+        ("heatmap of the hottest post, 13 months", HeatmapSpec(hottest, ALL)),
+        ("heatmap, 30 days", HeatmapSpec(hottest, MONTH)),
+        ("heatmap, a year, phones", HeatmapSpec(hottest, YEAR, device="mobile")),
+        ("heatmap, a year, one version", HeatmapSpec(hottest, YEAR, versions=(3, 4))),
     ):
-        both = (partial(reports.heatmap, asked), partial(raw.heatmap, asked))
+        both = (partial(page_heatmap, asked), partial(raw.heatmap, asked))
         found.append(_asked(name, rounds, *both))
-    whole = HeatAsked(hottest, ALL)
-    modules = (partial(reports.module_clicks, whole), partial(raw.modules, whole))
+    whole = HeatmapSpec(hottest, ALL)
+    modules = (partial(module_clicks, whole), partial(raw.modules, whole))
     found.append(_asked("clicks by module, 13 months", rounds, *modules))
-    arms = (partial(reports.arms, tested, YEAR), partial(raw.arms, tested, YEAR))
+    arms = (partial(count_arms, tested, YEAR), partial(raw.arms, tested, YEAR))
     found.append(_asked("arms of a test, a year", rounds, *arms))
     return found
 

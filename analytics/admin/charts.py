@@ -10,12 +10,12 @@ from typing import Final, Literal
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
-from analytics.rollups.report_types import Moment, Referrer, Share, Summary, TopPost, Totals
+from analytics.rollups.summaries import Moment, Referrer, Share, Summary, TopPost, Totals
 from proofroom.core.admin.charts import Upright, line, part, rounded, upright
 
-_DAYS_DRAWN: Final = 92
+_MAX_DAY_COLUMNS: Final = 92
 """Of a longer period each column is a week."""
-_NAMED_MOST: Final = 5
+_MAX_NAMED: Final = 5
 Step = Literal["day", "week", "month"]
 _DEVICES: Final = {
     "mobile": lambda: _("Phones"),
@@ -74,14 +74,16 @@ class ShareBar:
 def step_of(summary: Summary) -> Step:
     if summary.is_monthly:
         return "month"
-    return "week" if summary.period.days > _DAYS_DRAWN else "day"
+    return "week" if summary.period.days > _MAX_DAY_COLUMNS else "day"
 
 
 def chart_periods(summary: Summary, before: Sequence[Moment]) -> list[ChartPeriod]:
     """Return what the columns stand for. `before` has the days or months of the period before, in order."""
     size = 7 if step_of(summary) == "week" else 1
-    now = _joined(summary.over_time, size)
-    then = _joined(before, size)
+    now, then = (
+        [moments[begin : begin + size] for begin in range(0, len(moments), size)]
+        for moments in (summary.over_time, before)
+    )
     return [
         ChartPeriod(
             group[0].date,
@@ -93,10 +95,6 @@ def chart_periods(summary: Summary, before: Sequence[Moment]) -> list[ChartPerio
     ]
 
 
-def _joined(moments: Sequence[Moment], size: int) -> list[Sequence[Moment]]:
-    return [moments[begin : begin + size] for begin in range(0, len(moments), size)]
-
-
 def _sum(moments: Sequence[Moment]) -> Totals:
     return Totals(
         sum(moment.views for moment in moments),
@@ -106,16 +104,16 @@ def _sum(moments: Sequence[Moment]) -> Totals:
 
 
 def draw_chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -> Chart:
-    values = [_value(item.totals, name) for item in found]
-    before = [_value(item.before, name) for item in found if item.before is not None]
+    values = [getattr(item.totals, name) for item in found]
+    before = [getattr(item.before, name) for item in found if item.before is not None]
     peak = max(values, default=0)
     top = rounded(max([peak, *before]))
-    every = -(-len(found) // _NAMED_MOST)
+    every = -(-len(found) // _MAX_NAMED)
     columns = [
         ChartColumn(
             stretch=item,
             value=values[place],
-            before=None if item.before is None else _value(item.before, name),
+            before=None if item.before is None else getattr(item.before, name),
             drawn=upright(place, len(found), values[place], top),
             is_named=place % every == every // 2,
         )
@@ -127,21 +125,10 @@ def draw_chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -
     return Chart(name, columns, drawn, top, top // 2, most, peak)
 
 
-def _value(totals: Totals, name: Literal["views", "clicks"]) -> int:
-    return totals.views if name == "views" else totals.clicks
-
-
 def post_bars(posts: Sequence[TopPost], all_views: int) -> list[ShareBar]:
     top = max((post.views for post in posts), default=0)
     return [
-        ShareBar(
-            post.title,
-            post.views,
-            post.clicks,
-            part(post.views, top),
-            _share(post.views, all_views),
-            post,
-        )
+        _bar(post.title, post.views, top, all_views, clicks=post.clicks, post=post)
         for post in posts
     ]
 
@@ -149,45 +136,32 @@ def post_bars(posts: Sequence[TopPost], all_views: int) -> list[ShareBar]:
 def referrer_bars(referrers: Sequence[Referrer], all_views: int) -> list[ShareBar]:
     names = {"": _("None: typed in, a bookmark, or not told"), "~other": _("Other sites")}
     top = max((item.views for item in referrers), default=0)
-    return [
-        ShareBar(
-            names.get(item.host, item.host),
-            item.views,
-            None,
-            part(item.views, top),
-            _share(item.views, all_views),
-        )
-        for item in referrers
-    ]
+    return [_bar(names.get(item.host, item.host), item.views, top, all_views) for item in referrers]
 
 
 def share_bars(shares: Sequence[Share]) -> list[ShareBar]:
     """Of languages or devices."""
     top = max((item.views for item in shares), default=0)
     all_views = sum(item.views for item in shares)
-    return [
-        ShareBar(
-            _name_of(item.value),
-            item.views,
-            item.clicks,
-            part(item.views, top),
-            _share(item.views, all_views),
-        )
-        for item in shares
-    ]
+    bars = []
+    for item in shares:
+        if item.value in _DEVICES:
+            name = _DEVICES[item.value]()
+        else:
+            try:
+                name = f"{get_language_info(item.value)['name_translated']} ({item.value})"
+            except KeyError:
+                name = item.value or _("Not known")
+        bars.append(_bar(name, item.views, top, all_views, clicks=item.clicks))
+    return bars
 
 
-def _name_of(value: str) -> str:
-    if value in _DEVICES:
-        return _DEVICES[value]()
-    try:
-        return f"{get_language_info(value)['name_translated']} ({value})"
-    except KeyError:
-        return value or _("Not known")
-
-
-def _share(views: int, all_views: int) -> int:
-    return round(views * 100 / all_views) if all_views else 0
+def _bar(
+    name: str, views: int, top: int, all_views: int,
+    *, clicks: int | None = None, post: TopPost | None = None,
+) -> ShareBar:  # fmt: skip
+    share = round(views * 100 / all_views) if all_views else 0
+    return ShareBar(name, views, clicks, part(views, top), share, post)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,21 +176,18 @@ class Total:
 
 
 def totals(summary: Summary) -> list[Total]:
-    now, before = summary.totals, summary.previous
-    found = [
-        _total("views", now.views, before.views),
-        _total("clicks", now.clicks, before.clicks),
-    ]
-    if now.conversions or before.conversions:
-        found.append(_total("conversions", now.conversions, before.conversions))
+    names: list[Literal["views", "clicks", "conversions"]] = ["views", "clicks"]
+    if summary.totals.conversions or summary.previous.conversions:
+        names.append("conversions")
+    found = []
+    for name in names:
+        value, before = getattr(summary.totals, name), getattr(summary.previous, name)
+        look: Literal["up", "down", "same", "none"] = "none"
+        percent = None
+        if before:
+            percent = abs(round((value - before) * 100 / before))
+            look = "same"
+            if value != before:
+                look = "up" if value > before else "down"
+        found.append(Total(name, value, before, percent, look))
     return found
-
-
-def _total(name: Literal["views", "clicks", "conversions"], value: int, before: int) -> Total:
-    if not before:
-        return Total(name, value, before, None, "none")
-    percent = round((value - before) * 100 / before)
-    look: Literal["up", "down", "same"] = (
-        "same" if value == before else "up" if value > before else "down"
-    )
-    return Total(name, value, before, abs(percent), look)

@@ -2,43 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from analytics.admin.heatmap_filter import (
-    DEVICES,
-    EVENTS,
-    SIDES,
-    SPANS,
-    HeatFilter,
-    read_filter,
-    today,
-)
 from analytics.models import EventType, HeatSheet, PostCount
-from analytics.rollups import heatmaps
 from analytics.rollups.aggregate import catch_up
-from analytics.rollups.periods import Period
-from analytics.rollups.report_types import Heat, HeatAsked, ModuleClicks, Spot
+from analytics.rollups.heatmaps import (
+    Heatmap,
+    HeatmapSpec,
+    ModuleClicks,
+    Spot,
+    Versions,
+    module_clicks,
+    page_heatmap,
+    versions_beside,
+)
+from analytics.rollups.periods import Period, read_period
 from content.document import PostDocument
 from content.models import Post, Revision
 from content.review.labels import module_names
 from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.editorial.posts.panels import PostTab, post_tabs
 from proofroom.editorial.posts.post_pages import post_page, read
+from proofroom.editorial.posts.revisions import find_revision
 
 PALEST_SCALE: Final = 4
 """A single click is not the colour of the most, however few there are."""
-_SPOTS_LISTED: Final = 20
+_MAX_SPOTS_LISTED: Final = 20
+_MAX_REVISIONS: Final = 100
+_REASONS: Final = {"created", "before"}
+"""What makes no change that could be looked at before and after."""
+WIDTHS: Final[Mapping[str, int]] = {"all": 1280, "mobile": 390, "tablet": 820, "desktop": 1280}
+"""How wide the page is shown for each class of devices."""
+DEVICES: Final = {
+    "all": gettext_lazy("All"),
+    "mobile": gettext_lazy("Phone"),
+    "tablet": gettext_lazy("Tablet"),
+    "desktop": gettext_lazy("Desktop"),
+}
+EVENTS: Final = {
+    EventType.CLICK.value: gettext_lazy("Clicks"),
+    EventType.VIEW.value: gettext_lazy("Views"),
+}
+SIDES: Final = {
+    "before": gettext_lazy("Before"),
+    "after": gettext_lazy("After"),
+    "both": gettext_lazy("Side by side"),
+}
+SPANS: Final = {7: gettext_lazy("7 days"), 30: gettext_lazy("30 days"), 90: gettext_lazy("90 days")}
+_DEFAULT_DAYS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class HeatFilter:
+    """Of which visits the heatmap is. `days` is 0 where the period is of its own; `problem` says why it is not."""
+
+    device: str
+    event: str
+    days: int
+    own: Period | None
+    revision: Revision | None
+    side: str
+    problem: str = ""
+
+    @property
+    def width(self) -> int:
+        return WIDTHS[self.device]
+
+    def query(self, **other: str) -> str:
+        """The address of this page with some of it otherwise."""
+        dates = {"days": str(self.days)}
+        if self.own is not None:
+            dates = {"from": str(self.own.first), "to": str(self.own.last)}
+        values = {
+            "viewport": self.device,
+            "eventType": self.event,
+            **dates,
+            **({"revisionId": str(self.revision.pk), "side": self.side} if self.revision else {}),
+        }
+        if "days" in other:
+            values = {name: value for name, value in values.items() if name not in ("from", "to")}
+        return "?" + urlencode(values | other)
+
+    def period(self, side: str = "") -> Period:
+        """The days of one side: those up to the approval, or from it on; without one the last days."""
+        if self.own is not None:
+            return self.own
+        last, days = today(), timedelta(days=self.days - 1)
+        if self.revision is None:
+            return Period(last - days, last)
+        turn = self.revision.created_at.astimezone(UTC).date()
+        return (
+            Period(turn - days, turn) if side == "before" else Period(turn, min(turn + days, last))
+        )
+
+
+def today() -> date:
+    return timezone.now().astimezone(UTC).date()
+
+
+def read_filter(request: HttpRequest, post: Post) -> HeatFilter:
+    """Return what is asked for; what is unknown is the usual. Raises `Http404` for a revision of another post."""
+    asked = {name: str(value) for name, value in request.GET.items() if value}
+    own, problem = None, ""
+    if "from" in asked or "to" in asked:
+        try:
+            own = read_period(asked)
+        except RuleViolation as error:
+            problem = error.message
+    device, event, side = (asked.get(name) for name in ("viewport", "eventType", "side"))
+    revision_id, days = asked.get("revisionId", ""), asked.get("days", "")
+    known_days = {str(span): span for span in SPANS}
+    return HeatFilter(
+        device=device if device in DEVICES else "all",
+        event=event if event in EVENTS else EventType.CLICK.value,
+        days=0 if own else known_days.get(days, _DEFAULT_DAYS),
+        own=own,
+        revision=find_revision(post, revision_id) if revision_id else None,
+        side=side if side in SIDES else "both",
+        problem=problem,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +148,16 @@ class Stage:
     period: Period
     frame_url: str
     names: dict[str, str]
-    rest: Heat
+    rest: Heatmap
     modules: Sequence[ModuleClicks]
 
     @property
     def cells(self) -> JsonObject:
         """What the script draws: of modules by parts of their boxes, of the rest of the page by its width."""
         return {
-            "page": [_values(spot) for spot in self.rest.spots],
+            "page": [_spot_values(spot) for spot in self.rest.spots],
             "modules": {
-                module.post_module_id: [_values(spot) for spot in module.spots]
+                module.post_module_id: [_spot_values(spot) for spot in module.spots]
                 for module in self.modules
                 if module.spots
             },
@@ -120,26 +217,14 @@ def stages_of(post: Post, live: PostDocument, asked: HeatFilter) -> list[Stage]:
     found = []
     before = post.revisions.filter(version__lt=revision.version).order_by("-version").first()
     if asked.side != "after" and before is not None:
-        versions = (before.version, revision.version)
-        found.append(_side(post, asked, "before", _("Before"), before, versions))
+        document = PostDocument.from_json(before.document)
+        versions: Versions = (before.version, revision.version)
+        found.append(_stage(post, document, asked, "before", _("Before"), before, versions))
     if asked.side != "before":
-        later = post.revisions.filter(version__gt=revision.version).order_by("version")
-        end = later.values_list("version", flat=True).first()
-        versions_after = (revision.version, end)
-        found.append(_side(post, asked, "after", _("After"), revision, versions_after))
+        document = PostDocument.from_json(revision.document)
+        versions = versions_beside(revision, "after")
+        found.append(_stage(post, document, asked, "after", _("After"), revision, versions))
     return found
-
-
-def _side(
-    post: Post,
-    asked: HeatFilter,
-    name: str,
-    heading: str,
-    revision: Revision,
-    versions: tuple[int | None, int | None],
-) -> Stage:
-    document = PostDocument.from_json(revision.document)
-    return _stage(post, document, asked, name, heading, revision, versions)
 
 
 def _stage(
@@ -149,9 +234,9 @@ def _stage(
     name: str,
     heading: str,
     revision: Revision | None,
-    versions: tuple[int | None, int | None],
+    versions: Versions,
 ) -> Stage:
-    wanted = HeatAsked(
+    wanted = HeatmapSpec(
         post_id=post.pk,
         period=asked.period(name),
         event_type=asked.event,
@@ -166,8 +251,8 @@ def _stage(
         period=wanted.period,
         frame_url=reverse("admin:analytics-heatmap-frame", args=[post.pk]) + query,
         names=module_names(document),
-        rest=heatmaps.heatmap(wanted, without_modules=True),
-        modules=heatmaps.module_clicks(wanted),
+        rest=page_heatmap(wanted, without_modules=True),
+        modules=module_clicks(wanted),
     )
 
 
@@ -177,29 +262,31 @@ def module_lines(stages: Sequence[Stage]) -> list[ModuleLine]:
     labels = {one.post_module_id: one.label for stage in stages for one in stage.modules}
     known = dict.fromkeys([*labels, *(id_ for stage in stages for id_ in stage.names)])
     totals = [stage.total for stage in stages]
-
-    def line(id_: str) -> ModuleLine:
+    lines = []
+    for id_ in known:
         shown = next((stage for stage in reversed(stages) if id_ in stage.names), None)
-        figures = [
-            ModuleFigure(stage.heading, found.get(id_, 0), _share(found.get(id_, 0), total))
-            for stage, found, total in zip(stages, clicks, totals, strict=True)
-        ]
-        return ModuleLine(
-            id=id_,
-            name=shown.names[id_] if shown else labels[id_],
-            url=f"{shown.frame_url}#module-{id_}" if shown else "",
-            target=f"heat-{shown.name}" if shown else "",
-            figures=figures,
+        figures = []
+        for stage, found, total in zip(stages, clicks, totals, strict=True):
+            count = found.get(id_, 0)
+            share = round(min(100.0, count * 100 / total), 1) if total else 0.0
+            figures.append(ModuleFigure(stage.heading, count, share))
+        lines.append(
+            ModuleLine(
+                id=id_,
+                name=shown.names[id_] if shown else labels[id_],
+                url=f"{shown.frame_url}#module-{id_}" if shown else "",
+                target=f"heat-{shown.name}" if shown else "",
+                figures=figures,
+            )
         )
-
-    return sorted(map(line, known), key=lambda one: -sum(figure.clicks for figure in one.figures))
+    return sorted(lines, key=lambda one: -sum(figure.clicks for figure in one.figures))
 
 
 def spot_lines(stage: Stage) -> list[SpotLine]:
     """The spots that were hit most."""
     rest = [
         SpotLine("", True, round(spot.x * 100), round(spot.y), spot.count)
-        for spot in stage.rest.spots[:_SPOTS_LISTED]
+        for spot in stage.rest.spots[:_MAX_SPOTS_LISTED]
     ]
     of_modules = [
         SpotLine(
@@ -210,9 +297,9 @@ def spot_lines(stage: Stage) -> list[SpotLine]:
             spot.count,
         )
         for module in stage.modules
-        for spot in module.spots[:_SPOTS_LISTED]
+        for spot in module.spots[:_MAX_SPOTS_LISTED]
     ]
-    return sorted(rest + of_modules, key=lambda line: -line.count)[:_SPOTS_LISTED]
+    return sorted(rest + of_modules, key=lambda line: -line.count)[:_MAX_SPOTS_LISTED]
 
 
 def scale_of(stages: Sequence[Stage]) -> list[int]:
@@ -221,17 +308,8 @@ def scale_of(stages: Sequence[Stage]) -> list[int]:
     return [0, round(most / 4), most]
 
 
-def _share(part: int, total: int) -> float:
-    return round(min(100.0, part * 100 / total), 1) if total else 0.0
-
-
-def _values(spot: Spot) -> list[float]:
+def _spot_values(spot: Spot) -> list[float]:
     return [spot.x, spot.y, spot.count]
-
-
-_REVISIONS: Final = 100
-_REASONS: Final = {"created", "before"}
-"""What makes no change that could be looked at before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +332,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     modules = module_lines(stages)
     # What changed the live content, newest first; the chosen one is always among it.
     changes = post.revisions.defer("document").exclude(reason__in=_REASONS)
-    found = list(changes.order_by("-version")[:_REVISIONS])
+    found = list(changes.order_by("-version")[:_MAX_REVISIONS])
     if asked.revision is not None and all(one.pk != asked.revision.pk for one in found):
         found.append(asked.revision)
     # The links above the page. Events are offered where views have a place too, sides beside an approval.
@@ -265,12 +343,10 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     counted = Exists(PostCount.objects.filter(post_id=OuterRef("pk")))
     context = {
         "asked": asked,
-        **{
-            "devices": _links(asked, "viewport", DEVICES, asked.device),
-            "spans": _links(asked, "days", days, str(asked.days)),
-            "events": _links(asked, "eventType", EVENTS, asked.event) if offers_events else [],
-            "sides": _links(asked, "side", SIDES, asked.side) if asked.revision else [],
-        },
+        "devices": _switches(asked, "viewport", DEVICES, asked.device),
+        "spans": _switches(asked, "days", days, str(asked.days)),
+        "events": _switches(asked, "eventType", EVENTS, asked.event) if offers_events else [],
+        "sides": _switches(asked, "side", SIDES, asked.side) if asked.revision else [],
         "revisions": found,
         "stages": [(stage, spot_lines(stage)) for stage in stages],
         "modules": [line for line in modules if line.url],
@@ -289,13 +365,13 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         post,
         layers,
         context,
-        title=gettext("Heatmap: %(title)s") % {"title": post.title},
+        title=_("Heatmap: %(title)s") % {"title": post.title},
         tab="heatmap",
         status=422 if asked.problem else 200,
     )
 
 
-def _links(
+def _switches(
     asked: HeatFilter, name: str, known: dict[str, Any], current: str
 ) -> list[HeatmapSwitch]:
     return [
@@ -304,16 +380,13 @@ def _links(
     ]
 
 
-def heatmap_url(post_id: UUID | str) -> str:
-    return reverse("admin:analytics-heatmap", args=[post_id])
-
-
 def heatmap_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     """A link above the pages of a post that visitors may have seen, for whoever may read figures. No query."""
     is_seen = post.published_at is not None or post.variation_of_id is not None
     if not is_seen or not may(request, "analytics.view"):
         return []
-    return [PostTab("heatmap", gettext("Heatmap"), heatmap_url(post.pk))]
+    url = reverse("admin:analytics-heatmap", args=[post.pk])
+    return [PostTab("heatmap", _("Heatmap"), url)]
 
 
 post_tabs.register(heatmap_tabs)

@@ -2,28 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analytics.admin import charts
-from analytics.admin.summary_filter import SPANS, SummaryFilter, read_asked
 from analytics.models import SiteCount
-from analytics.rollups import reports, summaries
-from analytics.rollups.report_types import Summary
+from analytics.rollups.periods import Period, read_period
+from analytics.rollups.summaries import over_time, summarize
+from content.models import Post
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import PermittedAdmin, require
 from proofroom.core.csv_export import header_line, line
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import Json
 
 _PERMISSION: Final = "analytics.view"
 _PAGE: Final = "analytics_sitecount_changelist"
+SPANS: Final = {
+    "7": gettext_lazy("7 days"),
+    "30": gettext_lazy("30 days"),
+    "90": gettext_lazy("90 days"),
+    "month": gettext_lazy("This month"),
+    "last-month": gettext_lazy("Last month"),
+}
+DEFAULT_SPAN: Final = "30"
+_MAX_FOUND: Final = 10
+_TEXT_MAX: Final = 200
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFilter:
+    """`span` is empty where the days are of their own. `problems` say why something is not shown as asked."""
+
+    period: Period
+    span: str
+    post: Post | None = None
+    text: str = ""
+    found: list[Post] = field(default_factory=list)
+    """Posts that a search came to, where it was not exactly one."""
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def of_days(self) -> str:
+        """The part of an address that means these days."""
+        if self.span:
+            return urlencode({"span": self.span})
+        return urlencode({"from": self.period.first, "to": self.period.last})
+
+    @property
+    def of_post(self) -> str:
+        return f"&postId={self.post.pk}" if self.post else ""
+
+    @property
+    def query(self) -> str:
+        return f"{self.of_days}{self.of_post}"
+
+
+def read_filter(params: Mapping[str, str]) -> SummaryFilter:
+    """Read the days, and the post if it is about one. At most two statements.
+
+    What is odd is said in `problems`, and the usual is shown.
+    """
+    problems: dict[str, str] = {}
+    period, span = _read_days(params, problems)
+    text = params.get("post", "").strip()[:_TEXT_MAX]
+    post, found = None, list[Post]()
+    try:
+        post_id = UUID(params.get("postId", "") or text)
+    except ValueError:
+        pass
+    else:
+        post = Post.objects.kept().filter(pk=post_id).first()
+        if post is None:
+            problems["post"] = _("There is no such post.")
+    if post is None and text:
+        named = Q(title__icontains=text) | Q(path__icontains=text)
+        found = list(Post.objects.alive().filter(named).order_by("-updated_at")[:_MAX_FOUND])
+    if len(found) == 1:
+        post, found = found[0], []
+    elif text and not found and post is None:
+        problems["post"] = _("No post has that in its title or address.")
+    return SummaryFilter(period, span, post, "" if post else text, found, problems)
+
+
+def _read_days(params: Mapping[str, str], problems: dict[str, str]) -> tuple[Period, str]:
+    own = {name: params[name] for name in ("from", "to") if params.get(name)}
+    if own:
+        try:
+            return read_period(own), ""
+        except RuleViolation as error:
+            problems.update({name: " ".join(texts) for name, texts in error.details.items()})
+    span = params.get("span", DEFAULT_SPAN)
+    if span not in SPANS:
+        span = DEFAULT_SPAN
+    today = timezone.now().astimezone(UTC).date()
+    month = today.replace(day=1)
+    if span == "month":
+        return Period(month, today), span
+    if span == "last-month":
+        last = month - _DAY
+        return Period(last.replace(day=1), last), span
+    return Period(today - (int(span) - 1) * _DAY, today), span
 
 
 @admin.register(SiteCount)
@@ -36,10 +131,30 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         require(request, _PERMISSION)
-        asked = read_asked(request.GET)
+        asked = read_filter(request.GET)
         post_id = asked.post.pk if asked.post else None
-        found = reports.summary(asked.period, post_id)
-        context = {"asked": asked, "spans": SPANS.items(), **_drawn(found, asked)}
+        summary = summarize(asked.period, post_id)
+        before = asked.period.before()
+        periods = charts.chart_periods(summary, over_time(before, post_id))
+        is_empty = not (summary.totals.views or summary.totals.clicks or summary.totals.conversions)
+        context = {
+            "asked": asked,
+            "spans": SPANS.items(),
+            "summary": summary,
+            "totals": charts.totals(summary),
+            "before": before,
+            "step": charts.step_of(summary),
+            "charts": [charts.draw_chart("views", periods), charts.draw_chart("clicks", periods)],
+            "height": HEIGHT,
+            "posts": charts.post_bars(summary.top_posts, summary.totals.views),
+            "referrers": charts.referrer_bars(summary.referrers, summary.totals.views),
+            "locales": charts.share_bars(summary.locales),
+            "devices": charts.share_bars(summary.devices),
+            "is_empty": is_empty,
+            "is_ever_counted": not is_empty or SiteCount.objects.exists(),
+            "is_tracking": settings.CMS_ENV.analytics_tracking,
+            "asks_consent": settings.CMS_ENV.analytics_consent,
+        }
         page = form_page(
             request, "admin/analytics/summary.html", SiteCount, context, title=_("Analytics")
         )
@@ -50,12 +165,32 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
     def export(self, request: HttpRequest) -> HttpResponseBase:
         """The days or the posts of the same summary, as CSV. What is odd is said on the page instead."""
         require(request, _PERMISSION)
-        asked = read_asked(request.GET)
+        asked = read_filter(request.GET)
         if asked.problems:
             return self.changelist_view(request)
-        found = reports.summary(asked.period, asked.post.pk if asked.post else None)
-        what = "posts" if request.GET.get("of") == "posts" else "days"
-        lines = _posts(found) if what == "posts" else _days(found)
+        summary = summarize(asked.period, asked.post.pk if asked.post else None)
+        rows: list[tuple[Json, ...]]
+        if request.GET.get("of") == "posts":
+            what, header = "posts", ["postId", "title", "path", "views", "clicks", "goals"]
+            rows = [
+                (
+                    str(post.post_id),
+                    post.title,
+                    post.path,
+                    post.views,
+                    post.clicks,
+                    post.conversions,
+                )
+                for post in summary.top_posts
+            ]
+        else:
+            what = "days"
+            header = ["month" if summary.is_monthly else "date", "views", "clicks", "goals"]
+            rows = [
+                (item.date.isoformat(), item.views, item.clicks, item.conversions)
+                for item in summary.over_time
+            ]
+        lines = [header_line(header), *map(line, rows)]
         response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
         name = f"{what}-{asked.period.first}-{asked.period.last}.csv"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -65,39 +200,3 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         listed = [url for url in super().get_urls() if url.name == _PAGE]
         export = path("export/", self.admin_site.admin_view(self.export), name="analytics-export")
         return [*listed, export]
-
-
-def _drawn(found: Summary, asked: SummaryFilter) -> dict[str, Any]:
-    before = summaries.over_time(asked.period.before(), asked.post.pk if asked.post else None)
-    stretches = charts.chart_periods(found, before)
-    is_empty = not (found.totals.views or found.totals.clicks or found.totals.conversions)
-    return {
-        "summary": found,
-        "totals": charts.totals(found),
-        "before": asked.period.before(),
-        "step": charts.step_of(found),
-        "stretches": stretches,
-        "charts": [charts.draw_chart("views", stretches), charts.draw_chart("clicks", stretches)],
-        "height": HEIGHT,
-        "posts": charts.post_bars(found.top_posts, found.totals.views),
-        "referrers": charts.referrer_bars(found.referrers, found.totals.views),
-        "locales": charts.share_bars(found.locales),
-        "devices": charts.share_bars(found.devices),
-        "is_empty": is_empty,
-        "is_ever_counted": not is_empty or SiteCount.objects.exists(),
-        "is_tracking": settings.CMS_ENV.analytics_tracking,
-        "asks_consent": settings.CMS_ENV.analytics_consent,
-    }
-
-
-def _days(found: Summary) -> Iterator[str]:
-    yield header_line(["month" if found.is_monthly else "date", "views", "clicks", "goals"])
-    for item in found.over_time:
-        yield line([item.date.isoformat(), item.views, item.clicks, item.conversions])
-
-
-def _posts(found: Summary) -> Iterator[str]:
-    yield header_line(["postId", "title", "path", "views", "clicks", "goals"])
-    for post in found.top_posts:
-        named = [str(post.post_id), post.title, post.path]
-        yield line([*named, post.views, post.clicks, post.conversions])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -13,7 +13,6 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from analytics.experiments.confidence import Range
 from analytics.experiments.evaluation import GOAL_PATTERN, EvaluatedArm, Trial, evaluate_trial
 from analytics.experiments.sentences import (
     doubt_sentence,
@@ -62,8 +61,9 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     """Figures of the test of a post; of a variation, those of the test that it is part of."""
     require(request, _PERMISSION)
     problem = ""
+    days = {name: request.GET[name] for name in ("from", "to") if request.GET.get(name)}
     try:
-        found = _trial(request, post_id, {name: request.GET[name] for name in _own(request)})
+        found = _trial(request, post_id, days)
     except RuleViolation as error:
         problem = error.message
         found = _trial(request, post_id, {})
@@ -73,8 +73,8 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     context = {
         "trial": found,
         "problem": problem,
-        "has_own_days": bool(_own(request)) and not problem,
-        "lines": lines_of(found),
+        "has_own_days": bool(days) and not problem,
+        "lines": arm_rows(found),
         "scale": [percent(end) for end in _scale(found.arms)],
         "doubts": [doubt_sentence(doubt) for doubt in found.doubts],
         "effects": _EFFECTS,
@@ -103,10 +103,6 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     )
 
 
-def _own(request: HttpRequest) -> list[str]:
-    return [name for name in ("from", "to") if request.GET.get(name)]
-
-
 def _trial(request: HttpRequest, post_id: UUID, days: dict[str, str]) -> Trial:
     goal = request.GET.get("goal", "")
     effect = request.GET.get("effect", "")
@@ -118,9 +114,28 @@ def _trial(request: HttpRequest, post_id: UUID, days: dict[str, str]) -> Trial:
     )
 
 
-def lines_of(found: Trial) -> list[ArmRow]:
-    low, high = _scale(found.arms)
-    return [_line(arm, found, low, high) for arm in found.arms]
+def arm_rows(trial: Trial) -> list[ArmRow]:
+    low, high = _scale(trial.arms)
+    room = (high - low) or 1.0
+    rows = []
+    for arm in trial.arms:
+        judged, shown = arm.judged, arm.judged.range
+        texts = {"rate": "–", "range": "", "difference": "", "sentence": "", "look": ""}
+        if judged.tally.views:
+            rate = judged.tally.rate
+            texts |= {
+                "rate": percent(rate),
+                "range": f"{percent(shown.low)} – {percent(shown.high)}",
+                "left": f"{(shown.low - low) / room * 100:.2f}%",
+                "width": f"{(shown.high - shown.low) / room * 100:.2f}%",
+                "dot": f"{(rate - low) / room * 100:.2f}%",
+            }
+        if judged.difference is not None:
+            texts["difference"] = points(judged.difference)
+        if judged.verdict is not None:
+            texts |= {"look": _LOOKS[judged.verdict], "sentence": verdict_sentence(arm, trial)}
+        rows.append(ArmRow(arm, **texts))
+    return rows
 
 
 def _scale(arms: Sequence[EvaluatedArm]) -> tuple[float, float]:
@@ -131,40 +146,10 @@ def _scale(arms: Sequence[EvaluatedArm]) -> tuple[float, float]:
     )
 
 
-def _line(arm: EvaluatedArm, found: Trial, low: float, high: float) -> ArmRow:
-    judged = arm.judged
-    said: dict[str, Any] = {"rate": "–", "range": "", "difference": "", "look": ""}
-    if judged.tally.views:
-        said |= {"rate": percent(judged.tally.rate), "range": _from_to(judged.range)}
-        said |= _places(judged.range, judged.tally.rate, low, high)
-    if judged.difference is not None:
-        said["difference"] = points(judged.difference)
-    if judged.verdict is not None:
-        said["look"] = _LOOKS[judged.verdict]
-    return ArmRow(arm, sentence=verdict_sentence(arm, found) if judged.verdict else "", **said)
-
-
-def _from_to(found: Range) -> str:
-    return f"{percent(found.low)} – {percent(found.high)}"
-
-
-def _places(found: Range, rate: float, low: float, high: float) -> dict[str, str]:
-    room = (high - low) or 1.0
-
-    def place(value: float) -> str:
-        return f"{(value - low) / room * 100:.2f}%"
-
-    return {
-        "left": place(found.low),
-        "width": f"{(found.high - found.low) / room * 100:.2f}%",
-        "dot": place(rate),
-    }
-
-
-def _links(request: HttpRequest, post: Post) -> Iterable[PostTab]:
+def variation_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
     if may(request, _PERMISSION):
         url = reverse("admin:analytics-variations", args=[post.pk])
         yield PostTab("test", _("What the test shows"), url)
 
 
-variation_links.register(_links)
+variation_links.register(variation_tabs)

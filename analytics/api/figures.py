@@ -17,16 +17,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from analytics.api.ids import Id
 from analytics.models import EventType
-from analytics.rollups import reports
-from analytics.rollups.approval_versions import Side, versions_beside
+from analytics.rollups import heatmaps
+from analytics.rollups.aggregate import catch_up
+from analytics.rollups.heatmaps import Side, versions_beside
 from analytics.rollups.periods import read_period
-from analytics.rollups.report_types import HeatAsked, Spot
+from analytics.rollups.summaries import summarize
 from content.models import Post
 from content.posts.revision_queries import find_revision
 from proofroom.core.api.answer import Answer, described
-from proofroom.core.api.body import Body
+from proofroom.core.api.body import Body, Id
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import read_query
 from proofroom.core.api.schema import UUID_TEXT, choice_schema, query_parameter
@@ -213,7 +213,7 @@ class SummaryViewSet(ApiViewSet):
         period = read_period(request.query_params)
         if asked.post_id is not None:
             find_post(asked.post_id)
-        found = reports.summary(period, asked.post_id)
+        found = summarize(period, asked.post_id)
         before = period.before()
         previous = {"first": before.first, "last": before.last, "totals": found.previous}
         grain = "month" if found.is_monthly else "day"
@@ -240,7 +240,7 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(HeatmapAnswer))
     def heatmap(self, request: Request) -> Response:
         """The spots of a post's page, in cells of 10 pixels of a page 1,000 pixels wide."""
-        found = reports.heatmap(read_heatmap_query(request))
+        found = heatmaps.page_heatmap(read_heatmap_query(request))
         answer: HeatmapAnswer = {
             "data": answer_spots(found.spots),
             "meta": {"grid": found.grid, "max": found.max, "total": found.total},
@@ -250,7 +250,7 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(ModuleHeatmapAnswer))
     def modules(self, request: Request) -> Response:
         """The modules of a post by how often they were hit, with the spots inside them."""
-        found = reports.module_clicks(read_heatmap_query(request))
+        found = heatmaps.module_clicks(read_heatmap_query(request))
         answer: ModuleHeatmapAnswer = {
             "data": [
                 {
@@ -271,22 +271,23 @@ class HeatmapViewSet(ApiViewSet):
         return Response(answer)
 
 
-def answer_spots(spots: Sequence[Spot]) -> list[SpotAnswer]:
+def answer_spots(spots: Sequence[heatmaps.Spot]) -> list[SpotAnswer]:
     return [{"x": one.x, "y": one.y, "count": one.count} for one in spots]
 
 
-def read_heatmap_query(request: Request) -> HeatAsked:
-    """Read what a heatmap is to show. Raises `NotFound` and `RuleViolation`."""
+def read_heatmap_query(request: Request) -> heatmaps.HeatmapSpec:
+    """Read what a heatmap is to show, and count a part of what came since. Raises `NotFound` and `RuleViolation`."""
     asked = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
     if asked.side is not None and asked.revision_id is None:
         raise invalid("side", "side needs revisionId: the revision that it is a side of.")
     post = find_post(asked.post_id)
-    versions: tuple[int | None, int | None] = (None, None)
+    versions: heatmaps.Versions = (None, None)
     if asked.revision_id is not None:
         versions = versions_beside(find_revision(post, asked.revision_id), asked.side or "after")
     device = None if asked.viewport == "all" else asked.viewport
-    return HeatAsked(post.pk, period, asked.event_type, device, versions)
+    catch_up()
+    return heatmaps.HeatmapSpec(post.pk, period, asked.event_type, device, versions)
 
 
 def find_post(post_id: UUID) -> Post:

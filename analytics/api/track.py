@@ -12,11 +12,10 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.api.ids import Id
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body, body_length, check
+from proofroom.core.api.body import Body, Id, body_length, check
 from proofroom.core.api.parsers import StrictJsonParser
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.renderers import OneAnswer
@@ -26,10 +25,8 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.input_validation import is_deeper
 
 MAX_BODY_BYTES: Final = 256 * 1024
-_METADATA_BYTES: Final = 4_000
-_METADATA_LEVELS: Final = 4
-
-
+MAX_METADATA_BYTES: Final = 4_000
+MAX_METADATA_LEVELS: Final = 4
 MAX_EVENTS: Final = 100
 """Views and clicks of one call."""
 EVENT_SHAPE: Final[dict[str, Any]] = {
@@ -82,11 +79,11 @@ class PlainJsonParser(StrictJsonParser):
     media_type = "text/plain"
 
 
-def _bounded(value: dict[str, Any]) -> dict[str, Any]:
-    if is_deeper(value, _METADATA_LEVELS):
-        raise ValueError(f"must not be nested deeper than {_METADATA_LEVELS} levels")
-    if len(orjson.dumps(value)) > _METADATA_BYTES:
-        raise ValueError(f"must have at most {_METADATA_BYTES:,} bytes as JSON")
+def require_small(value: dict[str, Any]) -> dict[str, Any]:
+    if is_deeper(value, MAX_METADATA_LEVELS):
+        raise ValueError(f"must not be nested deeper than {MAX_METADATA_LEVELS} levels")
+    if len(orjson.dumps(value)) > MAX_METADATA_BYTES:
+        raise ValueError(f"must have at most {MAX_METADATA_BYTES:,} bytes as JSON")
     return value
 
 
@@ -103,7 +100,7 @@ class TrackedEvent(Body):
     x: Pixels | None = None
     y: Pixels | None = None
     viewport_width: Annotated[float, Field(ge=1, le=100_000)] | None = None
-    metadata: Annotated[dict[str, Any], Field(max_length=20), AfterValidator(_bounded)] = {}
+    metadata: Annotated[dict[str, Any], Field(max_length=20), AfterValidator(require_small)] = {}
 
 
 class TrackViewSet(ApiViewSet):
@@ -123,36 +120,28 @@ class TrackViewSet(ApiViewSet):
         """
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
-        seen = _read(request.data)
+        if isinstance(request.data, dict):
+            seen = [_seen(check(request.data, TrackedEvent))]
+        elif not isinstance(request.data, list):
+            raise invalid("body", "The body must be a JSON object, or a list of them.")
+        elif len(request.data) > MAX_EVENTS:
+            raise invalid("body", f"The list may have at most {MAX_EVENTS} entries.")
+        else:
+            seen = [_seen(_check_entry(place, item)) for place, item in enumerate(request.data)]
         # Judged after the body: what is wrong is wrong for everybody.
         if not seen or not counts(request._request):
             return Response({"accepted": 0})
-        _admit(request, len(seen))
+        # Each event counts against the rate of the address, unless it is free of limits.
+        address = client_address(request)
+        if not is_allowed_freely(address):
+            count = HitCount("events", address, len(seen))
+            if count.is_over:
+                request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+                raise Throttled(wait=count.wait)
         return Response({"accepted": record_events(seen=seen)})
 
 
-def _admit(request: Request, events: int) -> None:
-    """Count events against the rate of their address, unless it is free of limits. Raises for one too many."""
-    address = client_address(request)
-    if is_allowed_freely(address):
-        return
-    count = HitCount("events", address, events)
-    if count.is_over:
-        request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
-        raise Throttled(wait=count.wait)
-
-
-def _read(data: object) -> list[Seen]:
-    if isinstance(data, dict):
-        return [_seen(check(data, TrackedEvent))]
-    if not isinstance(data, list):
-        raise invalid("body", "The body must be a JSON object, or a list of them.")
-    if len(data) > MAX_EVENTS:
-        raise invalid("body", f"The list may have at most {MAX_EVENTS} entries.")
-    return [_seen(_entry(place, item)) for place, item in enumerate(data)]
-
-
-def _entry(place: int, item: object) -> TrackedEvent:
+def _check_entry(place: int, item: object) -> TrackedEvent:
     if not isinstance(item, dict):
         raise invalid(str(place), f"{place} must be an object.")
     try:

@@ -11,14 +11,13 @@ from pydantic import AliasPath, BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.api.ids import Id
 from analytics.experiments.confidence import ALPHA, Tally
 from analytics.experiments.evaluation import GOAL_PATTERN, Doubt, evaluate_trial
 from analytics.experiments.sentences import doubt_sentence
 from analytics.experiments.verdicts import USUAL_EFFECT
 from analytics.models import GOAL_MAX
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body
+from proofroom.core.api.body import Body, Id
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import read_query
 from proofroom.core.api.schema import UUID_TEXT, integer_schema, query_parameter

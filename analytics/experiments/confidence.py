@@ -19,7 +19,7 @@ NARROWEST_AT: Final = 10_000
 POWER: Final = 0.84
 """The quantile of the normal distribution for a chance of 80 % to see an effect that is there."""
 _Z: Final = 1.959963984540054
-_MOST_VIEWS: Final = 10**12
+_MAX_VIEWS: Final = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def views_needed(
     if effect <= 0 or not 0 < rate < 1 or min(shares) <= 0:
         return None
     spread = rate * (1 - rate) * (1 / shares[0] + 1 / shares[1])
-    low, high = 1, _MOST_VIEWS
+    low, high = 1, _MAX_VIEWS
     if not _shows(high, spread, effect, alpha):
         return None
     while low < high:

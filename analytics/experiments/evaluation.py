@@ -1,4 +1,4 @@
-"""A test of variations with what may be said of it: the figures of its arms, verdicts, and reasons for doubt."""
+"""Evaluates a test of variations: the figures of its arms, verdicts, and reasons for doubt."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from analytics.experiments.confidence import Tally
 from analytics.experiments.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
 from analytics.models import Dimension, PostCount
-from analytics.rollups import reports
+from analytics.rollups.aggregate import catch_up
+from analytics.rollups.arm_counts import ArmFigures, Goal, count_arms, count_goals
 from analytics.rollups.periods import Period, read_period
-from analytics.rollups.report_types import ArmFigures, Goal
 from content.models import Post, Revision
 from content.variations.assignment import ORIGINAL
 from proofroom.core.errors import NotFound
@@ -26,11 +26,16 @@ from proofroom.core.models import Event
 _STARTED: Final = "post.variation.started"
 _STOPPED: Final = "post.variation.stopped"
 _WEIGHED: Final = "post.variation.changed"
-_EVENTS_MOST: Final = 1_000
+_MAX_EVENTS: Final = 1_000
 _SETTLING: Final = timedelta(hours=1)
 """Variations are started one after the other; what happens so soon belongs to the beginning."""
 _USUAL_DAYS: Final = 30
 _NOT_A_CHANGE: Final = ("created", "before", "promoted")
+GOAL_PATTERN: Final = r"^(form:)?[A-Za-z0-9][A-Za-z0-9_-]*$"
+"""The goal of a marked element, or a form that was sent."""
+Doubt = Literal[
+    "odd-split", "weights-changed", "arms-changed", "content-changed", "part-of-test", "many-goals"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,13 @@ class Course:
 
     def period(self, original_id: UUID) -> Period:
         """Its days; those that anything is counted of where it is not known when it began."""
-        first = day_of(self.began) if self.began else _first_counted(original_id)
         last = day_of(self.ended) if self.ended else day_of(timezone.now())
+        first: date | None
+        if self.began:
+            first = day_of(self.began)
+        else:
+            rows = PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM)
+            first = rows.filter(grain="day").aggregate(first=Min("day"))["first"]
         return Period(min(first or last - timedelta(days=_USUAL_DAYS - 1), last), last)
 
 
@@ -62,12 +72,12 @@ def course_of(variations: Sequence[Post]) -> Course:
     ).order_by("-pk")
     running: set[UUID | None] = set()
     course = Course()
-    for event in reversed(rows[:_EVENTS_MOST]):
-        course = _after(course, event, running)
+    for event in reversed(rows[:_MAX_EVENTS]):
+        course = _apply_event(course, event, running)
     return course
 
 
-def _after(course: Course, event: Event, running: set[UUID | None]) -> Course:
+def _apply_event(course: Course, event: Event, running: set[UUID | None]) -> Course:
     at = event.created_at
     if event.name == _STARTED and not running:
         running.add(event.post_id)
@@ -89,8 +99,8 @@ def _after(course: Course, event: Event, running: set[UUID | None]) -> Course:
     return course
 
 
-def content_changed(course: Course, arms: Sequence[UUID], period: Period) -> list[datetime]:
-    """Return when live content of an arm was changed while the test ran, in these days. One statement."""
+def is_content_changed(course: Course, arms: Sequence[UUID], period: Period) -> bool:
+    """Return whether live content of an arm was changed while the test ran, in these days. One statement."""
     begin = datetime.combine(period.first, datetime.min.time(), UTC)
     end = datetime.combine(period.last, datetime.max.time(), UTC)
     if course.began is not None:
@@ -98,29 +108,7 @@ def content_changed(course: Course, arms: Sequence[UUID], period: Period) -> lis
     if course.ended is not None:
         end = min(end, course.ended)
     rows = Revision.objects.filter(post_id__in=arms, created_at__gt=begin, created_at__lte=end)
-    return list(
-        rows.exclude(reason__in=_NOT_A_CHANGE)
-        .order_by("created_at")
-        .values_list("created_at", flat=True)[:_EVENTS_MOST]
-    )
-
-
-def filter_moments(moments: Sequence[datetime], period: Period) -> list[datetime]:
-    return [moment for moment in moments if period.first <= day_of(moment) <= period.last]
-
-
-def _first_counted(original_id: UUID) -> date | None:
-    rows = PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM, grain="day")
-    first: date | None = rows.aggregate(first=Min("day"))["first"]
-    return first
-
-
-GOAL_PATTERN: Final = r"^(form:)?[A-Za-z0-9][A-Za-z0-9_-]*$"
-"""The goal of a marked element, or a form that was sent."""
-_ALL: Final = 100
-Doubt = Literal[
-    "odd-split", "weights-changed", "arms-changed", "content-changed", "part-of-test", "many-goals"
-]
+    return rows.exclude(reason__in=_NOT_A_CHANGE).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,31 +166,33 @@ def evaluate_trial(
     course = course_of(variations)
     has_days = "from" in params or "to" in params
     period = read_period(params) if has_days else course.period(original.pk)
-    goals = reports.goals_of(original.pk, period)
+    catch_up()
+    goals = count_goals(original.pk, period)
     if goal is None and goals:
         goal = goals[0].name
-    figures = {item.post_id: item for item in reports.arms(original.pk, period, goal or "")}
-    posts = [row for row in variations if _takes_part(row, figures)]
-    arms = _arms(original, posts, figures, effect)
-    doubts = _doubts(course, period, arms, figures)
+    figures = {item.post_id: item for item in count_arms(original.pk, period, goal or "")}
+    posts = [
+        row
+        for row in variations
+        if row.variation_running or (row.pk in figures and figures[row.pk].views > 0)
+    ]
+    arms = _evaluate_arms(original, posts, figures, effect)
+    doubts = _find_doubts(course, period, arms, figures)
     return Trial(original, course, period, goal, goals, arms, doubts, effect)
 
 
-def _takes_part(row: Post, figures: Mapping[UUID, ArmFigures]) -> bool:
-    return row.variation_running or (row.pk in figures and figures[row.pk].views > 0)
-
-
-def _arms(
+def _evaluate_arms(
     original: Post, posts: Sequence[Post], figures: Mapping[UUID, ArmFigures], effect: int
 ) -> list[EvaluatedArm]:
     rows = [original, *posts]
     # Of the original and of each: what they are given, or were given when the test ended.
-    runs = _runs(posts)
+    is_running = any(row.variation_running for row in posts)
     given = [
-        (row.variation_weight or 0) if row.variation_running or not runs else 0 for row in posts
+        (row.variation_weight or 0) if row.variation_running or not is_running else 0
+        for row in posts
     ]
-    weights = [max(0, _ALL - sum(given)), *given]
-    found = [figures.get(row.pk, ArmFigures(row.pk, 0, 0, 0)) for row in rows]
+    weights = [max(0, 100 - sum(given)), *given]
+    found = [figures.get(row.pk, ArmFigures(row.pk)) for row in rows]
     tallies = [Tally(item.views, min(item.conversions, item.views)) for item in found]
     return [
         EvaluatedArm(
@@ -210,7 +200,7 @@ def _arms(
             name=row.variation or ORIGINAL,
             title=row.title,
             weight=weight,
-            is_running=row.variation_running or (row is original and _runs(posts)),
+            is_running=row.variation_running or (row is original and is_running),
             clicks=item.clicks,
             conversions=item.conversions,
             judged=judged,
@@ -221,31 +211,23 @@ def _arms(
     ]
 
 
-def _runs(posts: Sequence[Post]) -> bool:
-    return any(row.variation_running for row in posts)
-
-
-def _doubts(
+def _find_doubts(
     course: Course, period: Period, arms: Sequence[EvaluatedArm], figures: Mapping[UUID, ArmFigures]
 ) -> list[Doubt]:
     doubts: list[Doubt] = []
-    if filter_moments(course.weighed, period):
+    if any(period.first <= day_of(moment) <= period.last for moment in course.weighed):
         doubts.append("weights-changed")
-    if filter_moments(course.joined, period):
+    if any(period.first <= day_of(moment) <= period.last for moment in course.joined):
         doubts.append("arms-changed")
-    if not doubts and _is_odd(arms):
+    # Judged while the test runs: of one that ended nobody knows who took part at which weight.
+    weights = [arm.weight for arm in arms]
+    is_known = any(arm.is_running for arm in arms) and sum(weights) == 100
+    if not doubts and is_known and is_odd_split([arm.judged.tally for arm in arms], weights):
         doubts.append("odd-split")
-    if content_changed(course, [arm.post_id for arm in arms], period):
+    if is_content_changed(course, [arm.post_id for arm in arms], period):
         doubts.append("content-changed")
     if course.began and period.first > day_of(course.began):
         doubts.append("part-of-test")
     if any(item.conversions > item.views for item in figures.values()):
         doubts.append("many-goals")
     return doubts
-
-
-def _is_odd(arms: Sequence[EvaluatedArm]) -> bool:
-    """Judged while the test runs: of one that ended nobody knows who took part at which weight."""
-    weights = [arm.weight for arm in arms]
-    is_known = any(arm.is_running for arm in arms) and sum(weights) == _ALL
-    return is_known and is_odd_split([arm.judged.tally for arm in arms], weights)

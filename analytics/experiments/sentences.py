@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.experiments.confidence import Range
 from analytics.experiments.evaluation import Doubt, EvaluatedArm, Trial
-from analytics.experiments.verdicts import LEAST_HITS, LEAST_VIEWS, Verdict
+from analytics.experiments.verdicts import MIN_HITS, MIN_VIEWS, Verdict
 
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
     "odd-split": gettext_lazy(
@@ -58,7 +58,7 @@ def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
         return _("%(name)s is worse than A, by %(low)s to %(high)s points.") % words
     if verdict == Verdict.NO_DIFFERENCE:
         return _("No difference between %(name)s and A is seen: it may be %(range)s.") % words
-    words |= {"views": str(LEAST_VIEWS), "hits": str(LEAST_HITS)}
+    words |= {"views": str(MIN_VIEWS), "hits": str(MIN_HITS)}
     return (
         _(
             "Too early to say anything of %(name)s: each version needs %(views)s views at least, and enough of them "
@@ -81,19 +81,16 @@ def round_estimate(number: int) -> int:
 
 def points(found: Range) -> str:
     """A range of differences, in percentage points."""
-    low, high = (_signed(value) for value in (found.low, found.high))
-    return _("%(low)s to %(high)s points") % {"low": low, "high": high}
+    ends = {}
+    for name, value in (("low", found.low), ("high", found.high)):
+        sign = ("+" if value > 0 else "\N{MINUS SIGN}") if round(value * 100, 2) else ""
+        ends[name] = sign + _plain(abs(value))
+    return _("%(low)s to %(high)s points") % ends
 
 
 def percent(value: float) -> str:
     """Like 12.3 %, as the reader writes numbers."""
     return f"{number_format(round(value * 100, 1 if value >= 0.01 else 2))}\N{NO-BREAK SPACE}%"
-
-
-def _signed(value: float) -> str:
-    if not round(value * 100, 2):
-        return _plain(0)
-    return f"+{_plain(value)}" if value > 0 else f"\N{MINUS SIGN}{_plain(-value)}"
 
 
 def _plain(value: float) -> str:

@@ -17,13 +17,13 @@ from analytics.experiments.confidence import (
     wilson,
 )
 
-LEAST_VIEWS: Final = 100
-LEAST_HITS: Final = 10
+MIN_VIEWS: Final = 100
+MIN_HITS: Final = 10
 USUAL_EFFECT: Final = 20
 """The smallest effect that somebody would act on, in percent of the rate of A."""
-_ODD_SPLIT: Final = 0.001
+_ODD_SPLIT_CHANCE: Final = 0.001
 """Below this chance a split is no accident: the usual bound of checks that are made every day."""
-_EXPECTED: Final = 5
+_MIN_EXPECTED_VIEWS: Final = 5
 
 
 class Verdict(StrEnum):
@@ -67,15 +67,14 @@ def judge(
             verdict = Verdict.BETTER
         else:
             verdict = Verdict.WORSE if found.high < 0 else Verdict.NO_DIFFERENCE
-        judged.append(
-            Judged(
-                other,
-                wilson(other),
-                found,
-                verdict,
-                _still_needed(base, other, (weights[0], weights[place]), effect, alpha),
-            )
-        )
+        rate, both, still_needed = _pooled_rate(base, other), weights[0] + weights[place], None
+        if both:
+            shares = (weights[0] / both, weights[place] / both)
+            needed = views_needed(rate, shares, rate * effect / 100, alpha)
+            if needed is not None:
+                # The other arms are given views meanwhile.
+                still_needed = round(max(0, needed - base.views - other.views) * 100 / both)
+        judged.append(Judged(other, wilson(other), found, verdict, still_needed))
     return judged
 
 
@@ -86,27 +85,13 @@ def is_enough(base: Tally, other: Tally) -> bool:
     of what is expected and not of what was found, so that an arm that nobody likes can be seen to be worse.
     """
     least = min(base.views, other.views)
-    rate = _pooled(base, other)
-    return least >= LEAST_VIEWS and least * min(rate, 1 - rate) >= LEAST_HITS
+    rate = _pooled_rate(base, other)
+    return least >= MIN_VIEWS and least * min(rate, 1 - rate) >= MIN_HITS
 
 
-def _pooled(base: Tally, other: Tally) -> float:
+def _pooled_rate(base: Tally, other: Tally) -> float:
     views = base.views + other.views
     return (base.hits + other.hits) / views if views else 0.0
-
-
-def _still_needed(
-    base: Tally, other: Tally, weights: tuple[int, int], effect: int, alpha: float
-) -> int | None:
-    rate, both = _pooled(base, other), sum(weights)
-    if not both:
-        return None
-    shares = (weights[0] / both, weights[1] / both)
-    needed = views_needed(rate, shares, rate * effect / 100, alpha)
-    if needed is None:
-        return None
-    left = max(0, needed - base.views - other.views)
-    return round(left * 100 / both)  # the other arms are given views meanwhile
 
 
 def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
@@ -116,6 +101,6 @@ def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
     """
     views = [tally.views for tally in tallies]
     least = min((weight for weight in weights if weight > 0), default=0)
-    if not least or sum(views) * least < _EXPECTED * sum(weights):
+    if not least or sum(views) * least < _MIN_EXPECTED_VIEWS * sum(weights):
         return False
-    return chance_of_split(views, weights) < _ODD_SPLIT
+    return chance_of_split(views, weights) < _ODD_SPLIT_CHANCE

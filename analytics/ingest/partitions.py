@@ -22,10 +22,10 @@ logger = logging.getLogger(__name__)
 MONTHS_AHEAD: Final = 3
 """Months that are made before they begin."""
 _TABLE: Final = AnalyticsEvent._meta.db_table
-_REST: Final = "analytics_event_rest"
-_NAME: Final = re.compile(r"analytics_event_(\d{4})_(\d{2})")
-_ONE_AT_A_TIME: Final = 0x616E_6101
-_WAIT: Final = "2s"
+_REST_TABLE: Final = "analytics_event_rest"
+_PARTITION_NAME: Final = re.compile(r"analytics_event_(\d{4})_(\d{2})")
+_MAINTENANCE_LOCK: Final = 0x616E_6101
+_LOCK_TIMEOUT: Final = "2s"
 """How long a change of the table waits for others: whoever comes after it waits too."""
 _PARTITIONS: Final = """
     SELECT part.relname FROM pg_inherits
@@ -33,28 +33,31 @@ _PARTITIONS: Final = """
     WHERE inhparent = to_regclass(%s) ORDER BY part.relname
 """
 _MONTHS_OF_REST: Final = f"""
-    SELECT DISTINCT (date_trunc('month', created_at AT TIME ZONE 'UTC'))::date FROM {_REST}
+    SELECT DISTINCT (date_trunc('month', created_at AT TIME ZONE 'UTC'))::date FROM {_REST_TABLE}
 """  # noqa: S608  # a name of our own
-_UNPARSED: Final = "%Y-%m-01 00:00:00+00"
+_MONTH_BOUND: Final = "%Y-%m-01 00:00:00+00"
 
 
 def months() -> list[date]:
     """The first days of the months that have a partition."""
-    found = [_NAME.fullmatch(name) for name in _partitions()]
+    found = [_PARTITION_NAME.fullmatch(name) for name in _partitions()]
     return [date(int(name[1]), int(name[2]), 1) for name in found if name is not None]
 
 
 def keep_ahead() -> list[date]:
     """Make this month, the next three, and those of rows that lie beside. Answers those made. Safe to run twice."""
-    if _REST not in _partitions():
+    if _REST_TABLE not in _partitions():
         return []
     this = timezone.now().date().replace(day=1)
-    wanted = {_later(this, number) for number in range(MONTHS_AHEAD + 1)} | _months_of_rest()
+    wanted = {_add_months(this, number) for number in range(MONTHS_AHEAD + 1)}
+    with connection.cursor() as cursor:
+        cursor.execute(_MONTHS_OF_REST)
+        wanted |= {month for (month,) in cursor.fetchall()}
     made = []
     for month in sorted(wanted - set(months())):
-        with _alone() as is_alone:
-            if is_alone and month not in months():
-                _make(month)
+        with _lock_maintenance() as is_locked:
+            if is_locked and month not in months():
+                _create_partition(month)
                 made.append(month)
     return made
 
@@ -63,50 +66,50 @@ def drop_before(moment: datetime, *, counted_to: int) -> list[date]:
     """Drop the months that ended by then, whatever is in them; those with rows not added up stay. Answers them."""
     dropped = []
     for month in months():
-        if _moment(_later(month, 1)) > moment:
+        if _start_of(_add_months(month, 1)) > moment:
             break
-        with _alone() as is_alone:
-            if is_alone and _drop(month, counted_to):
+        with _lock_maintenance() as is_locked:
+            if is_locked and _drop_partition(month, counted_to):
                 dropped.append(month)
     return dropped
 
 
 @contextmanager
-def _alone() -> Iterator[bool]:
+def _lock_maintenance() -> Iterator[bool]:
     """A transaction that changes the table, unless another one does: that does the same. It gives up early.
 
     What it waits for, like a long report, makes all wait that come after it; then the next run does the work.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = '{_WAIT}'")
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_ONE_AT_A_TIME])
+            cursor.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_MAINTENANCE_LOCK])
             yield bool(cursor.fetchone()[0])
     except OperationalError as error:
         logger.warning("the months of views and clicks are kept later: %s", error)
 
 
-def _make(month: date) -> None:
-    """The partition of a month, with what of it lies beside."""
-    name = _name(month)
-    begin, end = _moment(month), _moment(_later(month, 1))
-    bounds = f"FROM ('{begin:{_UNPARSED}}') TO ('{end:{_UNPARSED}}')"
+def _create_partition(month: date) -> None:
+    """Make the partition of a month, with what of it lies beside."""
+    name = f"analytics_event_{month:%Y_%m}"
+    begin, end = _start_of(month), _start_of(_add_months(month, 1))
+    bounds = f"FROM ('{begin:{_MONTH_BOUND}}') TO ('{end:{_MONTH_BOUND}}')"
     with connection.cursor() as cursor:
         # Nobody writes of this month until its rows are where they belong.
-        cursor.execute(f"LOCK TABLE {_REST} IN ACCESS EXCLUSIVE MODE")
+        cursor.execute(f"LOCK TABLE {_REST_TABLE} IN ACCESS EXCLUSIVE MODE")
         cursor.execute(
             f"CREATE TABLE {name} (LIKE {_TABLE} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)"
         )
         cursor.execute(
-            f"WITH moved AS (DELETE FROM {_REST} WHERE created_at >= %s AND created_at < %s"  # noqa: S608
+            f"WITH moved AS (DELETE FROM {_REST_TABLE} WHERE created_at >= %s AND created_at < %s"  # noqa: S608
             f" RETURNING *) INSERT INTO {name} SELECT * FROM moved",
             [begin, end],
         )
         cursor.execute(f"ALTER TABLE {_TABLE} ATTACH PARTITION {name} FOR VALUES {bounds}")
 
 
-def _drop(month: date, counted_to: int) -> bool:
-    name = _name(month)
+def _drop_partition(month: date, counted_to: int) -> bool:
+    name = f"analytics_event_{month:%Y_%m}"
     with connection.cursor() as cursor:
         # As readers do: the whole before the part, so that nobody waits for one that waits for them.
         cursor.execute(f"LOCK TABLE ONLY {_TABLE} IN ACCESS EXCLUSIVE MODE")
@@ -127,20 +130,10 @@ def _partitions() -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
-def _months_of_rest() -> set[date]:
-    with connection.cursor() as cursor:
-        cursor.execute(_MONTHS_OF_REST)
-        return {month for (month,) in cursor.fetchall()}
-
-
-def _name(month: date) -> str:
-    return f"analytics_event_{month:%Y_%m}"
-
-
-def _later(month: date, number: int) -> date:
+def _add_months(month: date, number: int) -> date:
     years, place = divmod(month.month - 1 + number, 12)
     return date(month.year + years, place + 1, 1)
 
 
-def _moment(day: date) -> datetime:
+def _start_of(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,16 +1,19 @@
-"""Leaves out visits of programs, of staff, and of people who ask not to be counted."""
+"""Counts no visits of programs, of staff, and of people who ask not to be counted; goals of the others it counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
+from uuid import UUID
 
 from django.http import HttpRequest
 
+from analytics.models import EventType
+from analytics.services.track import Seen, record_events
 from proofroom.core.http.bots import is_program
 from proofroom.core.http.staff_cookie import is_marked
 
-_AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Moz")
+_PREFETCH_HEADERS: Final = ("Sec-Purpose", "Purpose", "X-Moz")
 
 
 def counts(request: HttpRequest) -> bool:
@@ -18,7 +21,7 @@ def counts(request: HttpRequest) -> bool:
     return not (
         is_marked(request)
         or refuses_tracking(request.headers)
-        or is_ahead(request.headers)
+        or is_prefetch(request.headers)
         or is_program(request.META.get("HTTP_USER_AGENT", ""))
     )
 
@@ -28,6 +31,15 @@ def refuses_tracking(headers: Mapping[str, str]) -> bool:
     return headers.get("DNT") == "1" or headers.get("Sec-GPC") == "1"
 
 
-def is_ahead(headers: Mapping[str, str]) -> bool:
+def is_prefetch(headers: Mapping[str, str]) -> bool:
     """Return whether a browser asks in case its visitor should come: nobody has seen the page yet."""
-    return any(headers.get(name, "").lower().startswith("pre") for name in _AHEAD)
+    return any(headers.get(name, "").lower().startswith("pre") for name in _PREFETCH_HEADERS)
+
+
+def count_goal(request: HttpRequest, post_id: UUID | None, goal: str) -> None:
+    """Count a goal that the server sees reached itself, such as a form that was taken.
+
+    The rules of views and clicks apply. It has no place on the page, and is no click.
+    """
+    if counts(request):
+        record_events(seen=[Seen(EventType.CLICK, post_id, goal=goal)])

@@ -1,40 +1,42 @@
-"""Adding events up into figures: each once, whoever is killed when.
+"""Adds events up into figures: each once, whoever is killed when.
 
-What was counted and how far moves in one transaction, and only one adds at a time.
+What was counted and how far moves in one transaction, and only one adds at a time. Months that are over get counts of
+their own, made from those of their days, so that long periods are read from few rows.
 """
 
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from time import monotonic
 from typing import Final
 
-from django.db import OperationalError, transaction
-from django.db.models import Subquery
+from django.conf import settings
+from django.db import OperationalError, connection, transaction
+from django.db.models import Min, Subquery
 from django.utils import timezone
 
-from analytics.ingest.commit_order import last_settled_id
-from analytics.models import AnalyticsEvent, RollUp
-from analytics.rollups import write_rollups
-from analytics.rollups.chunks import next_chunk
+from analytics.ingest.event_store import last_settled_id
+from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.rollups.write_rollups import POSTS, SITE, RollupTable, next_chunk, write_chunk
 from proofroom.core.database.sqlite import short_busy_timeout
 
 logger = logging.getLogger(__name__)
 CHUNK_SIZE: Final = 20_000
 """Events of one transaction: what a report counts at most before it is read."""
-_BIG_CHUNK: Final = 50_000
+_SCHEDULED_CHUNK_SIZE: Final = 50_000
 """Of the scheduler's, which nobody waits for: events that count alike are written once."""
-_ONE: Final = 1
+_STATE_ID: Final = 1
 """The id of the only `RollUp`."""
-_REPORT_WAITS: Final = 0.5
+_REPORT_TIMEOUT: Final = 0.5
 """Seconds for which a report waits for who writes."""
 
 
 def is_waiting() -> bool:
     """Return whether there are events that are not counted. One statement."""
     newest = AnalyticsEvent.objects.order_by("-id").values("id")[:1]
-    state = RollUp.objects.filter(pk=_ONE).values_list("counted_to", Subquery(newest)).first()
+    state = RollUp.objects.filter(pk=_STATE_ID).values_list("counted_to", Subquery(newest)).first()
     if state is None:
         return AnalyticsEvent.objects.exists()
     counted_to, last = state
@@ -50,16 +52,25 @@ def add_up(limit: int = CHUNK_SIZE) -> int:
     if settled is None:
         return 0
     # Not in the transaction: others would wait for its end to see whether there is such a row.
-    RollUp.objects.bulk_create([RollUp(pk=_ONE)], ignore_conflicts=True)
+    RollUp.objects.bulk_create([RollUp(pk=_STATE_ID)], ignore_conflicts=True)
     with transaction.atomic():
         state = lock_state(wait=False)
-        return 0 if state is None else _add_chunk(state, settled, limit, began)
+        if state is None:
+            return 0
+        chunk = next_chunk(state.counted_to, settled, limit)
+        if chunk.events:
+            write_chunk(chunk, state.months_to)
+        is_all = chunk.events < limit
+        state.counted_to = max(state.counted_to, settled) if is_all else chunk.to
+        state.counted_at = began if is_all else chunk.came_at
+        state.save(update_fields=["counted_to", "counted_at"])
+        return chunk.events
 
 
 def catch_up() -> None:
     """Count a part of what came since, before a report is read. In a busy database it is read as it is."""
     try:
-        with short_busy_timeout(_REPORT_WAITS):
+        with short_busy_timeout(_REPORT_TIMEOUT):
             add_up()
     except OperationalError as error:
         logger.info("a report is read without what came last: %s", error)
@@ -71,11 +82,11 @@ def add_all(seconds: float) -> int:
     counted = 0
     while monotonic() < ends:
         began = timezone.now()
-        added = add_up(_BIG_CHUNK)
+        added = add_up(_SCHEDULED_CHUNK_SIZE)
         counted += added
         if not added:
             if not is_waiting():
-                RollUp.objects.update_or_create(pk=_ONE, defaults={"counted_at": began})
+                RollUp.objects.update_or_create(pk=_STATE_ID, defaults={"counted_at": began})
             break
     return counted
 
@@ -84,15 +95,83 @@ def lock_state(*, wait: bool) -> RollUp | None:
     """The one row, held until the transaction ends. None where nothing was ever counted, or where it is held
     already and the caller will not wait."""
     rows = RollUp.objects.select_for_update(skip_locked=not wait)
-    return rows.filter(pk=_ONE).first()
+    return rows.filter(pk=_STATE_ID).first()
 
 
-def _add_chunk(state: RollUp, settled: int, limit: int, began: datetime) -> int:
-    chunk = next_chunk(state.counted_to, settled, limit)
-    if chunk.events:
-        write_rollups.add(chunk, state.months_to)
-    is_all = chunk.events < limit
-    state.counted_to = max(state.counted_to, settled) if is_all else chunk.to
-    state.counted_at = began if is_all else chunk.came_at
-    state.save(update_fields=["counted_to", "counted_at"])
-    return chunk.events
+def months_to() -> date:
+    """The first day whose month has no counts of its own. One statement."""
+    return RollUp.objects.values_list("months_to", flat=True).first() or date.min
+
+
+def close_months(now: datetime | None = None) -> None:
+    """Make the counts of all months that are over. Safe to run twice; the next run makes what this one cannot."""
+    end = (now or timezone.now()).astimezone(UTC).date().replace(day=1)
+    if not RollUp.objects.filter(months_to__lt=end).exists():
+        return
+    with transaction.atomic():
+        state = lock_state(wait=False)
+        if state is None or state.months_to >= end:
+            return
+        for table in (SITE, POSTS):
+            add_months(table, state.months_to, end)
+        state.months_to = end
+        state.save(update_fields=["months_to"])
+
+
+def add_months(table: RollupTable, first: date, end: date) -> None:
+    """Add what the days from the first until the end come to, by month."""
+    keys = [name for name in table.keys if name not in ("grain", "day")]
+    sums = ", ".join(f"SUM({name})" for name in table.sums)
+    is_on_postgresql = connection.vendor == "postgresql"
+    month = "date_trunc('month', day)::date" if is_on_postgresql else "date(day, 'start of month')"
+    # The names are those of the table; the values are parameters.
+    statement = (
+        f"INSERT INTO {table.name} (grain, day, {', '.join([*keys, *table.sums])}) "  # noqa: S608
+        f"SELECT 'month', {month}, {', '.join(keys)}, {sums} FROM {table.name} "
+        f"WHERE grain = 'day' AND day >= %s AND day < %s GROUP BY {', '.join([month, *keys])}"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [first, end])
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """From which day on figures were made anew, and of how many events. Earlier days stay as they were."""
+
+    first: date | None
+    events: int
+
+
+@transaction.atomic
+def rebuild_rollups() -> Recount:
+    """Make the figures of all days anew whose events are stored whole. What was not counted yet stays so.
+
+    In one transaction: readers see the old figures or the new ones, and a killed recount changed nothing.
+    """
+    state = lock_state(wait=True)
+    oldest = AnalyticsEvent.objects.aggregate(oldest=Min("created_at"))["oldest"]
+    if state is None or oldest is None:
+        return Recount(None, 0)
+    # The first day of which no event can be missing: old ones are deleted by age, in the middle of a day.
+    first: date = oldest.astimezone(UTC).date()
+    if SiteCount.objects.filter(grain=Grain.DAY, day__lt=first).exists():
+        first += timedelta(days=1)
+    days = settings.CMS_ENV.analytics_retention_days
+    if days:
+        kept_since = (timezone.now() - timedelta(days=days)).astimezone(UTC).date()
+        first = max(first, kept_since + timedelta(days=1))
+    month = first.replace(day=1)
+    HeatCell.objects.filter(day__gte=first).delete()
+    for model in (SiteCount, PostCount):
+        model._default_manager.filter(grain=Grain.DAY, day__gte=first).delete()
+        model._default_manager.filter(grain=Grain.MONTH, day__gte=month).delete()
+    if first != month and month < state.months_to:
+        for table in (SITE, POSTS):
+            add_months(table, month, first)
+    since = datetime.combine(first, time(), UTC)
+    after = counted = 0
+    while (chunk := next_chunk(after, state.counted_to, _SCHEDULED_CHUNK_SIZE, since)).events:
+        write_chunk(chunk, state.months_to)
+        counted += chunk.events
+        after = chunk.to
+    return Recount(first, counted)

@@ -1,52 +1,72 @@
-"""Tests of variations: what each arm was given."""
+"""Counts of the arms of a test: what the original and each variation was given."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import date
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, Sum
 
 from analytics.models import Dimension, PostCount
+from analytics.rollups.aggregate import months_to
 from analytics.rollups.merge_rare import OTHER
-from analytics.rollups.months import months_to
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import ArmDay, ArmFigures, Goal
 
-_ID: Final = 36
+_ID_LENGTH: Final = 36
 """Characters of the id of an arm; a goal follows after a space."""
-_SUMS: Final = {"seen": Sum("views"), "hit": Sum("clicks"), "reached": Sum("conversions")}
 
 
-def arms(original_id: UUID, period: Period, goal: str | None) -> list[ArmFigures]:
-    """The original first, then those of which anything is counted."""
+@dataclass(frozen=True, slots=True)
+class ArmFigures:
+    """One arm of a test: the original or a variation, counted while the test ran."""
+
+    post_id: UUID
+    views: int = 0
+    clicks: int = 0
+    conversions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A goal by how often it was reached."""
+
+    name: str
+    conversions: int
+
+
+def count_arms(original_id: UUID, period: Period, goal: str | None = None) -> list[ArmFigures]:
+    """Return the arms of which anything is counted, the original first. Call `catch_up` before.
+
+    Without a goal, conversions are those of all goals.
+    """
+    wanted = ~Q(value__contains=" ")
+    if goal is not None:
+        wanted |= Q(value__endswith=f" {goal}")
     rows = (
-        _of(original_id, goal)
+        PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM)
+        .exclude(value=OTHER)
+        .filter(wanted)
         .filter(period.counts(months_to()))
         .values_list("value")
-        .annotate(**_SUMS)
+        .annotate(seen=Sum("views"), hit=Sum("clicks"), reached=Sum("conversions"))
     )
     found: dict[UUID, list[int]] = defaultdict(lambda: [0, 0, 0])
     found[original_id] = [0, 0, 0]
-    for value, *numbers in rows.order_by("value"):
-        _add(found[UUID(value[:_ID])], value, goal, numbers)
+    for value, views, clicks, conversions in rows.order_by("value"):
+        # With a goal, views and clicks are of the arm's own row, and conversions of the goal's.
+        sums, is_own_row = found[UUID(value[:_ID_LENGTH])], len(value) == _ID_LENGTH
+        if is_own_row:
+            sums[0] += views
+            sums[1] += clicks
+        if is_own_row == (goal is None):
+            sums[2] += conversions
     return [ArmFigures(arm, *numbers) for arm, numbers in found.items()]
 
 
-def daily_arms(original_id: UUID, period: Period, goal: str | None) -> list[ArmDay]:
-    """By day, then as `arms` has them."""
-    rows = _of(original_id, goal).filter(period.daily()).values_list("day", "value")
-    days: dict[tuple[date, bool, UUID], list[int]] = defaultdict(lambda: [0, 0, 0])
-    for day, value, *numbers in rows.annotate(**_SUMS):
-        arm = UUID(value[:_ID])
-        _add(days[(day, arm != original_id, arm)], value, goal, numbers)
-    return [ArmDay(day, arm, *numbers) for (day, _, arm), numbers in sorted(days.items())]
-
-
-def goals_of(original_id: UUID, period: Period) -> list[Goal]:
-    """Of all arms together, the most frequent first."""
+def count_goals(original_id: UUID, period: Period) -> list[Goal]:
+    """Return what visitors of all arms reached, the most frequent first. Call `catch_up` before."""
     rows = (
         PostCount.objects.filter(
             period.counts(months_to()), post_id=original_id, dimension=Dimension.ARM
@@ -57,25 +77,6 @@ def goals_of(original_id: UUID, period: Period) -> list[Goal]:
     )
     found: dict[str, int] = defaultdict(int)
     for value, reached in rows:
-        found[value[_ID + 1 :]] += reached
+        found[value[_ID_LENGTH + 1 :]] += reached
     ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
     return [Goal(name, reached) for name, reached in ranked]
-
-
-def _of(original_id: UUID, goal: str | None) -> QuerySet[PostCount]:
-    rows = PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM)
-    rows = rows.exclude(value=OTHER)
-    wanted = ~Q(value__contains=" ")
-    if goal is not None:
-        wanted |= Q(value__endswith=f" {goal}")
-    return rows.filter(wanted)
-
-
-def _add(sums: list[int], value: str, goal: str | None, numbers: list[int]) -> None:
-    """With a goal, views and clicks are of the arm's own row, and conversions of the goal's."""
-    views, clicks, conversions = numbers
-    if len(value) == _ID:
-        sums[0] += views
-        sums[1] += clicks
-    if (len(value) == _ID) == (goal is None):
-        sums[2] += conversions

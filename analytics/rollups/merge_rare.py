@@ -7,7 +7,7 @@ can crowd them out. Done again, or killed in between, it changes nothing that is
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
@@ -16,40 +16,39 @@ from django.utils import timezone
 
 from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.rollups.aggregate import lock_state
-from analytics.rollups.click_positions import PAGE_ALONE, PAGE_OF_MODULES
-from analytics.rollups.counts import FORM
+from analytics.rollups.rollup_sql import FORM, PAGE_ALONE, PAGE_OF_MODULES
 
 MAX_VALUES_KEPT: Final = 200
 """Values of one dimension on one day or in one month, of the site and of each post."""
 OTHER: Final = "~other"
-_OPEN: Final = (Dimension.REFERRER, Dimension.GOAL, Dimension.MODULE, Dimension.ARM)
+_REPORTED_DIMENSIONS: Final = (Dimension.REFERRER, Dimension.GOAL, Dimension.MODULE, Dimension.ARM)
 """Those whose values come from pages."""
-_LOOKS_BACK: Final = timedelta(days=70)
-Table = type[SiteCount] | type[PostCount]
+_PERIOD: Final = timedelta(days=70)
 
 
 def merge_rare_values(now: datetime | None = None) -> int:
     """Look at the days that ended in the last weeks, and their months. Answers how many rows went into others."""
     today = (now or timezone.now()).astimezone(UTC).date()
-    return sum(_merge_in(table, today) for table in (SiteCount, PostCount))
-
-
-def _merge_in(table: Table, today: date) -> int:
     is_over = Q(grain=Grain.DAY, day__lt=today) | Q(grain=Grain.MONTH, day__lt=today.replace(day=1))
-    names = ["post_id"] if table is PostCount else []
-    names += ["dimension", "grain", "day"]
-    crowded = (
-        table._default_manager.filter(is_over, day__gte=today - _LOOKS_BACK, dimension__in=_OPEN)
-        .values(*names)
-        .annotate(number=Count("id"))
-        .filter(number__gt=MAX_VALUES_KEPT)
-        .order_by(*names)
-    )
-    return sum(_merge(table, {name: row[name] for name in names}) for row in list(crowded))
+    merged = 0
+    for table in (SiteCount, PostCount):
+        names = ["post_id"] if table is PostCount else []
+        names += ["dimension", "grain", "day"]
+        crowded = (
+            table._default_manager.filter(is_over, day__gte=today - _PERIOD)
+            .filter(dimension__in=_REPORTED_DIMENSIONS)
+            .values(*names)
+            .annotate(number=Count("id"))
+            .filter(number__gt=MAX_VALUES_KEPT)
+            .order_by(*names)
+        )
+        for row in list(crowded):
+            merged += _merge_values(table, {name: row[name] for name in names})
+    return merged
 
 
 @transaction.atomic
-def _merge(table: Table, of: dict[str, Any]) -> int:
+def _merge_values(table: type[SiteCount | PostCount], of: dict[str, Any]) -> int:
     """Of one dimension of one day or month. The arms of a test stay: only goals of theirs are rare."""
     lock_state(wait=True)
     rows = table._default_manager.filter(**of).exclude(value=OTHER).exclude(value__contains=FORM)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from analytics.models import Grain
 from proofroom.core.errors import invalid
 
-DAYS_MOST: Final = 3_660
+MAX_DAYS: Final = 3_660
 """Ten years."""
 _EARLIEST: Final = date(2000, 1, 1)
 _LATEST: Final = date(2199, 12, 31)
@@ -79,10 +79,10 @@ def read_period(params: Mapping[str, str], default_days: int = 30) -> Period:
             _("from (%(first)s) must not be later than to (%(last)s).")
             % {"first": first, "last": last},
         )
-    if (last - first).days >= DAYS_MOST:
+    if (last - first).days >= MAX_DAYS:
         raise invalid(
             "from",
-            _("from and to span %(days_most)s days at most.") % {"days_most": f"{DAYS_MOST:,}"},
+            _("from and to span %(days_most)s days at most.") % {"days_most": f"{MAX_DAYS:,}"},
         )
     return Period(first, last)
 
@@ -91,10 +91,14 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
     text = params.get(name)
     if text is None:
         return None
+    found: date | None = None
     try:
-        found = _date_of(text)
+        if len(text) == len("2030-01-31") and text.isascii():
+            found = date.fromisoformat(text)
+        elif len(text) <= 40 and (moment := parse_datetime(text)) is not None:
+            found = (moment if moment.tzinfo is None else moment.astimezone(UTC)).date()
     except (ValueError, OverflowError):
-        found = None
+        pass
     if found is None:
         raise invalid(
             name, _("%(name)s must be a day or a time, like 2030-01-31.") % {"name": name}
@@ -106,15 +110,6 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
             % {"name": name, "earliest": _EARLIEST, "latest": _LATEST},
         )
     return found
-
-
-def _date_of(text: str) -> date | None:
-    if len(text) == len("2030-01-31") and text.isascii():
-        return date.fromisoformat(text)
-    moment = parse_datetime(text) if len(text) <= 40 else None
-    if moment is None or moment.tzinfo is None:
-        return moment.date() if moment else None
-    return moment.astimezone(UTC).date()
 
 
 def _next_month(day: date) -> date:

@@ -1,48 +1,128 @@
-"""The summary: totals, over time, and by what they divide into. Reads figures, never events."""
+"""Summaries: totals, over time, and by what they divide into. They read figures, never events."""
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet, Sum
 
 from analytics.models import Dimension, PostCount, RollUp, SiteCount
-from analytics.rollups.months import months_to
+from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import Moment, Referrer, Share, Summary, TopPost, Totals
 from content.models import Post
 
-TOP: Final = 10
-REFERRERS: Final = 20
+MAX_TOP_POSTS: Final = 10
+MAX_REFERRERS: Final = 20
 MONTHLY_BEYOND: Final = 400
 """A longer period is shown by months."""
 Counts = QuerySet[SiteCount] | QuerySet[PostCount]
 _SUMS: Final = {name: Sum(name) for name in ("views", "clicks", "conversions")}
 
 
-def summary(period: Period, post_id: UUID | None) -> Summary:
-    """Eight statements, or seven of one post."""
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Views, clicks and reached goals."""
+
+    views: int = 0
+    clicks: int = 0
+    conversions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One day of the period, or one month where it has more than 400 days (`date` is then its first)."""
+
+    date: date
+    views: int
+    clicks: int
+    conversions: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopPost:
+    """A post that was looked at often. It may be a draft by now."""
+
+    post_id: UUID
+    title: str
+    views: int
+    clicks: int
+    conversions: int
+    path: str
+    """Where it stands on the site; empty where it is not published."""
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """A site that visitors came from; an empty host stands for none, and `~other` for the many rare ones."""
+
+    host: str
+    views: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A language, or a class of devices."""
+
+    value: str
+    views: int
+    clicks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The figures of a period, on the whole site or on one post, beside the period before."""
+
+    period: Period
+    totals: Totals
+    previous: Totals
+    over_time: list[Moment]
+    is_monthly: bool
+    top_posts: list[TopPost]
+    """Empty in the summary of one post."""
+    referrers: list[Referrer]
+    locales: list[Share]
+    devices: list[Share]
+    counted_at: datetime | None
+    """Up to when everything is counted; None where nothing was yet."""
+
+
+def summarize(period: Period, post_id: UUID | None = None) -> Summary:
+    """Return the summary of the site or of one post. Counts a bounded part of what came since first.
+
+    After that eight statements, or seven of one post.
+    """
+    catch_up()
     state = RollUp.objects.first()
     ends = date.min if state is None else state.months_to
     counts, chosen = _counts(post_id), period.counts(ends)
-    shares = _shares(counts.filter(chosen))
-    rows = (
-        counts.filter(chosen)
-        .filter(dimension=Dimension.REFERRER)
+    within = counts.filter(chosen)
+    by_share = (
+        within.filter(dimension__in=[Dimension.LOCALE, Dimension.DEVICE])
+        .values_list("dimension", "value")
+        .annotate(seen=Sum("views"), hit=Sum("clicks"))
+        .exclude(seen=0, hit=0)  # forms that were taken have no viewport
+        .order_by("-seen", "-hit", "value")
+    )
+    shares: dict[str, list[Share]] = {Dimension.LOCALE: [], Dimension.DEVICE: []}
+    for dimension, value, seen, hit in by_share:
+        shares[dimension].append(Share(value, seen, hit))
+    by_referrer = (
+        within.filter(dimension=Dimension.REFERRER)
         .values_list("value")
         .annotate(seen=Sum("views"))
-        .order_by("-seen", "value")[:REFERRERS]
+        .order_by("-seen", "value")[:MAX_REFERRERS]
     )
     return Summary(
         period=period,
-        totals=_totals(counts.filter(chosen)),
+        totals=_totals(within),
         previous=_totals(counts.filter(period.before().counts(ends))),
         over_time=_over_time(counts, period, ends),
         is_monthly=period.days > MONTHLY_BEYOND,
         top_posts=_top_posts(chosen) if post_id is None else [],
-        referrers=[Referrer(host, seen) for host, seen in rows],
+        referrers=[Referrer(host, seen) for host, seen in by_referrer],
         locales=shares[Dimension.LOCALE],
         devices=shares[Dimension.DEVICE],
         counted_at=None if state is None else state.counted_at,
@@ -77,21 +157,6 @@ def _over_time(counts: Counts, period: Period, ends: date) -> list[Moment]:
     return [Moment(day, *numbers) for day, numbers in sums.items()]
 
 
-def _shares(counts: Counts) -> dict[str, list[Share]]:
-    shown = [Dimension.LOCALE, Dimension.DEVICE]
-    rows = (
-        counts.filter(dimension__in=shown)
-        .values_list("dimension", "value")
-        .annotate(seen=Sum("views"), hit=Sum("clicks"))
-        .exclude(seen=0, hit=0)  # forms that were taken have no viewport
-        .order_by("-seen", "-hit", "value")
-    )
-    found: dict[str, list[Share]] = {name: [] for name in shown}
-    for dimension, value, seen, hit in rows:
-        found[dimension].append(Share(value, seen, hit))
-    return found
-
-
 def _top_posts(chosen: Q) -> list[TopPost]:
     """Of posts that stand for themselves: a variation is counted with its original."""
     rows = (
@@ -99,17 +164,15 @@ def _top_posts(chosen: Q) -> list[TopPost]:
         .filter(post_id__in=Post.objects.alive().values("pk"))
         .values("post_id")
         .annotate(seen=Sum("views"), hit=Sum("clicks"), reached=Sum("conversions"))
-        .order_by("-seen", "-hit", "post_id")[:TOP]
+        .order_by("-seen", "-hit", "post_id")[:MAX_TOP_POSTS]
     )
     found = list(rows)
     posts = Post.objects.in_bulk([row["post_id"] for row in found])
-    return [
-        _top_post(posts[row["post_id"]], row["seen"], row["hit"], row["reached"])
-        for row in found
-        if row["post_id"] in posts
-    ]
-
-
-def _top_post(post: Post, seen: int, hit: int, reached: int) -> TopPost:
-    path = post.path if post.status == "published" and not post.is_placeholder else ""
-    return TopPost(post.pk, post.title, seen, hit, reached, path)
+    top = []
+    for row in found:
+        post = posts.get(row["post_id"])
+        if post is not None:
+            is_public = post.status == "published" and not post.is_placeholder
+            numbers = (row["seen"], row["hit"], row["reached"])
+            top.append(TopPost(post.pk, post.title, *numbers, path=post.path if is_public else ""))
+    return top

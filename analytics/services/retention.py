@@ -1,8 +1,8 @@
-"""Views and clicks, and the figures added up from them, are forgotten by age."""
+"""Deletes views and clicks, and the figures added up from them, by age."""
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from analytics.models import (
 )
 from analytics.rollups.aggregate import lock_state
 
-_BATCH: Final = 5_000
+BATCH_SIZE: Final = 5_000
 
 
 def forget_old_events(*, days: int) -> int:
@@ -37,7 +37,7 @@ def forget_old_events(*, days: int) -> int:
     old = AnalyticsEvent.objects.filter(created_at__lt=before, id__lte=counted_to)
     total = 0
     while True:
-        ids = list(old.order_by("id").values_list("id", flat=True)[:_BATCH])
+        ids = list(old.order_by("id").values_list("id", flat=True)[:BATCH_SIZE])
         if not ids:
             return total
         total += old.filter(id__lte=ids[-1]).delete()[0]
@@ -61,18 +61,15 @@ def forget_old_figures(*, days: int) -> int:
             HeatSheet.objects.exclude(
                 Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))
             ).delete()
-    return total + sum(_forget_figures(model, day) for model in (SiteCount, PostCount))
-
-
-def _forget_figures(model: type[SiteCount | PostCount], day: date) -> int:
-    old = model._default_manager.filter(
-        Q(grain=Grain.DAY, day__lt=day) | Q(grain=Grain.MONTH, day__lt=day.replace(day=1))
-    )
-    total = 0
-    while True:
-        with transaction.atomic():
-            # In one order and locked, so that who adds up meanwhile waits for this batch alone.
-            ids = list(old.select_for_update().order_by("id").values_list("id", flat=True)[:_BATCH])
-            if not ids:
-                return total
-            total += model._default_manager.filter(id__in=ids).delete()[0]
+    for model in (SiteCount, PostCount):
+        counts = model._default_manager.filter(
+            Q(grain=Grain.DAY, day__lt=day) | Q(grain=Grain.MONTH, day__lt=day.replace(day=1))
+        ).order_by("id")
+        while True:
+            with transaction.atomic():
+                # In one order and locked, so that who adds up meanwhile waits for this batch alone.
+                ids = list(counts.select_for_update().values_list("id", flat=True)[:BATCH_SIZE])
+                if not ids:
+                    break
+                total += model._default_manager.filter(id__in=ids).delete()[0]
+    return total

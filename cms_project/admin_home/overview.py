@@ -24,8 +24,7 @@ from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.health import figures
 from analytics.rollups.periods import read_period
-from analytics.rollups.report_types import Totals
-from analytics.rollups.summaries import over_time
+from analytics.rollups.summaries import Totals, over_time
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.inbox.rows import check_queue
 from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status

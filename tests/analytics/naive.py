@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
-from analytics.rollups.months import months_to
+from analytics.rollups.aggregate import months_to
 
 Counts = dict[tuple[Any, ...], tuple[int, ...]]
 

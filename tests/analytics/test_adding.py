@@ -12,10 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
-from analytics.rollups.aggregate import add_up
-from analytics.rollups.counts import site_counts
-from analytics.rollups.months import close_months
-from analytics.rollups.sql_dialects import dialect
+from analytics.rollups.aggregate import add_up, close_months
+from analytics.rollups.rollup_sql import dialect, site_counts
 from tests.analytics import naive
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from analytics.ingest.commit_order import last_settled_id
-from analytics.ingest.insert_events import write_events
+from analytics.ingest.event_store import last_settled_id, write_events
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
 from analytics.rollups import write_rollups
 from analytics.rollups.aggregate import add_all, add_up, is_waiting, lock_state
@@ -141,7 +140,7 @@ def test_who_is_ended_while_writing_counted_nothing(
     keep(30)
     add_up(10)
     before = naive.stored()
-    write = write_rollups._write
+    write = write_rollups.RollupTable.add
 
     def ends(of: write_rollups.RollupTable, rows: str, values: Any) -> None:
         write(of, rows, values)
@@ -149,7 +148,7 @@ def test_who_is_ended_while_writing_counted_nothing(
             raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(write_rollups, "_write", ends)
+        patch.setattr(write_rollups.RollupTable, "add", ends)
         with pytest.raises(SystemExit):
             add_up(10)
     assert naive.stored() == before

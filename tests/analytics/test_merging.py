@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
-from analytics.rollups import arm_counts
+from analytics.rollups.arm_counts import count_arms, count_goals
 from analytics.rollups.merge_rare import OTHER, merge_rare_values
 from analytics.rollups.periods import Period
 
@@ -78,10 +78,10 @@ def test_arms_of_a_test_stay_when_goals_are_many() -> None:
 
     merged = merge_rare_values(NOW)
 
-    arms = arm_counts.arms(POST, Period(DAY, DAY), None)
+    arms = count_arms(POST, Period(DAY, DAY), None)
     assert merged == 2
     assert [(arm.post_id, arm.views, arm.conversions) for arm in arms] == [(POST, 3, 201)]
-    assert len(arm_counts.goals_of(POST, Period(DAY, DAY))) == 199
+    assert len(count_goals(POST, Period(DAY, DAY))) == 199
 
 
 def test_no_stranger_crowds_out_the_forms_that_were_taken() -> None:
@@ -101,7 +101,7 @@ def test_no_stranger_crowds_out_the_forms_that_were_taken() -> None:
 
     kept = PostCount.objects.filter(value__endswith="form:contact")
     assert [row.conversions for row in kept] == [1, 1]
-    assert arm_counts.arms(POST, Period(DAY, DAY), "form:contact")[0].conversions == 1
+    assert count_arms(POST, Period(DAY, DAY), "form:contact")[0].conversions == 1
 
 
 def test_spots_in_modules_that_are_made_up_go_and_those_of_the_page_stay() -> None:

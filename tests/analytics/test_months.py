@@ -10,10 +10,11 @@ from uuid import UUID
 import pytest
 
 from analytics.models import AnalyticsEvent, PostCount, RollUp, SiteCount
-from analytics.rollups import months, reports
-from analytics.rollups.aggregate import add_all
-from analytics.rollups.months import close_months, months_to
+from analytics.rollups import aggregate
+from analytics.rollups.aggregate import add_all, close_months, months_to
+from analytics.rollups.arm_counts import count_arms, count_goals
 from analytics.rollups.periods import Period
+from analytics.rollups.summaries import summarize
 from analytics.tasks import add_up_events
 from tests.analytics import naive
 
@@ -52,9 +53,9 @@ def at(month: int) -> datetime:
 
 def told() -> list[Any]:
     return [
-        *(replace(reports.summary(YEAR, post), counted_at=None) for post in (None, POST)),
-        reports.arms(POST, YEAR, "signup"),
-        reports.goals_of(POST, YEAR),
+        *(replace(summarize(YEAR, post), counted_at=None) for post in (None, POST)),
+        count_arms(POST, YEAR, "signup"),
+        count_goals(POST, YEAR),
     ]
 
 
@@ -103,14 +104,14 @@ def test_what_comes_late_goes_into_its_month() -> None:
 def test_who_is_ended_while_closing_made_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     scene()
     before = naive.stored()
-    make = months.add_months
+    make = aggregate.add_months
 
     def ends(table: Any, first: date, end: date) -> None:
         make(table, first, end)
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(months, "add_months", ends)
+        patch.setattr(aggregate, "add_months", ends)
         with pytest.raises(SystemExit):
             close_months(at(11))
     assert (naive.stored(), months_to()) == (before, date.min)

@@ -120,7 +120,7 @@ def test_retention_drops_months_and_deletes_the_rest_of_the_last_one() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_harm_nothing_and_one_waits_for_nobody(other: Any) -> None:
     event = happened(date(2001, 3, 1))
-    other.execute("SELECT pg_advisory_xact_lock(%s)", [partitions._ONE_AT_A_TIME])
+    other.execute("SELECT pg_advisory_xact_lock(%s)", [partitions._MAINTENANCE_LOCK])
 
     assert keep_ahead() == []
     assert lies() == {event: "analytics_event_rest"}
@@ -133,7 +133,7 @@ def test_two_at_once_harm_nothing_and_one_waits_for_nobody(other: Any) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_long_report_is_not_waited_for(other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partitions, "_WAIT", "50ms")
+    monkeypatch.setattr(partitions, "_LOCK_TIMEOUT", "50ms")
     event = happened(date(2001, 3, 1))
     other.execute("SELECT count(*) FROM analytics_analyticsevent")
 

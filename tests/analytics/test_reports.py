@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from analytics.models import AnalyticsEvent, PostCount, SiteCount
 from analytics.rollups import summaries
 from analytics.rollups.aggregate import add_all
+from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.periods import Period
 from content.models import Post
 from content.posts.trash import delete_post
@@ -156,9 +157,6 @@ def test_hostile_what_pages_say_is_counted_as_nothing(said: dict[str, Any]) -> N
 def test_reports_take_as_many_statements_for_much_as_for_little(
     number: int, django_assert_num_queries: Any
 ) -> None:
-    from analytics.rollups import reports
-    from analytics.rollups.report_types import HeatAsked
-
     first = make.post()
     for at in range(number):
         post = make.post(f"Post {at}", slug=f"post-{at}")
@@ -173,13 +171,13 @@ def test_reports_take_as_many_statements_for_much_as_for_little(
     period = Period(date(2026, 3, 1), date(2026, 3, 31))
 
     with django_assert_num_queries(9):
-        reports.summary(period, None)
+        summaries.summarize(period, None)
     with django_assert_num_queries(7):
-        reports.summary(period, first.pk)
-    with django_assert_num_queries(2):
-        reports.heatmap(HeatAsked(first.pk, period))
-    with django_assert_num_queries(6):
-        reports.module_clicks(HeatAsked(first.pk, period))
+        summaries.summarize(period, first.pk)
+    with django_assert_num_queries(1):
+        page_heatmap(HeatmapSpec(first.pk, period))
+    with django_assert_num_queries(5):
+        module_clicks(HeatmapSpec(first.pk, period))
 
 
 def test_reports_read_figures_only() -> None:

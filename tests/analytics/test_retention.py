@@ -70,7 +70,7 @@ def test_nothing_goes_before_anything_is_added_up() -> None:
 
 
 def test_it_takes_as_many_batches_as_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analytics.services.retention._BATCH", 2)
+    monkeypatch.setattr("analytics.services.retention.BATCH_SIZE", 2)
     ids = happened(500, 499, 498, 1, 497)
     counted_to(ids[-1])
 
@@ -101,7 +101,7 @@ def _cell(day: date) -> None:
 def test_figures_of_days_and_of_whole_months_are_forgotten(
     monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setattr("analytics.services.retention._BATCH", 2)
+    monkeypatch.setattr("analytics.services.retention.BATCH_SIZE", 2)
     monkeypatch.setattr("analytics.services.retention.timezone.now", lambda: NOW)
     for day in (date(2026, 10, 1), date(2026, 10, 22), date(2026, 10, 23), date(2026, 11, 1)):
         _figures(day, Grain.DAY)

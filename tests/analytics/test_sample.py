@@ -7,7 +7,8 @@ import pytest
 from analytics import sample
 from analytics.experiments.evaluation import evaluate_trial
 from analytics.models import AnalyticsEvent
-from analytics.rollups import reports
+from analytics.rollups.aggregate import catch_up
+from analytics.rollups.arm_counts import count_arms
 from analytics.rollups.periods import read_period
 from content.models import Post
 from tests import make
@@ -29,7 +30,8 @@ def test_a_demo_has_weeks_of_marked_visits_and_a_test_that_runs() -> None:
     assert {event.metadata.get("sample") for event in events} == {True}
     arm = post.variations.get()
     assert (arm.variation, arm.variation_running) == ("B", True)
-    found = reports.arms(post.pk, read_period({}), "form:contact")
+    catch_up()
+    found = count_arms(post.pk, read_period({}), "form:contact")
     assert [figures.post_id for figures in found] == [post.pk, arm.pk]
     assert all(figures.views > figures.conversions > 0 for figures in found)
     assert evaluate_trial(post_id=post.pk, params={}).doubts == []

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from analytics.ingest.commit_order import BEING_WRITTEN, last_settled_id
+from analytics.ingest.event_store import WRITE_LOCK, last_settled_id
 from analytics.models import AnalyticsEvent
 from analytics.services.track import Seen, record_events
 from content.models import Post
@@ -181,8 +181,8 @@ def test_ids_are_given_only_while_nobody_asks_which_are_settled(other: Any) -> N
     assert record_events(seen=[Seen("view")]) == 1  # in the transaction of this test
 
     with pytest.raises(psycopg.errors.LockNotAvailable):
-        other.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
-    other.execute("SELECT pg_advisory_xact_lock_shared(%s)", [BEING_WRITTEN])
+        other.execute("SELECT pg_advisory_xact_lock(%s)", [WRITE_LOCK])
+    other.execute("SELECT pg_advisory_xact_lock_shared(%s)", [WRITE_LOCK])
     with connection.cursor() as cursor:
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("off",)
@@ -196,7 +196,7 @@ def test_what_others_wait_to_write_is_not_settled_and_takes_higher_ids(other: An
     with connection.cursor() as cursor:
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("on",)
-    other.execute("SELECT pg_advisory_lock(%s)", [BEING_WRITTEN])
+    other.execute("SELECT pg_advisory_lock(%s)", [WRITE_LOCK])
     used = other.execute("SELECT last_value FROM analytics_analyticsevent_id_seq").fetchone()
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '50ms'")
@@ -211,7 +211,7 @@ def test_what_others_wait_to_write_is_not_settled_and_takes_higher_ids(other: An
     assert (
         other.execute("SELECT last_value FROM analytics_analyticsevent_id_seq").fetchone() == used
     )
-    other.execute("SELECT pg_advisory_unlock(%s)", [BEING_WRITTEN])
+    other.execute("SELECT pg_advisory_unlock(%s)", [WRITE_LOCK])
     record_events(seen=[Seen("view")])
     assert last_settled_id() == before + 1
 

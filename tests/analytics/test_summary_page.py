@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from analytics.admin.charts import chart_periods, draw_chart, step_of, totals
 from analytics.models import Dimension
 from analytics.rollups.periods import Period
-from analytics.rollups.report_types import Moment, Summary, Totals
+from analytics.rollups.summaries import Moment, Summary, Totals
 from proofroom.core.admin.charts import line, rounded, upright
 from tests import make
 from tests.analytics.counted import ago, count, today

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.test import Client
 
-from analytics.admin.variations import lines_of
+from analytics.admin.variations import arm_rows
 from analytics.experiments.evaluation import evaluate_trial
 from analytics.experiments.sentences import round_estimate
 from content.variations.traffic import change_variation
@@ -65,7 +65,7 @@ def test_rates_are_drawn_on_one_scale() -> None:
     arm(post.pk, post.pk, 1000, 100)
     arm(post.pk, b.pk, 1000, 100)
 
-    a, other = lines_of(evaluate_trial(post_id=post.pk, params={}))
+    a, other = arm_rows(evaluate_trial(post_id=post.pk, params={}))
 
     assert (a.left, a.width, a.dot) == (other.left, other.width, other.dot)
     assert (a.left, a.width) == ("0.00%", "100.00%")

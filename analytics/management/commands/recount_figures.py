@@ -6,9 +6,8 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from analytics.rollups.aggregate import add_up
+from analytics.rollups.aggregate import add_up, rebuild_rollups
 from analytics.rollups.merge_rare import merge_rare_values
-from analytics.rollups.rebuild import rebuild_rollups
 
 
 class Command(BaseCommand):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from copy import copy
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Optional, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Optional, TypeVar
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +24,8 @@ from rest_framework.request import Request
 from proofroom.core.api.answer import wire_names
 from proofroom.core.errors import invalid
 from proofroom.core.validation.errors import violation_of
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
 class Body(BaseModel):
@@ -86,9 +90,17 @@ def _moment(value: object) -> datetime | None:
     return found
 
 
+def _uuid(value: object) -> UUID:
+    if isinstance(value, str) and _UUID.fullmatch(value):
+        return UUID(value)
+    raise ValueError("must be a UUID")
+
+
 Words = Annotated[str, AfterValidator(_without_nul)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 """A time with its zone, in UTC."""
+Id = Annotated[UUID, BeforeValidator(_uuid)]
+"""A UUID with hyphens, and no other form that Python reads."""
 Whole = Annotated[int, Field(ge=0, le=2**53)]
 """A whole number from 0."""
 
