@@ -21,30 +21,24 @@ class AgentsConfig(AppConfig):
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.definitions.switches import is_off
         from agents_app.reactions import dispatch as reactions
-        from agents_app.runs import (
-            event_triggers,  # two register themselves
-            ownership,
-            retention,
-            undo_log,
-        )
-        from agents_app.runs.redaction import agent_api_keys
+        from agents_app.runs import ownership, retention, triggers, undo
+        from agents_app.runs.leak_prevention import agent_api_keys
         from proofroom.accounts.services import agent_switches
         from proofroom.core import redaction
 
         redaction.secret_sources.register(agent_api_keys)
-        event_triggers.subscribe_triggers()
+        triggers.subscribe_triggers()
         reactions.subscribe_reactions()
         ownership.register_write_guard()
         retention.register_run_forgetting()
-        undo_log.register_undo_log()
+        undo.register_undo_log()
         agent_switches.register(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)
 
 
 def _make_accounts(**kwargs: Any) -> None:
-    if not schema_changes.is_complete():
-        return
     from agents_app.definitions.switches import bootstrap_agent_users
 
-    bootstrap_agent_users()
+    if schema_changes.is_complete():
+        bootstrap_agent_users()

@@ -15,8 +15,8 @@ from agents_app.definitions.switches import only_enabled
 from agents_app.images import tools as image_tools  # noqa: F401  # they register themselves
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
-from agents_app.runs.lifecycle import cancel_run, find_run
-from agents_app.runs.wait_for_run import MAX_WAIT_SECONDS, wait_for_run
+from agents_app.runs.lifecycle import cancel_run
+from agents_app.runs.queries import MAX_WAIT_SECONDS, find_run, wait_for_run
 from forms.queries import titles_of_forms
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid

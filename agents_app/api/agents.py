@@ -20,8 +20,7 @@ from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
 from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer
 from agents_app.runs.creation import create_run
-from agents_app.runs.lifecycle import find_run
-from agents_app.runs.wait_for_run import MAX_WAIT_SECONDS, wait_for_run
+from agents_app.runs.queries import MAX_WAIT_SECONDS, find_run, wait_for_run
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, TextOrNull, described, list_of

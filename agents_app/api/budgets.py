@@ -14,14 +14,17 @@ from rest_framework.response import Response
 from agents_app.api.agents import AGENT_ID, BulkRun, RejectedPostAnswer
 from agents_app.batches.creation import estimate_bulk
 from agents_app.budgets import usage
-from agents_app.budgets.changes import (
+from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
     MAX_COST_LIMIT,
     MAX_TOKENS_LIMIT,
     NAMES,
     LimitChanges,
+    begin_of,
+    number,
     set_budget,
+    today,
 )
-from agents_app.budgets.limits import ALL_AGENTS_KEY, begin_of, number, today
 from agents_app.presenters import UsageAnswer
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
 from proofroom.core.api.body import Body, read_body

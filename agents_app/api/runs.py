@@ -19,8 +19,8 @@ from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.presenters import AgentScope, RunAnswer, RunState
 from agents_app.reactions.outcomes import STATUSES, outcome_of, reactions_of
 from agents_app.runs.chain import ChainLink, chain_of
-from agents_app.runs.lifecycle import cancel_run, find_run
-from agents_app.runs.retention import run_messages
+from agents_app.runs.lifecycle import cancel_run
+from agents_app.runs.queries import find_run, run_messages
 from agents_app.runs.retry import retry_run, run_candidates, stage_candidate
 from agents_app.runs.undo import undo_run
 from proofroom.core import outbox

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app.api.agents import AGENT_ID, MADE_WAITING, RUN_RESPONSES, GlobalRun, answer, wait_of
-from agents_app.runs.external_trigger import TriggerRateExceeded, trigger_run
+from agents_app.runs.triggers import TriggerRateExceeded, trigger_run
 from proofroom.core.api.body import Words, read_body
 from proofroom.core.api.exceptions import body as error_body
 from proofroom.core.api.permissions import SECRET, Declared

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 
 from agents_app.batches.queries import find_batch
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
-from agents_app.runs.lifecycle import lock_posts, record_run
-from agents_app.runs.undo import undo_run
-from agents_app.runs.undo_log import take_back
+from agents_app.runs.lifecycle import lock_posts
+from agents_app.runs.run_log import record_run
+from agents_app.runs.undo import take_back, undo_run
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict

@@ -34,8 +34,8 @@ from agents_app.providers.interface import (
 from agents_app.providers.prices import cost_of
 from agents_app.providers.selection import choose_provider
 from agents_app.runs.execution import MAX_RETRIES
+from agents_app.runs.permissions import listed_tools
 from agents_app.runs.prompt import system_prompt
-from agents_app.runs.tool_policy import listed_tools
 from content.layers import open_layers_of_many
 from content.models import ModuleInstance, Post
 from proofroom.core.json import Json, JsonObject

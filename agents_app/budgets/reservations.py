@@ -1,37 +1,41 @@
-"""Reservations of what a request may come to use, and their settlement after it.
-
-Whoever does either holds one lock, the row of the budget of all together, so that what is spent and reserved
-never goes beyond a limit. The lock is for moments: never hold it while a provider is asked.
-"""
+"""Reservations of what a request may come to use, and their settlement after it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Final
+from typing import Final, Literal
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
     Amount,
     BudgetExceeded,
+    Limit,
+    Used,
+    begin_of,
     limits_of,
     lock_budgets,
+    number,
     renewal_of,
     reserved,
     spent,
     today,
     used_of,
 )
-from agents_app.budgets.notices import notify_level, notify_spending
-from agents_app.models import AgentRun, Reservation, RunStatus, Spending
+from agents_app.models import AgentRun, BudgetNotice, Reservation, RunStatus, Spending
 from agents_app.providers.interface import ProviderStopped
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.json import JsonObject
 
 __all__ = ["BudgetExceeded", "reserve", "settle", "settle_abandoned", "settle_lost"]
 
@@ -179,3 +183,58 @@ def _amount(tokens: int, cost: Decimal | None) -> Amount:
     """Bounded, so that no figure of a provider is one that cannot be stored."""
     money = min(max(cost or Decimal(0), Decimal(0)), _MOST_MONEY)
     return Amount(min(max(tokens, 0), _MOST_TOKENS), money.quantize(_MICRO, ROUND_HALF_UP))
+
+
+NEAR_LIMIT_SHARE: Final = Decimal("0.8")
+"""The part of a limit from which on people are warned."""
+Level = Literal["near", "reached"]
+
+
+def told_now(day: date) -> list[BudgetNotice]:
+    """Return what people were told in the day and its month, of each agent and period the worse. One query."""
+    found: dict[tuple[str, str], BudgetNotice] = {}
+    present = Q(period="day", begins=day) | Q(period="month", begins=begin_of("month", day))
+    # In the order of the alphabet `near` comes before `reached`, which so takes its place.
+    for notice in BudgetNotice.objects.filter(present).order_by("agent_id", "period", "level"):
+        found[notice.agent_id, notice.period] = notice
+    return list(found.values())
+
+
+def notify_spending(agent_id: str, day: date) -> None:
+    """Record, in the caller's transaction, which limits what was spent until now comes near to or reaches."""
+    limits = limits_of(agent_id)
+    if not limits:
+        return
+    used = spent(agent_id, day)
+    for level in ("near", "reached"):
+        share = NEAR_LIMIT_SHARE if level == "near" else Decimal(1)
+        passed = [limit for limit in limits if used_of(limit, used) >= limit.most * share]
+        notify_level(level, passed, used, day)
+
+
+def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
+    """Record it of each limit whose agent and period were not told of at this level. The budgets are locked."""
+    for limit in limits:
+        if limit.most <= 0:
+            continue  # somebody forbade all use, and knows
+        _, is_new = BudgetNotice.objects.get_or_create(
+            agent_id=limit.agent_id,
+            period=limit.period,
+            begins=begin_of(limit.period, day),
+            level=level,
+        )
+        if not is_new:
+            continue
+        agent_id = None if limit.agent_id == ALL_AGENTS_KEY else limit.agent_id
+        system = Actor(
+            user=Visitor(username="system", role="system"), via="system", agent_id=agent_id or None
+        )
+        payload: JsonObject = {
+            "agentId": agent_id,
+            "period": limit.period,
+            "unit": limit.unit,
+            "limit": number(limit.most, limit.unit),
+            "used": number(used_of(limit, used), limit.unit),
+            "renewsAt": renewal_of(limit.period, day).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        outbox.record(f"agent.budget.{level}", actor=system, payload=payload)

@@ -11,8 +11,15 @@ from typing import Final
 
 from django.db.models import Sum
 
-from agents_app.budgets.changes import BudgetLimits, limits_in
-from agents_app.budgets.limits import ALL_AGENTS_KEY, DEFAULT, Amount, begin_of, end_of
+from agents_app.budgets.limits import (
+    ALL_AGENTS_KEY,
+    DEFAULT,
+    Amount,
+    BudgetLimits,
+    begin_of,
+    end_of,
+    limits_in,
+)
 from agents_app.definitions.files import all_agents
 from agents_app.models import Budget, Reservation, Spending
 

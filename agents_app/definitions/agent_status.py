@@ -11,10 +11,10 @@ from django.apps import apps
 from django.conf import settings
 from django.db.models import Max
 
+from agents_app.definitions.checks import UnknownName, unknown_forms, unknown_names
 from agents_app.definitions.files import all_agents, catalogue, get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import switched, unknown_agent
-from agents_app.definitions.unknown_names import UnknownName, unknown_forms, unknown_names
 from agents_app.models import AgentRun
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderError
 from agents_app.providers.selection import (
@@ -23,7 +23,7 @@ from agents_app.providers.selection import (
     choose_provider,
     load_ai_defaults,
 )
-from agents_app.runs.tool_policy import listed_tools
+from agents_app.runs.permissions import listed_tools
 from forms.models import FormDefinition
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, permissions_of

@@ -2,16 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
 
 from django.apps import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError
 from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext
 
 from agents_app.definitions import files as definitions
-from agents_app.definitions.unknown_names import UnknownName, unknown_forms, unknown_names
+from agents_app.definitions.schema import AgentDefinition
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition
+from proofroom.core.tools import all_tools
+from proofroom.definitions import FieldType, modules, post_types, props_of
+
+_FIELD_TYPES: Final = get_args(FieldType)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownName:
+    """An unknown name in a file: its place, and what is known instead. Of a tool it is an error, else a doubt:
+    another version of the site may know it."""
+
+    field: str
+    sentence: str
+    known: tuple[str, ...]
+    is_error: bool = False
+
+
+def unknown_names(agent: AgentDefinition) -> Iterator[UnknownName]:
+    """Find the unknown names that need no database. The tools must have registered themselves."""
+    yield from _tools(agent)
+    for number, entry in enumerate(agent.scopes):
+        where = f"scopes.{number}"
+        for name in entry.field_types:
+            if name not in _FIELD_TYPES:
+                sentence = gettext("there is no field type %(name)r") % {"name": name}
+                yield UnknownName(f"{where}.fieldTypes", sentence, _FIELD_TYPES)
+        for key in entry.field_keys:
+            doubt = _about_field(f"{where}.fieldKeys", key)
+            if doubt is not None:
+                yield doubt
+
+
+def unknown_forms(agent: AgentDefinition, known: Iterable[str]) -> Iterator[UnknownName]:
+    """Forms that there are not, or not yet: they are content."""
+    slugs = tuple(sorted(known))
+    for number, entry in enumerate(agent.scopes):
+        for slug in entry.form_slugs:
+            if slug not in slugs:
+                sentence = gettext("there is no form %(slug)r") % {"slug": slug}
+                yield UnknownName(f"scopes.{number}.formSlugs", sentence, slugs)
+
+
+def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
+    known = tuple(tool.name for tool in all_tools())
+    named = [("llmConfig.allowedMCPTools", name) for name in agent.llm_config.allowed_mcp_tools]
+    for number, reaction in enumerate(agent.reactions):
+        if reaction.type == "mcp_tool":
+            named.append((f"reactions.{number}.config.toolName", reaction.config.tool_name))
+    for field, name in named:
+        if name not in known:
+            yield UnknownName(field, f"there is no tool {name!r}", known, is_error=True)
+    listed = agent.llm_config.allowed_mcp_tools
+    for field, name in named:
+        if listed and name in known and name not in listed:
+            sentence = gettext(
+                "%(name)r is not on allowedMCPTools, so every call of it would be refused"
+            ) % {"name": name}
+            yield UnknownName(field, sentence, listed, is_error=True)
+
+
+def _about_field(where: str, key: str) -> UnknownName | None:
+    kind, _, rest = key.partition(".")
+    if kind == "post":
+        custom = {
+            CUSTOM_PREFIX + field
+            for name in post_types.names()
+            if (type_ := post_types.get(name)) is not None
+            for field in props_of(type_.CustomFields)
+        }
+        known = tuple(sorted(AGENT_FIELD_NAMES | custom))
+        if rest in known:
+            return None
+        return UnknownName(where, f"there is no post field as in {key!r}", known)
+    type_name, _, path = rest.partition(".")
+    definition = modules.get(type_name) if kind == "module" else None
+    if definition is None:
+        sentence = gettext("%(key)r is no field: it is post.<field> or module.<type>.<prop>") % {
+            "key": key
+        }
+        return UnknownName(where, sentence, tuple(modules.names()))
+    props = tuple(props_of(definition.Props))
+    if path.partition(".")[0] in props:
+        return None
+    return UnknownName(where, f"{type_name} has no prop as in {key!r}", props)
 
 
 @register("definitions")

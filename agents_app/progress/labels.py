@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.models import AgentRun, RunStatus, RunStep
-from agents_app.runs.tool_policy import load_tools
+from agents_app.runs.permissions import load_tools
 from proofroom.core.tools import get_tool
 
 _SMALLEST: Final = Decimal("0.0001")

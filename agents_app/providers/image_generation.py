@@ -14,7 +14,7 @@ from pydantic_ai.images.base import ImageGenerationModel
 from pydantic_ai.images.result import ImageGenerationResult
 from pydantic_ai.images.settings import ImageGenerationSettings
 
-from agents_app.providers.connection import ProviderConnection
+from agents_app.providers.connection import ProviderConnection, RequestFailure, failed, refused
 from agents_app.providers.interface import (
     ANSWER_TOKENS_LIMIT,
     DEMO_PROVIDER,
@@ -24,7 +24,6 @@ from agents_app.providers.interface import (
 )
 from agents_app.providers.model_requests import RETRY_PAUSES, wait_for_next_try
 from agents_app.providers.prices import image_cost
-from agents_app.providers.request_failures import RequestFailure, failed, refused
 from agents_app.providers.vendor import access_to
 from agents_app.providers.vendors import find_vendor
 

@@ -32,7 +32,15 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
-from agents_app.providers.connection import ProviderConnection
+from agents_app.providers.connection import (
+    ProviderConnection,
+    RequestFailure,
+    broken_off,
+    cut_off,
+    failed,
+    refused,
+    waits_too_long,
+)
 from agents_app.providers.interface import (
     ANSWER_TOKENS_LIMIT,
     ConversationUsage,
@@ -42,14 +50,6 @@ from agents_app.providers.interface import (
     StepRecord,
 )
 from agents_app.providers.prices import cost_of
-from agents_app.providers.request_failures import (
-    RequestFailure,
-    broken_off,
-    cut_off,
-    failed,
-    refused,
-    waits_too_long,
-)
 
 _ANSWER_MAX: Final = 2_000_000
 """Characters after which nobody listens on: no answer that anybody needs is so long."""

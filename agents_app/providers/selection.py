@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.conf import settings
+from pydantic import BaseModel
 
 from agents_app.definitions.schema import AgentDefinition, LlmConfig
 from agents_app.models import AiSettings
-from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice, ProviderError
+from agents_app.providers.interface import (
+    DEMO_PROVIDER,
+    Conversation,
+    ConversationWatcher,
+    ProviderChoice,
+    ProviderError,
+    Toolbox,
+)
 from agents_app.providers.vendors import VENDORS
+from proofroom.core.json import JsonObject
 
 DEFAULT_MODELS: Final = {id_: one.text_model for id_, one in VENDORS.items() if one.text_model}
 """The model of each provider where nobody chose one. The order is that of the environment's default, too."""
@@ -119,4 +128,40 @@ def _demo_or_say_why(
     raise ProviderError(
         f"{who} {provider}, which has no key. "
         f"Set {VENDORS[provider].main_variable}, or choose another provider for it."
+    )
+
+
+def open_conversation(
+    agent: AgentDefinition,
+    choice: ProviderChoice,
+    *,
+    system_prompt: str,
+    payload: JsonObject,
+    output_type: type[BaseModel],
+    toolbox: Toolbox | None = None,
+    watcher: ConversationWatcher | None = None,
+) -> Conversation:
+    """A talk with the chosen provider. Without a toolbox there are no tools, without a watcher nobody is told."""
+    if choice.provider == DEMO_PROVIDER:
+        from agents_app.providers.demo.conversation import (
+            DemoConversation,  # what nobody asks for is not loaded
+        )
+
+        return DemoConversation(
+            agent.id,
+            payload,
+            output_type,
+            system_prompt=system_prompt,
+            toolbox=toolbox,
+            watcher=watcher,
+        )
+    from agents_app.providers.model_conversation import ModelConversation
+
+    return ModelConversation(
+        agent,
+        choice,
+        system_prompt,
+        output_type,
+        toolbox=toolbox or Toolbox(),
+        watcher=watcher or ConversationWatcher(),
     )

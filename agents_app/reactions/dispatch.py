@@ -1,32 +1,211 @@
-"""The end of a run has its agent's reactions happen: a row for each, and what carries it out, once."""
+"""The end of a run has its agent's reactions happen: a row for each, and what carries it out, once.
+
+Reactions that call other systems have a channel of deliveries each, `reaction:<agent>:<place>`, with attempts and
+order of its own."""
 
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
+import orjson
 from django.conf import settings
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from agents_app.definitions.files import get_agent
-from agents_app.definitions.reactions import Reaction
+from agents_app.definitions.schema import (
+    AgentDefinition,
+    ChatConfig,
+    ChatReaction,
+    Reaction,
+    WebhookConfig,
+    WebhookReaction,
+)
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun, RunReaction, RunStatus
-from agents_app.reactions.delivery_channel import (
-    CHANNEL_PREFIX,
-    ReactionChannel,
-    channel_of_reaction,
-)
-from agents_app.reactions.template_values import is_forgotten, run_of, values_of
-from agents_app.reactions.templates import path_in_full
+from agents_app.reactions.templates import JSON_TYPE, fill_body, fill_text, path_in_full
+from content.posts.post_repository import format_time
 from proofroom.core import outbox
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
-from proofroom.webhooks.delivery_channels import channels
+from proofroom.webhooks import delivery_channels
+from proofroom.webhooks.automation.templates import filled
+from proofroom.webhooks.chat import plain
+from proofroom.webhooks.delivery_channels import (
+    NothingToSend,
+    OutgoingRequest,
+    channels,
+    shared_keys,
+)
 from proofroom.webhooks.dispatch import new_delivery, queue_all
-from proofroom.webhooks.models import Delivery
+from proofroom.webhooks.models import Delivery, DeliveryStatus
+
+
+def run_of(event: Event) -> AgentRun | None:
+    """The run whose end the event tells, with its post and what began it; None where it is gone."""
+    run_id = event.payload.get("id")
+    rows = AgentRun.objects.select_related("post", "event")
+    return rows.filter(pk=run_id).first() if isinstance(run_id, str) else None
+
+
+def is_forgotten(event: Event, run: AgentRun) -> bool:
+    """Return whether words that led to the run were deleted: then nothing of it is told any more."""
+    return event.forgotten_at is not None or (
+        run.event is not None and run.event.forgotten_at is not None
+    )
+
+
+def values_of(run: AgentRun, agent: AgentDefinition) -> JsonObject:
+    """The table is in docs/agents.md. Its event and its post are loaded with the run."""
+    post, event = run.post, run.event
+    form_slug = event.payload.get("formSlug") if event is not None else None
+    site_url = str(settings.SITE_URL)
+    with suppress(NoReverseMatch):  # a site without the admin
+        site_url += reverse("admin:agents_app_agentrun_change", args=[run.pk])
+    seconds: float | None = None
+    if run.started_at is not None and run.finished_at is not None:
+        seconds = round((run.finished_at - run.started_at).total_seconds(), 3)
+    return {
+        "agent": {"id": agent.id, "name": agent.name},
+        "run": {
+            "id": str(run.pk),
+            "scope": run.scope,
+            "url": site_url,
+            "createdAt": format_time(run.created_at),
+            "startedAt": format_time(run.started_at),
+            "finishedAt": format_time(run.finished_at),
+            "seconds": seconds,
+        },
+        "result": {
+            "runId": str(run.pk),
+            "status": run.status,
+            "summary": run.summary,
+            "value": run.value,
+            "staged": list(run.staged),
+            "error": run.error or None,
+            "provider": run.provider or None,
+            "model": run.model or None,
+            "usage": {"inputTokens": run.input_tokens, "outputTokens": run.output_tokens},
+            "cost": float(run.cost) if run.cost is not None else None,
+            "slug": post.slug if post is not None else None,
+            "post": None
+            if post is None
+            else {
+                "id": str(post.pk),
+                "type": post.type,
+                "locale": post.locale,
+                "slug": post.slug,
+                "title": post.title,
+                "status": post.status,
+                "url": post.path,
+            },
+        },
+        "data": {
+            "postId": str(run.post_id) if run.post_id else None,
+            "scope": run.scope,
+            "fieldKey": run.field_key or None,
+            "event": event.name if event is not None else None,
+            "formSlug": form_slug if isinstance(form_slug, str) else None,
+        },
+    }
+
+
+CHANNEL_PREFIX: Final = "reaction"
+REACTION_GONE_MESSAGE: Final = (
+    "The reaction is not in the agent's file any more, or the file cannot be read."
+)
+AGENT_OFF_MESSAGE: Final = "The agent is switched off."
+_BODY_MAX: Final = 1_000_000
+_CHAT_WORDS_MAX: Final = 500
+_OURS: Final = frozenset({"run.url"})
+"""Placeholders of a chat that hold no word of anybody: their addresses work."""
+
+
+def channel_of_reaction(agent_id: str, number: int) -> str:
+    return f"{CHANNEL_PREFIX}:{agent_id}:{number}"
+
+
+def reaction_at(agent: AgentDefinition, number: int) -> Reaction | None:
+    """The reaction at a place of the file, counted from 1."""
+    return agent.reactions[number - 1] if 1 <= number <= len(agent.reactions) else None
+
+
+class ReactionChannel:
+    def build_request(self, delivery: Delivery) -> OutgoingRequest:
+        """The request as the file of now makes it of the run. Raises `NothingToSend`."""
+        run = run_of(delivery.event)
+        if run is None:
+            raise NothingToSend("The run was deleted.")
+        if is_forgotten(delivery.event, run):
+            raise NothingToSend("The words of this event were deleted.")
+        _, agent_id, number = delivery.lane.split(":")
+        agent = get_agent(agent_id)
+        reaction = reaction_at(agent, int(number)) if agent is not None else None
+        if agent is None or reaction is None:
+            raise NothingToSend(REACTION_GONE_MESSAGE)
+        # What was sent stays to be read.
+        is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
+        if is_to_be_sent and not only_enabled([agent]):
+            raise NothingToSend(AGENT_OFF_MESSAGE)
+        if isinstance(reaction, WebhookReaction):
+            call = webhook_request(reaction.config, values_of(run, agent), delivery, run)
+        elif isinstance(reaction, ChatReaction):
+            call = chat_request(reaction.config, values_of(run, agent))
+        else:
+            raise NothingToSend(REACTION_GONE_MESSAGE)
+        if len(call.body) > _BODY_MAX:
+            raise NothingToSend(
+                f"What the reaction makes of this run has over {_BODY_MAX:,} bytes."
+            )
+        return call
+
+
+def webhook_request(
+    config: WebhookConfig, values: JsonObject, delivery: Delivery, run: AgentRun
+) -> OutgoingRequest:
+    body, content_type = b"", JSON_TYPE
+    if config.body_template is not None:
+        body, content_type = fill_body(config.body_template, values)
+    elif config.method not in ("GET", "DELETE"):
+        body = delivery_channels.encode_body(
+            {**delivery_channels.event_body(delivery.event), "data": {**values}}
+        )
+    secrets: JsonObject = {"secret": dict(settings.CMS_ENV.workflow_secrets)}
+    return OutgoingRequest(
+        url=config.url,
+        method=config.method,
+        headers={name: str(filled(value, secrets) or "") for name, value in config.headers.items()},
+        body=body,
+        content_type=content_type,
+        secrets=tuple(settings.CMS_ENV.workflow_secrets.values()),
+        keys=shared_keys(),
+        extra_headers={"X-Agent-Run": str(run.pk)},
+    )
+
+
+def chat_request(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
+    url = config.webhook_url or settings.CMS_ENV.chat_webhook_url
+    if not url:
+        raise NothingToSend("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
+    text = fill_text(
+        config.template,
+        values,
+        lambda path, words: words if path in _OURS else plain(words, _CHAT_WORDS_MAX),
+    )
+    body: dict[str, Json] = {"text": text}
+    if config.channel:
+        body["channel"] = config.channel
+    path = urlsplit(url).path
+    # Whoever knows the address of a chat can write there.
+    secrets = (url, path, *path.split("/"))
+    return OutgoingRequest(
+        url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False
+    )
+
 
 logger = logging.getLogger(__name__)
 FINISHED: Final = "agent.run.finished"

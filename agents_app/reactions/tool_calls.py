@@ -17,22 +17,21 @@ from django.db.models import F
 from django.utils import timezone
 
 from agents_app.definitions.files import get_agent
-from agents_app.definitions.reactions import ToolReaction
+from agents_app.definitions.schema import ToolReaction
 from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
 from agents_app.providers.interface import ProviderError
-from agents_app.reactions.delivery_channel import (
+from agents_app.reactions.dispatch import (
     AGENT_OFF_MESSAGE,
     REACTION_GONE_MESSAGE,
     reaction_at,
+    values_of,
+    wake_reaction,
 )
-from agents_app.reactions.dispatch import wake_reaction
-from agents_app.reactions.template_values import values_of
 from agents_app.reactions.templates import fill_params
 from agents_app.runs.chain import TooManyHops, record_stopped_chain
-from agents_app.runs.scope import run_actor
-from agents_app.runs.tool_policy import usable_tool, usable_tools
-from agents_app.runs.undo_log import undo_recording
+from agents_app.runs.permissions import run_actor, usable_tool, usable_tools
+from agents_app.runs.undo import undo_recording
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound
 from proofroom.core.json import JsonObject

@@ -11,7 +11,7 @@ from typing import Final, ParamSpec, TypeVar
 from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
-from agents_app.runs.lifecycle import find_run_or_none
+from agents_app.runs.queries import find_run_or_none
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import RuleViolation

@@ -1,4 +1,4 @@
-"""Creates runs, after checking who may begin them and what they are given."""
+"""Creates runs, after checking who may begin them and what they are given; dry runs too."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.chain import check_hop_limit, records_stopped_chains
 from agents_app.runs.field_target import find_field
-from agents_app.runs.lifecycle import find_run_or_none, record_run, wake
-from agents_app.runs.scope import START_PERMISSIONS, narrow_rights
+from agents_app.runs.lifecycle import wake
+from agents_app.runs.permissions import START_PERMISSIONS, listed_tools, narrow_rights
+from agents_app.runs.queries import find_run_or_none
+from agents_app.runs.run_log import record_run
 from content.layers import open_layers
 from content.models import Post
 from proofroom.accounts.models import User
@@ -263,3 +265,47 @@ def create_once(
         getattr(found, name) == value.strip() for name, value in wish.items()
     )
     return found if is_same else start(None)
+
+
+_DRY_RUN_SCOPES: Final = (Scope.DROPDOWN, Scope.BULK, Scope.GLOBAL)
+
+
+def dry_run_scope(agent: AgentDefinition) -> Scope | None:
+    """The scope that an agent is tried out in; None for one that serves only fields or events."""
+    return next((scope for scope in _DRY_RUN_SCOPES if agent.entries(scope)), None)
+
+
+@transaction.atomic
+def start_dry_run(
+    *, agent_id: str, post_id: UUID | str, actor: Actor, open_ended_context: str | None = None
+) -> AgentRun:
+    """Begin a dry run on a post. It costs what a run costs, may only look things up, and has no reactions.
+
+    Raises what `create_run` raises, and `RuleViolation` for an agent that people cannot begin on a post.
+    """
+    actor.require_person("try an agent out")
+    actor.require("agents.edit")
+    agent = enabled_agent(agent_id)
+    scope = dry_run_scope(agent)
+    if scope is None:
+        raise invalid(
+            "agentId",
+            _(
+                "The agent %(id)s runs only at fields or with events, so that it cannot be tried out "
+                "here."
+            )
+            % {"id": agent.id},
+            code="agent_not_in_scope",
+        )
+    run = create_run(
+        agent_id=agent.id,
+        scope=scope,
+        actor=actor,
+        post_id=post_id,
+        open_ended_context=open_ended_context,
+        stages_value=False,
+    )
+    run.is_dry = True
+    run.tools = sorted(tool.name for tool in listed_tools(agent) if tool.kind == "read")
+    run.save(update_fields=["is_dry", "tools"])
+    return run

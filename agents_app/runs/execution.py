@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -24,12 +24,17 @@ from pydantic import BaseModel
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun, RunStatus
-from agents_app.providers import conversations, interface
+from agents_app.providers import interface, selection
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
 from agents_app.providers.selection import choose_provider
 from agents_app.runs.field_target import FieldTarget, find_field
-from agents_app.runs.lifecycle import end_run, held_back, lock_posts, record_run_end, wake_next
-from agents_app.runs.links import refuse_new_links
+from agents_app.runs.leak_prevention import (
+    RunRedactor,
+    has_untrusted_changes,
+    post_has_untrusted_changes,
+    refuse_new_links,
+)
+from agents_app.runs.lifecycle import end_run, held_back, lock_posts, wake_next
 from agents_app.runs.ownership import (
     Heartbeat,
     current_run,
@@ -43,15 +48,21 @@ from agents_app.runs.payloads import (
     field_payload,
     translation_source,
 )
+from agents_app.runs.permissions import run_actor, usable_tool, usable_tools
 from agents_app.runs.prompt import (
     fence_payload,
     fence_untrusted,
     save_prompt_version,
     system_prompt,
 )
-from agents_app.runs.redaction import RunRedactor
-from agents_app.runs.run_log import ActivityText, RunWatcher, Transcript, add_step, mark_refused
-from agents_app.runs.scope import run_actor
+from agents_app.runs.run_log import (
+    ActivityText,
+    RunWatcher,
+    Transcript,
+    add_step,
+    mark_refused,
+    record_run_end,
+)
 from agents_app.runs.suggestion import (
     FieldSuggestion,
     Suggestion,
@@ -60,11 +71,9 @@ from agents_app.runs.suggestion import (
     proposes_nothing,
     value_of,
 )
-from agents_app.runs.tool_policy import usable_tool, usable_tools
-from agents_app.runs.undo_log import paths_written, undo_recording
+from agents_app.runs.undo import paths_written, undo_recording
 from content.layers import Layers, open_layers, stage
-from content.layers.state import Mark, read_marks
-from content.models import Draft, Layer, Post
+from content.models import Layer, Post
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
@@ -72,35 +81,6 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Tool, get_tool
 from proofroom.core.tools import call as calling
 from proofroom.core.tools.schemas import lean_schema
-
-
-def has_untrusted_changes(layers: Layers) -> bool:
-    """Return whether a layer of the post that is not live holds such changes."""
-    return _is_any_untrusted(
-        mark for view in (layers.review, layers.ai_review) for mark in view.marks.values()
-    )
-
-
-def post_has_untrusted_changes(post_id: Json) -> bool:
-    """The same of a post by its id, as a tool was given it."""
-    found = _uuid(post_id)
-    if found is None:
-        return False
-    drafts = Draft.objects.filter(post_id=found, is_empty=False).values_list("marks", flat=True)
-    return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
-
-
-def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
-    runs = {id_ for mark in marks if mark.is_agents and (id_ := _uuid(mark.run_id)) is not None}
-    return bool(runs) and AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True).exists()
-
-
-def _uuid(text: Json) -> UUID | None:
-    try:
-        return UUID(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-
 
 logger = logging.getLogger(__name__)
 MAX_RETRIES: Final = 2
@@ -333,7 +313,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     watcher = RunWatcher(run, choice, transcript)
     toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
     tools = toolbox.specs() if toolbox is not None else ()
-    talk = conversations.open_conversation(
+    talk = selection.open_conversation(
         attempt.agent,
         choice,
         system_prompt=system_prompt(attempt.agent, run, document, tools),

@@ -6,7 +6,6 @@ message left behind. It looks at rows only, and may run at any time, twice too.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -18,66 +17,14 @@ from django.utils.translation import gettext as _
 
 from agents_app.budgets.reservations import settle_abandoned, settle_lost
 from agents_app.models import UNFINISHED, AgentRun, RunPost, RunStatus
-from agents_app.runs.scope import START_PERMISSIONS
-from agents_app.runs.undo_log import take_back
+from agents_app.runs.permissions import START_PERMISSIONS
+from agents_app.runs.queries import find_run
+from agents_app.runs.run_log import record_run, record_run_end
+from agents_app.runs.undo import take_back
 from content.models import Post
-from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
-from proofroom.core.errors import Conflict, NotAllowed, NotFound
-from proofroom.core.json import JsonObject
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotAllowed
 from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
-
-
-def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """A run, for whoever may see agents. Raises `NotFound`."""
-    actor.require("agents.view")
-    run = find_run_or_none(run_id)
-    if run is None:
-        raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
-    return run
-
-
-def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
-    """Return the run of that id; None where there is no such run, or the text is no id."""
-    try:
-        return AgentRun.objects.filter(pk=UUID(str(run_id))).first() if run_id else None
-    except ValueError:
-        return None
-
-
-def record_run(what: str, run: AgentRun, actor: Actor) -> None:
-    """Record, in the caller's transaction, what became of a run and by whom."""
-    if run.event_id is not None and actor.event_id is None:
-        actor = replace(actor, event_id=run.event_id, hop=run.hop)
-    payload: JsonObject = {
-        "id": str(run.pk),
-        "agentId": run.agent_id,
-        "scope": run.scope,
-        "status": run.status,
-    }
-    outbox.record(f"agent.run.{what}", actor=actor, post_id=run.post_id, payload=payload)
-
-
-def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
-    """Record that a run ended. Where it was ended for its agent, the system did it."""
-    record_run("finished", run, actor or _system_for(run))
-
-
-def record_step(run: AgentRun) -> None:
-    """Tell the pages that show the run that it went on."""
-    payload: JsonObject = {"id": str(run.pk)}
-    outbox.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
-
-
-def _system_for(run: AgentRun) -> Actor:
-    return Actor(
-        user=Visitor(username="system", role="system"),
-        via="system",
-        agent_id=run.agent_id,
-        run_id=str(run.pk),
-        event_id=run.event_id,
-        hop=run.hop + 1,
-    )
 
 
 def wake(run_id: UUID) -> None:

@@ -15,7 +15,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, PromptVersion
 from agents_app.models.prompt import DIGEST_LENGTH
 from agents_app.providers.interface import ToolSpec
-from agents_app.runs.tool_policy import listed_tools
+from agents_app.runs.permissions import UNTRUSTED_KEY, listed_tools
 from content.document import PostDocument
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
@@ -23,8 +23,6 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.redaction import SecretRedactor
 from proofroom.definitions import Module, modules
 
-UNTRUSTED_KEY: Final = "untrusted"
-"""The key of a run's context that holds what visitors wrote."""
 _MARK_LENGTH: Final = 16
 
 

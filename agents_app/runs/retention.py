@@ -6,12 +6,11 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from agents_app.models import UNFINISHED, AgentRun, RunMessage, RunReaction, RunStatus, RunStep
 from proofroom.core import outbox
-from proofroom.core.actor import Actor
 
 FORGOTTEN_ERROR: Final = "The words that this run was about were deleted."
 _MAX_DEPTH: Final = 10
@@ -53,13 +52,6 @@ def forget_runs(event_ids: list[int]) -> None:
 
 
 _BATCH_ROWS: Final = 1000
-
-
-def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:
-    """The messages of a run, in their order. They hold whole posts and prompts, so they are for few."""
-    actor.require_person("read what was said in a run")
-    actor.require("agents.edit")
-    return RunMessage.objects.filter(run_id=run.pk).order_by("number")
 
 
 def prune_transcripts(*, days: int) -> int:

@@ -17,7 +17,8 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
 from agents_app.runs.field_target import FieldTarget, find_field
-from agents_app.runs.lifecycle import find_run, find_run_or_none, record_run
+from agents_app.runs.queries import find_run, find_run_or_none
+from agents_app.runs.run_log import record_run
 from content.changes import same
 from content.layers import Layers, open_layers, stage
 from content.layers.state import Mark, mark_of, writers_of

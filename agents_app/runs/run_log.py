@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -11,12 +12,55 @@ from django.db.models import DecimalField, F, Max, Value
 from django.db.models.functions import Coalesce
 
 from agents_app.budgets.reservations import reserve, settle
-from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
+from agents_app.models import (
+    AgentRun,
+    Reservation,
+    RunMessage,
+    RunStep,
+)
 from agents_app.providers.interface import ConversationWatcher, ProviderChoice, StepRecord
 from agents_app.providers.prices import cost_of
-from agents_app.runs.lifecycle import record_step
+from agents_app.runs.leak_prevention import RunRedactor
 from agents_app.runs.ownership import owned_rows, require_ownership
-from agents_app.runs.redaction import RunRedactor
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.json import JsonObject
+
+
+def record_run(what: str, run: AgentRun, actor: Actor) -> None:
+    """Record, in the caller's transaction, what became of a run and by whom."""
+    if run.event_id is not None and actor.event_id is None:
+        actor = replace(actor, event_id=run.event_id, hop=run.hop)
+    payload: JsonObject = {
+        "id": str(run.pk),
+        "agentId": run.agent_id,
+        "scope": run.scope,
+        "status": run.status,
+    }
+    outbox.record(f"agent.run.{what}", actor=actor, post_id=run.post_id, payload=payload)
+
+
+def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
+    """Record that a run ended. Where it was ended for its agent, the system did it."""
+    record_run("finished", run, actor or _system_for(run))
+
+
+def record_step(run: AgentRun) -> None:
+    """Tell the pages that show the run that it went on."""
+    payload: JsonObject = {"id": str(run.pk)}
+    outbox.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
+
+
+def _system_for(run: AgentRun) -> Actor:
+    return Actor(
+        user=Visitor(username="system", role="system"),
+        via="system",
+        agent_id=run.agent_id,
+        run_id=str(run.pk),
+        event_id=run.event_id,
+        hop=run.hop + 1,
+    )
+
 
 MAX_SUMMARY_CHARACTERS: Final = 1000
 MAX_NAME_CHARACTERS: Final = 120

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL_AGENTS_KEY, today
-from agents_app.budgets.notices import told_now
+from agents_app.budgets.reservations import told_now
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.health import figures

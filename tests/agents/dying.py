@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import F, Sum
 
 from agents_app.models import AgentRun, Reservation, Spending
-from agents_app.providers import conversations
+from agents_app.providers import selection
 from agents_app.runs import execution, run_log
 from content.layers import open_layers
 from content.models import Post
@@ -63,7 +63,7 @@ def dying(death: Death) -> Iterator[None]:
 
 POINTS = {
     "claimed": (execution, "prepare_attempt", "before"),
-    "before the first request": (conversations, "open_conversation", "before"),
+    "before the first request": (selection, "open_conversation", "before"),
     "reserved": (run_log, "reserve", "after"),
     "while the model streams": (run_log.RunWatcher, "heard", "before"),
     "answered, and not yet counted": (run_log.RunWatcher, "after_request", "before"),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunReaction
 from agents_app.reactions.outcomes import outcome_of, reactions_of
-from agents_app.runs.lifecycle import record_run_end
+from agents_app.runs.run_log import record_run_end
 from tests import make
 
 

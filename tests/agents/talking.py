@@ -11,7 +11,6 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from agents_app.definitions.schema import AgentDefinition
-from agents_app.providers.conversations import open_conversation
 from agents_app.providers.interface import (
     Conversation,
     ConversationWatcher,
@@ -22,6 +21,7 @@ from agents_app.providers.interface import (
     Toolbox,
     ToolSpec,
 )
+from agents_app.providers.selection import open_conversation
 from proofroom.core.json import JsonObject
 from tests.agents.asking import KEY
 from tests.fake_provider import FakeProvider, Reply, serving

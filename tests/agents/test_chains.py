@@ -15,7 +15,7 @@ from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
 from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
-from agents_app.runs.event_triggers import start_event_runs
+from agents_app.runs.triggers import start_event_runs
 from content.models import Draft
 from content.posts.post_repository import format_time
 from proofroom.core import outbox

@@ -12,7 +12,7 @@ import pytest
 
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import prepare_attempt
-from agents_app.runs.undo_log import take_back
+from agents_app.runs.undo import take_back
 from content.layers import stage, submit
 from content.models import Draft, Layer, Post, PreviewLink
 from content.posts import document_edits

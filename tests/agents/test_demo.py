@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from agents_app.models import AgentRun
-from agents_app.providers.demo import answer
+from agents_app.providers.demo.conversation import answer
 from agents_app.runs.creation import create_run
 from content.layers import approve, digest_of, submit
 from content.models import Post

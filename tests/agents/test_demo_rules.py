@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.providers.demo import answer
+from agents_app.providers.demo.conversation import answer
 from agents_app.providers.interface import ToolAnswer, Toolbox, ToolSpec
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run

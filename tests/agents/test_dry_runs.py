@@ -10,7 +10,7 @@ from django.test import Client
 from agents_app.models import AgentRun, RunReaction
 from agents_app.reactions.dispatch import start_reactions
 from agents_app.runs import execution
-from agents_app.runs.dry_run import start_dry_run
+from agents_app.runs.creation import start_dry_run
 from agents_app.runs.retry import retry_run
 from content.models import Draft
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents_app.runs.links import hosts_in, hosts_of
+from agents_app.runs.leak_prevention import hosts_in, hosts_of
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from agents_app.definitions import files as definitions
 from agents_app.runs import execution
-from agents_app.runs.external_trigger import trigger_run
 from agents_app.runs.retry import retry_run
+from agents_app.runs.triggers import trigger_run
 from content.models import Draft
 from tests import make
 from tests.agents.asking import execute

@@ -9,8 +9,7 @@ import pytest
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import RunToolbox, prepare_attempt
-from agents_app.runs.undo import undo_run
-from agents_app.runs.undo_log import take_back
+from agents_app.runs.undo import take_back, undo_run
 from content.document import PostDocument
 from content.layers import submit
 from content.models import Draft, Layer, Post

@@ -11,7 +11,7 @@ from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import ProviderStopped
 from agents_app.runs.execution import MAX_ANSWER_BYTES
-from agents_app.runs.tool_policy import EXPLICIT_TOOLS, FORBIDDEN_GROUPS
+from agents_app.runs.permissions import EXPLICIT_TOOLS, FORBIDDEN_GROUPS
 from content.models import Draft, Post
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import all_tools, get_tool

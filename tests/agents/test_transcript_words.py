@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from agents_app.models import AgentRun, RunMessage
 from agents_app.runs import retention
-from agents_app.runs.redaction import SECRET_MASK, VISITOR_MASK, RunRedactor
+from agents_app.runs.leak_prevention import SECRET_MASK, VISITOR_MASK, RunRedactor
 from agents_app.runs.retry import retry_run
 from forms.models import FormSubmission
 from forms.services.submissions import delete_submission

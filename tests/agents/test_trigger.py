@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from agents_app.runs.external_trigger import MAX_TRIGGERS_PER_HOUR
+from agents_app.runs.triggers import MAX_TRIGGERS_PER_HOUR
 from content.models import Draft
 from proofroom.core.diagnostics import doctor
 from tests import make

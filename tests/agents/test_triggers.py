@@ -14,9 +14,9 @@ from agents_app.definitions import files as definitions
 from agents_app.definitions import switches
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.runs import event_triggers, execution
-from agents_app.runs.event_triggers import start_event_runs
+from agents_app.runs import execution, triggers
 from agents_app.runs.lifecycle import cancel_run, sweep_runs
+from agents_app.runs.triggers import start_event_runs
 from content.layers import approve, digest_of, submit
 from content.models import Layer
 from content.posts.publish import set_status
@@ -238,7 +238,7 @@ def test_an_agent_that_cannot_start_does_not_stop_the_next_nor_start_later(
         return found(agent)
 
     found = switches.account_of
-    monkeypatch.setattr(event_triggers, "account_of", account_of)
+    monkeypatch.setattr(triggers, "account_of", account_of)
 
     assert outbox.dispatch(event.pk)
 

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from django.conf import settings
 
-from agents_app.definitions import scaffold
 from agents_app.definitions.schema import MediaProvider, Scope, TextProvider
+from agents_app.management.commands import new_agent
 from agents_app.models import AiSettings
 from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.vendor import Vendor, access_to
@@ -44,7 +44,7 @@ def test_everything_that_names_providers_names_it(vendor: Vendor) -> None:
             assert row.name.startswith(vendor.name)
     variables = {name.upper() for name in Environment.model_fields}
     assert {vendor.key_variable, vendor.address_variable} <= variables
-    assert vendor.id in scaffold.markdown_of("An agent", [Scope.DROPDOWN])
+    assert vendor.id in new_agent.markdown_of("An agent", [Scope.DROPDOWN])
 
 
 @each_vendor

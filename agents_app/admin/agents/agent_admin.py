@@ -34,7 +34,7 @@ from agents_app.definitions.files import catalogue
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.progress.labels import tool_label
-from agents_app.runs.dry_run import dry_run_scope, start_dry_run
+from agents_app.runs.creation import dry_run_scope, start_dry_run
 from agents_app.runs.outcomes import acceptance_rates
 from agents_app.runs.prompt import stored_instructions
 from proofroom.core.admin.form_pages import form_page

@@ -17,8 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from agents_app.admin.labels import format_money, format_tokens, state_badge
 from agents_app.admin.runs.filters import SCOPES
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
-from agents_app.definitions.reactions import Reaction
-from agents_app.definitions.schema import AgentDefinition, OpenEndedContext
+from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction
 from agents_app.providers.vendors import VENDORS
 from agents_app.runs.outcomes import AcceptanceRate
 from agents_app.settings.providers import provider_label

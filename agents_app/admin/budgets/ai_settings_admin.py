@@ -18,8 +18,7 @@ from django.views.decorators.http import require_POST
 from agents_app.admin.budgets.charts import bars, columns
 from agents_app.admin.budgets.forms import BudgetForm, DefaultsForm, show_refusal
 from agents_app.budgets import usage
-from agents_app.budgets.changes import set_budgets
-from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, today
+from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, set_budgets, today
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings, CheckOutcome, ProviderCheck
 from agents_app.providers.interface import DEMO_PROVIDER

@@ -11,8 +11,7 @@ from typing import Final
 from django.utils.translation import gettext
 
 from agents_app.admin.labels import agent_name
-from agents_app.budgets.changes import BudgetLimits
-from agents_app.budgets.limits import ALL_AGENTS_KEY, Amount, Unit, short_text
+from agents_app.budgets.limits import ALL_AGENTS_KEY, Amount, BudgetLimits, Unit, short_text
 from agents_app.budgets.usage import BudgetUsage, BudgetView
 from proofroom.core.admin.charts import Upright, part, upright
 

@@ -12,12 +12,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name
-from agents_app.budgets.changes import MAX_COST_LIMIT, MAX_TOKENS_LIMIT, NAMES, LimitChanges
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,
     DEFAULT,
+    MAX_COST_LIMIT,
+    MAX_TOKENS_LIMIT,
+    NAMES,
     PERIODS,
     UNITS,
+    LimitChanges,
     PeriodName,
     Unit,
     short_text,

@@ -21,7 +21,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import switched
 from agents_app.models import AgentRun
 from agents_app.runs.creation import MAX_OPEN_ENDED_CHARACTERS
-from agents_app.runs.tool_policy import listed_tools
+from agents_app.runs.permissions import listed_tools
 from content.models import Post
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n import in_words

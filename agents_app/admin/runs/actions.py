@@ -15,9 +15,10 @@ from agents_app.admin.labels import agent_name
 from agents_app.admin.run_dialog.form import RunRefusal, begin, in_dialog
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_once
-from agents_app.runs.lifecycle import cancel_run, find_run
+from agents_app.runs.lifecycle import cancel_run
+from agents_app.runs.permissions import START_PERMISSIONS
+from agents_app.runs.queries import find_run
 from agents_app.runs.retry import retry_run, stage_candidate
-from agents_app.runs.scope import START_PERMISSIONS
 from agents_app.runs.undo import UndoneRun, undo_run
 from content.models import Layer
 from proofroom.core.admin.permissions import (

@@ -18,7 +18,7 @@ from agents_app.admin.labels import agent_name, duration, format_money, format_t
 from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
-from agents_app.runs.lifecycle import find_run
+from agents_app.runs.queries import find_run
 from content.layers import open_layers
 from content.review.diff import Segment, diff_text
 from content.review.labels import label_of, module_names

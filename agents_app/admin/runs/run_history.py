@@ -16,8 +16,7 @@ from agents_app.admin.labels import agent_name
 from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
 from agents_app.runs.chain import ChainLink, chain_of
-from agents_app.runs.lifecycle import find_run
-from agents_app.runs.retention import run_messages
+from agents_app.runs.queries import find_run, run_messages
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.i18n import in_words
 from proofroom.core.outbox.event_kinds import find_kind

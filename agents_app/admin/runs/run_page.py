@@ -36,10 +36,10 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.progress.labels import activity_label
 from agents_app.progress.run_progress import run_progress, step_lines
 from agents_app.runs.field_target import find_field
-from agents_app.runs.lifecycle import find_run
 from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
+from agents_app.runs.permissions import START_PERMISSIONS
+from agents_app.runs.queries import find_run
 from agents_app.runs.retry import run_candidates
-from agents_app.runs.scope import START_PERMISSIONS
 from agents_app.runs.suggestion import Suggestion, edit_for
 from content.changes import diff, same
 from content.layers import Layers, open_layers

@@ -15,9 +15,15 @@ from django.core.management.base import BaseCommand, CommandError
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.interface import ProviderError
-from agents_app.replay.decisions import decided_runs
-from agents_app.replay.new_answers import chosen
-from agents_app.replay.replay import AnswerSource, ReplayedRun, by_asking, from_recorded, replay
+from agents_app.replay.answers import chosen
+from agents_app.replay.replay import (
+    AnswerSource,
+    ReplayedRun,
+    by_asking,
+    decided_runs,
+    from_recorded,
+    replay,
+)
 
 _LAST_MOST = 500
 

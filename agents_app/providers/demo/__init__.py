@@ -3,8 +3,3 @@
 Its answers go through the same parsing, validation and staging as those of a model, and its tools through the same
 toolbox. Same post and same question, same answer.
 """
-
-from agents_app.providers.demo.conversation import DemoConversation, answer
-from agents_app.providers.demo.texts import LABEL, NOTE
-
-__all__ = ["LABEL", "NOTE", "DemoConversation", "answer"]

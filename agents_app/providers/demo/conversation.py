@@ -10,15 +10,15 @@ import json
 
 from pydantic import BaseModel, ValidationError
 
-from agents_app.providers.demo import (
-    field_values,
-    illustrations,
-    search_texts,
-    text_answers,
-    text_cleanup,
-    translation,
+from agents_app.providers.demo.proposals import (
+    answer_question,
+    propose_cleanup,
+    propose_field_value,
+    propose_picture,
+    propose_search_texts,
 )
 from agents_app.providers.demo.texts import LABEL, modules_of, section
+from agents_app.providers.demo.translation import propose_translation
 from agents_app.providers.interface import (
     DEMO_PROVIDER,
     ConversationUsage,
@@ -100,15 +100,15 @@ def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> 
     tools = tools or Toolbox()
     context = section(payload, "context")
     if payload.get("scope") == "field":
-        return field_values.proposed(payload, tools)
+        return propose_field_value(payload, tools)
     post = section(payload, "post")
     if not post:
-        return text_answers.answered(context, tools)
+        return answer_question(context, tools)
     modules = modules_of(payload)
     if agent_id == "seo-specialist":
-        return search_texts.proposed(post, modules)
+        return propose_search_texts(post, modules)
     if agent_id == "translator":
-        return translation.proposed(post, modules, context)
+        return propose_translation(post, modules, context)
     if agent_id == "illustrator":
-        return illustrations.proposed(post, context, tools)
-    return text_cleanup.proposed(post, modules, context)
+        return propose_picture(post, context, tools)
+    return propose_cleanup(post, modules, context)

@@ -40,7 +40,7 @@ _GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = {
 """The few texts that the demo really translates."""
 
 
-def proposed(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
+def propose_translation(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
     """Texts that are the source's, marked with the language that they should be in. What differs is left alone."""
     source = section(context, "translationOf")
     if not source:

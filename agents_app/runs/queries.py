@@ -1,4 +1,4 @@
-"""Wait a short time for a run, for callers who prefer the result to an address."""
+"""Finds runs and their messages, and waits a short time for a run, for callers who prefer its result."""
 
 from __future__ import annotations
 
@@ -6,10 +6,34 @@ import time
 from dataclasses import dataclass, field
 from threading import BoundedSemaphore
 from typing import Final
+from uuid import UUID
 
-from agents_app.models import AgentRun
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from agents_app.models import AgentRun, RunMessage
 from agents_app.runs.ownership import require_current_ownership
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
 from proofroom.core.tools.progress import check_cancelled, report
+
+
+def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
+    """A run, for whoever may see agents. Raises `NotFound`."""
+    actor.require("agents.view")
+    run = find_run_or_none(run_id)
+    if run is None:
+        raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
+    return run
+
+
+def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
+    """Return the run of that id; None where there is no such run, or the text is no id."""
+    try:
+        return AgentRun.objects.filter(pk=UUID(str(run_id))).first() if run_id else None
+    except ValueError:
+        return None
+
 
 MAX_WAIT_SECONDS: Final = 60
 _POLL_SECONDS: Final = 0.2
@@ -61,3 +85,10 @@ def _wait(run: AgentRun, until: float) -> AgentRun:
         time.sleep(_POLL_SECONDS)
         run.refresh_from_db()
     return run
+
+
+def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:
+    """The messages of a run, in their order. They hold whole posts and prompts, so they are for few."""
+    actor.require_person("read what was said in a run")
+    actor.require("agents.edit")
+    return RunMessage.objects.filter(run_id=run.pk).order_by("number")

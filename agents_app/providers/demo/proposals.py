@@ -1,0 +1,346 @@
+"""What the rules propose: field values, search texts, tidied or changed texts, pictures, and answers in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from agents_app.providers.demo.texts import (
+    LABEL,
+    NOTE,
+    SENTENCE,
+    UNDERSTOOD,
+    Values,
+    Wish,
+    clean,
+    edit_of,
+    fulfilled,
+    is_document,
+    schema_of,
+    section,
+    shorten,
+    shorter,
+    tidy,
+    tidy_inside,
+    values_of,
+    wish_of,
+    with_texts,
+    words_of,
+)
+from agents_app.providers.interface import Toolbox
+from content.post_fields import POST_FIELDS
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.nodes import children, kind
+from proofroom.definitions.richtext.text import to_text
+
+
+def answer_question(context: Values, tools: Toolbox) -> JsonObject:
+    """Describe what the site holds, as far as the tools tell; the question itself needs a model."""
+    question = clean(context.get("openEndedContext"))
+    asked = f" A model would answer “{shorten(question, 120)}”." if question else ""
+    posts = call_tool(tools, "list_posts", {"limit": 3})
+    items, total = posts.get("items"), posts.get("total")
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        return {"summary": f"{LABEL}: there is no post to work on.{asked} {NOTE}"}
+    titles = [f"“{clean(item.get('title'))}”" for item in items if isinstance(item, Mapping)]
+    count = "1 post" if total == 1 else f"{total} posts"
+    told = f"this site has {count}; the latest: {', '.join(titles)}."
+    if not titles:
+        told = "this site has no posts yet."
+    return {"summary": f"{LABEL}: {told}{asked} {NOTE}"}
+
+
+def call_tool(tools: Toolbox, name: str, arguments: JsonObject) -> Values:
+    """Return a tool's answer; nothing where it may not be used, refused, or answered no JSON."""
+    if name not in {spec.name for spec in tools.specs()}:
+        return {}
+    told = tools.call(name, arguments)
+    if not told.ok:
+        return {}
+    try:
+        value = json.loads(told.text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, Mapping) else {}
+
+
+_WORD: Final = re.compile(r"\w{4,}")
+_SEARCHES: Final = 3
+_ALT_MAX: Final = 125
+
+
+def propose_picture(post: Values, context: Values, tools: Toolbox) -> JsonObject:
+    """A featured picture for the post."""
+    chosen, said = _picture(_subject(context, post), frozenset(), tools)
+    patch: JsonObject = {"featuredMediaId": chosen} if chosen else {}
+    return {"post": patch, "summary": said}
+
+
+def propose_picture_for_field(payload: Values, tools: Toolbox) -> JsonObject:
+    """A picture for the field, other than the present one and those that were not good enough."""
+    context, current = section(payload, "context"), section(payload, "field").get("currentValue")
+    earlier = context.get("previousCandidates")
+    passed = {current} if isinstance(current, str) else set()
+    for row in earlier if isinstance(earlier, Sequence) else ():
+        value = row.get("value") if isinstance(row, Mapping) else None
+        if isinstance(value, str):
+            passed.add(value)
+    subject = _subject(context, section(payload, "draftBase"))
+    chosen, said = _picture(subject, frozenset(passed), tools)
+    return {"value": chosen or current, "summary": said}
+
+
+def _subject(context: Values, post: Values) -> str:
+    return (
+        clean(context.get("note"))
+        or clean(context.get("openEndedContext"))
+        or clean(post.get("title"))
+    )
+
+
+def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str, str]:
+    """The id of a picture and what to say of it; "" where there is none."""
+    # What to look for: the subject, then its longest words one by one.
+    words = sorted(dict.fromkeys(_WORD.findall(subject)), key=len, reverse=True)
+    searches = [subject[:200]] if subject else []
+    for query in searches + words[: _SEARCHES - 1]:
+        items = call_tool(tools, "search_media", {"q": query}).get("items")
+        for item in items if isinstance(items, Sequence) and not isinstance(items, str) else ():
+            if not isinstance(item, Mapping) or not str(item.get("mime", "")).startswith("image/"):
+                continue
+            id_ = item.get("id")
+            if isinstance(id_, str) and id_ not in passed:
+                name = clean(item.get("altText")) or clean(item.get("filename"))
+                return id_, f"Found in the library: {shorten(name, 200)}. {NOTE}"
+    alt_text = shorten(subject, _ALT_MAX) or "A picture"
+    made = call_tool(
+        tools, "generate_image", {"prompt": subject or "A picture", "altText": alt_text}
+    )
+    id_ = made.get("mediaId")
+    if isinstance(id_, str):
+        return id_, f"Made a placeholder picture, for nothing in the library fits. {NOTE}"
+    return "", f"{LABEL} found no picture and could make none."
+
+
+_TEXTS: Final = frozenset({"text", "textarea", ""})
+
+
+def propose_field_value(payload: Values, tools: Toolbox) -> JsonObject:
+    """The value of the field that is asked about, other than the candidates before it where there is another."""
+    field, context = section(payload, "field"), section(payload, "context")
+    current, type_ = field.get("currentValue"), _type_of(payload)
+    words = context.get("openEndedContext")
+    if type_ == "media":
+        return propose_picture_for_field(payload, tools)
+    # The candidates that were not good enough, what was said of the last, and what people rejected here before.
+    found = context.get("previousCandidates")
+    rows = found if isinstance(found, Sequence) and not isinstance(found, str) else ()
+    candidates = [row for row in rows if isinstance(row, Mapping)]
+    note = context.get("note") or (candidates[-1].get("note") if candidates else None)
+    earlier = [row.get("value") for row in candidates]
+    rejected = context.get("rejectedBefore")
+    for row in rejected if isinstance(rejected, list) else ():
+        if isinstance(row, Mapping) and "value" in row:
+            earlier.append(row["value"])
+    wish = wish_of(note) or wish_of(words)
+    if is_document(current) or type_ in _TEXTS:
+        for value in _candidates(payload, current):
+            wanted = fulfilled(wish, value) if wish else value
+            if wanted not in earlier:
+                is_misunderstood = wish is None and (words or note)
+                summary = f"{UNDERSTOOD} {NOTE}" if is_misunderstood else NOTE
+                return {"value": wanted, "summary": summary}
+        return {"value": current, "summary": f"{LABEL} has no other candidate. {NOTE}"}
+    return {
+        "value": current,
+        "summary": f"{LABEL} has no rule for a field of type {type_} and left it as it is.",
+    }
+
+
+def _candidates(payload: Values, current: Json) -> list[Json]:
+    """Return the possible values, best first."""
+    if is_document(current) and isinstance(current, Mapping):
+        tidied = with_texts(current, tidy_inside)
+        blocks = current.get("content")
+        if isinstance(blocks, Sequence) and not isinstance(blocks, str) and len(blocks) > 1:
+            return [tidied, {**current, "content": list(blocks[: len(blocks) * 2 // 3 or 1])}]
+        return [tidied]
+    base = section(payload, "draftBase")
+    title, excerpt = clean(base.get("title")), clean(base.get("excerpt"))
+    key = str(section(payload, "field").get("key"))
+    if key == "post.metaTitle":
+        first = shorten(title, 60)
+    elif key in ("post.metaDescription", "post.excerpt"):
+        first = shorten(excerpt or clean(current) or title, 155)
+    else:
+        first = tidy(current) if isinstance(current, str) and current.strip() else title
+    longer = f"{title}: {SENTENCE.split(excerpt)[0]}" if title and excerpt else title
+    others = [shorter(first), SENTENCE.split(first)[0], longer, title, shorter(shorter(first))]
+    return [first, *(text for text in others if text)]
+
+
+def _type_of(payload: Values) -> str:
+    """The type of the field that is asked about; "" where nobody says."""
+    key = str(section(payload, "field").get("key"))
+    kind, _, rest = key.partition(".")
+    if kind == "post":
+        declared = POST_FIELDS.get(rest)
+        if declared is None:
+            return ""
+        return "slug" if declared.format == "slug" else declared.field_type
+    here = section(section(payload, "module"), "schema")
+    for part in rest.split(".")[1:]:
+        items = section(here, "items") or here
+        here = items if part.isdigit() else section(section(items, "properties"), part)
+    type_ = here.get("field")
+    return type_ if isinstance(type_, str) else ""
+
+
+_LENGTHS: Final = {"metaTitle": (10, 60), "metaDescription": (50, 160), "excerpt": (40, 300)}
+"""The characters that a good text has, least and most."""
+_LEAST_LINE: Final = 10
+_ABOUT: Final = {"en": "Questions about {}", "de": "Fragen zu: {}"}
+
+
+def propose_search_texts(post: Values, modules: Sequence[Values]) -> JsonObject:
+    """What search engines read, where it is missing or too long or short; the opening and the questions, sharper."""
+    title, excerpt = clean(post.get("title")), clean(post.get("excerpt"))
+    body = clean(" ".join(words_of(module) for module in modules)) or excerpt or title
+    # The present text where that is good: never the body's first lines over a good text.
+    others = {
+        "metaTitle": _search_title(title, modules),
+        "metaDescription": excerpt if _fits("metaDescription", excerpt) else shorten(body, 155),
+        "excerpt": shorten(" ".join(SENTENCE.split(body)[:2]), 240),
+    }
+    patch: JsonObject = {}
+    for name, other in others.items():
+        value = _better(name, post, other)
+        if value and value != clean(post.get(name)):
+            patch[name] = value
+    edits: list[Json] = []
+    names = [*patch]
+    for module in modules:
+        values = _module_values(module, post, modules)
+        if values:
+            edits.append(edit_of(module, values))
+            names.append(f"the {module['type']}")
+    what = f"Changed {', '.join(names)}." if names else "Found nothing to change."
+    return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
+
+
+def _better(name: str, post: Values, other: str) -> str:
+    """The other text where there is none, or where it alone has a good length; a long one is cut at last."""
+    value = clean(post.get(name))
+    if name == "metaTitle" and value.casefold() == clean(post.get("title")).casefold():
+        value = ""  # repeating the title tells a search engine nothing
+    if _fits(name, value):
+        return value
+    if not value or _fits(name, other):
+        return other
+    return shorten(value, _LENGTHS[name][1])
+
+
+def _fits(name: str, value: str) -> bool:
+    least, most = _LENGTHS[name]
+    return least <= len(value) <= most
+
+
+def _search_title(title: str, modules: Sequence[Values]) -> str:
+    """The title with the first topic of the text that there is room for."""
+    most = _LENGTHS["metaTitle"][1]
+    texts = [value for module in modules for value in section(module, "props").values()]
+    nodes = [node for value in texts if isinstance(value, Mapping) for node in children(value)]
+    for node in nodes:
+        topic = clean(to_text(node)) if kind(node) == "heading" else ""
+        longer = f"{title}: {topic}"
+        if topic and len(longer) <= most and topic.casefold() not in title.casefold():
+            return longer
+    return shorten(title, most)
+
+
+def _module_values(module: Values, post: Values, modules: Sequence[Values]) -> JsonObject:
+    """A subtitle of one line for the opening, a heading that says what the questions are about."""
+    props = values_of(module)
+    title = clean(post.get("title"))
+    if module.get("type") == "hero":
+        subtitle = clean(props.get("subtitle"))
+        text = subtitle or clean(" ".join(map(words_of, modules))) or clean(post.get("excerpt"))
+        first = shorten(SENTENCE.split(text or title)[0], 160)
+        return {"subtitle": first} if first != subtitle and len(first) >= _LEAST_LINE else {}
+    if module.get("type") == "faq":
+        heading = clean(props.get("heading"))
+        if not heading:
+            return {
+                "heading": shorten(_ABOUT.get(str(post.get("locale")), "{}").format(title), 160)
+            }
+        named = f"{heading}: {title}"
+        if title.casefold() not in heading.casefold() and len(named) <= 160:
+            return {"heading": named}
+    return {}
+
+
+_TEXT_FIELDS: Final = tuple(
+    name for name, field in POST_FIELDS.items() if field.is_text and field.translatable
+)
+_NAMES: Final = {
+    "metaTitle": re.compile(r"\b(meta|search) title\b", re.I),
+    "metaDescription": re.compile(r"\bdescription\b", re.I),
+    "excerpt": re.compile(r"\b(excerpt|introduction|intro|teaser|lead)\b", re.I),
+    "title": re.compile(r"(?<!meta )(?<!search )\b(title|headline)\b", re.I),
+}
+"""How people call the fields of a post."""
+_READABLE: Final = frozenset({"text", "textarea", "richtext"})
+
+
+def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
+    """Carry out the editor's instruction where the rules know it; else remove superfluous blanks."""
+    words = context.get("openEndedContext")
+    wish = wish_of(words)
+    if wish is not None:
+        return _wished(post, modules, wish, str(words))
+    patch: JsonObject = {}
+    for name in _TEXT_FIELDS:
+        value = post.get(name)
+        if isinstance(value, str) and tidy(value) != value:
+            patch[name] = tidy(value)
+    edits = _edits(modules, _tidied)
+    found = len(patch) + len(edits)
+    what = f"Tidied blanks in {found} places." if found else "Found nothing to tidy."
+    hint = f" {UNDERSTOOD}" if words else ""
+    return {"post": patch, "modules": edits, "summary": f"{what}{hint} {NOTE}"}
+
+
+def _wished(post: Values, modules: Sequence[Values], wish: Wish, words: str) -> JsonObject:
+    named = [name for name, pattern in _NAMES.items() if pattern.search(words)]
+    everywhere = not named and wish.kind != "shorten"
+    patch: JsonObject = {}
+    for name in named or (_TEXT_FIELDS if everywhere else ("excerpt",)):
+        value = post.get(name)
+        changed = fulfilled(wish, value) if isinstance(value, str) else value
+        if changed != value:
+            patch[name] = changed
+    edits = _edits(modules, lambda value: fulfilled(wish, value)) if everywhere else []
+    found = len(patch) + len(edits)
+    what = f"Did “{wish.kind}” in {found} places." if found else "Nothing was left to change."
+    return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
+
+
+def _edits(modules: Sequence[Values], change: Callable[[Json], Json]) -> list[Json]:
+    """An edit of each module with its readable texts changed, where that makes a difference."""
+    edits: list[Json] = []
+    for module in modules:
+        schema, changed = schema_of(module), {}
+        for name, value in values_of(module).items():
+            if section(schema, name).get("field") in _READABLE and change(value) != value:
+                changed[name] = change(value)
+        if changed:
+            edits.append(edit_of(module, changed))
+    return edits
+
+
+def _tidied(value: Json) -> Json:
+    if isinstance(value, str):
+        return tidy(value)
+    return with_texts(value, tidy_inside) if is_document(value) else value

@@ -1,0 +1,256 @@
+"""Inputs and answers of past runs from their transcripts, and the present agent's answers to the same inputs."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Final, cast
+
+from django.conf import settings
+from pydantic import ValidationError
+
+from agents_app.budgets.reservations import reserve, settle
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.switches import account_of
+from agents_app.models import AgentRun, Reservation, RunMessage
+from agents_app.providers import interface, selection
+from agents_app.providers.selection import DEFAULT_MODELS, choose_provider
+from agents_app.runs.field_target import FieldTarget, find_field
+from agents_app.runs.permissions import usable_tool, usable_tools
+from agents_app.runs.prompt import fence_payload, system_prompt
+from agents_app.runs.suggestion import FieldSuggestion, Suggestion, edit_for, output_type
+from content.changes import diff
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import call as calling
+from proofroom.core.tools.schemas import lean_schema
+
+_FENCED: Final = re.compile(r"\ABEGIN (\w+)\n(.*?)\nEND \1", re.S)
+_Values = Mapping[str, Json]
+
+
+class UnusableRun(Exception):
+    """A run that cannot be asked again; the message goes on after "left out:"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayInput:
+    """The payload of a run, the document in it, the field that was asked about, and what was proposed by path."""
+
+    payload: JsonObject
+    document: PostDocument
+    target: FieldTarget | None
+    proposed: Mapping[str, Json]
+
+
+def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
+    """Raises `UnusableRun` where the transcript is gone, or was cut."""
+    if not messages:
+        raise UnusableRun("its transcript is gone (AGENT_TRANSCRIPT_DAYS)")
+    # A second attempt says everything once more: the last one is what was answered.
+    first = next((row for row in reversed(messages) if row.role == "user" and _payload(row)), None)
+    payload = _payload(first) if first is not None else None
+    if payload is None:
+        raise UnusableRun("its transcript was cut, or holds no payload")
+    try:
+        # The document that the payload shows: of a field's, as much as it shows.
+        post = cast(_Values, payload["post"])
+        source = cast(_Values, payload.get("draftBase") or post)
+        custom = cast(_Values, source.get("customFields") or {})
+        skipped = {"id", "type", "locale", "status", "customFields"}
+        fields = {name: value for name, value in source.items() if name not in skipped}
+        fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+        one = payload.get("module")
+        modules = [one] if isinstance(one, Mapping) else payload.get("modules") or ()
+        document = PostDocument(
+            type=str(post["type"]),
+            locale=str(post["locale"]),
+            fields=fields,
+            modules=tuple(
+                _module(cast(_Values, module)) for module in cast(Sequence[Json], modules)
+            ),
+        )
+        target = None
+        if run.scope == "field":
+            target = find_field(document, run.field_key, run.post_module_id or None)
+        return ReplayInput(payload, document, target, _answered(run, messages, document, target))
+    except (CmsError, KeyError, TypeError, ValueError):
+        raise UnusableRun("its payload does not fit the definitions of today") from None
+
+
+def proposals(
+    answer: Suggestion | FieldSuggestion, document: PostDocument, target: FieldTarget | None
+) -> dict[str, Json]:
+    """Return the changes of an answer, by path. Raises `CmsError` where it cannot stand."""
+    after = edit_for(answer, target)(document)
+    return {
+        change.path: cast(Json, change.after)
+        for change in diff(document, after)
+        if isinstance(change.after, str | int | float | bool | list | tuple | dict | None)
+    }
+
+
+def _payload(message: RunMessage) -> JsonObject | None:
+    found = _FENCED.match(message.text)
+    if message.is_cut or found is None:
+        return None
+    try:
+        value = json.loads(found.group(2))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _answered(
+    run: AgentRun,
+    messages: Sequence[RunMessage],
+    document: PostDocument,
+    target: FieldTarget | None,
+) -> dict[str, Json]:
+    """Return what the run proposed. Without its answer only what was approved is known, not what was rejected."""
+    for row in reversed(messages):
+        if row.role == "assistant" and not row.is_cut:
+            try:
+                answer = output_type(run.scope).model_validate_json(row.text)
+                return proposals(answer, document, target)
+            except (ValidationError, CmsError):
+                continue
+    return {}
+
+
+def _module(value: _Values) -> ModuleDocument:
+    def latest(part: str) -> _Values:
+        name = part.capitalize()
+        layers = (value.get(f"aiReview{name}"), value.get(f"review{name}"), value.get(part))
+        return cast(_Values, next((layer for layer in layers if layer is not None), {}))
+
+    return ModuleDocument(
+        id=str(value["postModuleId"]),
+        type=str(value["type"]),
+        instance_id=str(value.get("moduleInstanceId") or ""),
+        scope=str(value.get("scope") or "local"),
+        locked=bool(value.get("locked")),
+        props=latest("props"),
+        overrides=latest("overrides"),
+    )
+
+
+_RETRIES = 2
+
+
+@dataclass(slots=True)
+class ReplaySpending:
+    """The use of asking again."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal = field(default_factory=Decimal)
+    seconds: float = 0.0
+
+
+def chosen(agent: AgentDefinition, model: str) -> interface.ProviderChoice:
+    """Return the agent's own choice of provider, or `provider:model`. Raises `ProviderError`."""
+    if not model:
+        return choose_provider(agent)
+    provider, _, name = model.partition(":")
+    if provider not in (*DEFAULT_MODELS, interface.DEMO_PROVIDER) or (
+        not name and provider != interface.DEMO_PROVIDER
+    ):
+        known = ", ".join((*DEFAULT_MODELS, interface.DEMO_PROVIDER))
+        raise interface.ProviderError(f"{model!r} is no provider:model; providers are {known}.")
+    changed = {"provider_text": provider, "model_text": name or None}
+    config = agent.llm_config.model_copy(update=changed)
+    return choose_provider(agent.model_copy(update={"llm_config": config}))
+
+
+def ask(
+    agent: AgentDefinition,
+    choice: interface.ProviderChoice,
+    run: AgentRun,
+    given: ReplayInput,
+    spent: ReplaySpending,
+) -> Suggestion | FieldSuggestion:
+    """The present answer. Raises `ProviderError`; what it used is in `spent` either way."""
+    toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
+    talk = selection.open_conversation(
+        agent,
+        choice,
+        system_prompt=system_prompt(agent, run, given.document, toolbox.specs()),
+        payload=given.payload,
+        output_type=output_type(run.scope),
+        toolbox=toolbox,
+        watcher=_Payer(agent.id, spent),
+    )
+    started = time.monotonic()
+    try:
+        seconds = float(settings.CMS_ENV.agent_run_timeout)
+        answer = talk.ask(
+            fence_payload(run, given.payload), retries=_RETRIES, seconds=seconds
+        ).output
+    finally:
+        spent.seconds += time.monotonic() - started
+    if not isinstance(answer, Suggestion | FieldSuggestion):
+        raise interface.ProviderError("The answer has another form than was asked for.")
+    return answer
+
+
+class _Payer(interface.ConversationWatcher):
+    """A watcher that reserves before each request and settles after it."""
+
+    def __init__(self, agent_id: str, spent: ReplaySpending) -> None:
+        self._agent_id = agent_id
+        self._spent = spent
+        self._reservation: Reservation | None = None
+
+    def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
+        self._reservation = reserve(
+            agent_id=self._agent_id,
+            run=None,
+            tokens=input_tokens + output_tokens,
+            cost=None,
+            input_tokens=input_tokens,
+        )
+
+    def after_request(
+        self, step: interface.StepRecord, *, input_tokens: int, output_tokens: int
+    ) -> None:
+        reservation, self._reservation = self._reservation, None
+        self._spent.input_tokens += input_tokens
+        self._spent.output_tokens += output_tokens
+        self._spent.cost += step.cost or 0
+        if reservation is not None:
+            settle(reservation, tokens=input_tokens + output_tokens, cost=step.cost)
+
+
+class _ReadingTools(interface.Toolbox):
+    """The agent's tools that only read: what a run staged on the way must not be staged again."""
+
+    def __init__(self, agent: AgentDefinition, run: AgentRun) -> None:
+        account = account_of(agent)
+        if account is None:
+            raise interface.ProviderError(f"The account of the agent {agent.id} is switched off.")
+        actor = Actor(user=account, via="agent", agent_id=agent.id)
+        self._agent = agent
+        self._actor = replace(actor, has_read_untrusted=True)
+
+    def specs(self) -> Sequence[interface.ToolSpec]:
+        tools = usable_tools(self._agent, self._actor)
+        return [
+            interface.ToolSpec(tool.name, tool.description, lean_schema(tool.arguments))
+            for tool in tools
+        ]
+
+    def call(self, name: str, arguments: JsonObject) -> interface.ToolAnswer:
+        try:
+            tool = usable_tool(name, self._agent, self._actor)
+            return interface.ToolAnswer(
+                calling.call_raw(tool, self._actor, arguments).body.decode(), ok=True
+            )
+        except CmsError as error:
+            return interface.ToolAnswer(calling.refusal_text(error), ok=False)

@@ -1,0 +1,329 @@
+"""Keeps secrets and visitors' words out of what is kept of a run, and links that only visitors named out of answers.
+
+Stricter than need be where readings of a link differ: a text is read in each of the ways in which a link can be
+written, whatever a browser, a Markdown reader or a mail program would make of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from html import unescape
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+from uuid import UUID
+
+from django.conf import settings
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from agents_app.definitions.files import all_agents
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentRun
+from agents_app.runs.payloads import shared_props
+from agents_app.runs.permissions import UNTRUSTED_KEY
+from content.layers import Layers
+from content.layers.state import Mark, read_marks
+from content.models import Draft
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import Json
+from proofroom.core.redaction import secrets_of_service
+from proofroom.core.tools import get_tool
+
+# Characters that names of hosts may hold and readers drop.
+_IGNORED: Final = re.compile("[\u00ad\u200b\u2060\ufeff\ufe00-\ufe0f]")
+_MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BREAKS: Final = re.compile(r"[\t\r\n]")
+_WITH_SCHEME: Final = re.compile(
+    r"(?:\b(?:https?|wss?|ftp):[/\\]*|\b[a-z][a-z0-9+.-]{1,30}:[/\\]{2,})([^\s/\\?#]+)", re.I
+)
+_WITHOUT_SCHEME: Final = re.compile(r"(?<![\w:/\\])[/\\]{2,}([^\s/\\?#]+)")
+_BARE: Final = re.compile(
+    r"(?<![\w./\\-])((?:[\w-]+\.)+(?:xn--[\w-]+|[^\W\d_]{2,63}))(?![\w-])([/:]?)"
+)
+_NO_HOST: Final = re.compile(r"[^\w.\-:%\[\]~]")
+_FILES: Final = re.compile(
+    r"avif|css|csv|docx?|gif|html?|jpe?g|js|json|md|mp[34]|pdf|png|pptx?|py|svg|ts|txt|webp|xlsx?|xml|ya?ml"
+)
+"""Ends of names that are rather a file's than a host's, where nothing else speaks for a host."""
+
+
+def hosts_in(value: Json) -> frozenset[str]:
+    """Every host that a value leads to, in all its strings."""
+    return frozenset(host for _, text in strings_in(value) for host in hosts_of(text))
+
+
+def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every string of a value with its path: names and entries alike."""
+    pending: list[tuple[str, Json]] = [(path, value)]
+    while pending:
+        here, item = pending.pop()
+        if isinstance(item, str):
+            yield here, item
+        elif isinstance(item, Mapping):
+            for name, inner in item.items():
+                yield here, name
+                pending.append((f"{here}.{name}" if here else name, inner))
+        elif isinstance(item, Sequence):
+            pending += [
+                (f"{here}.{number}" if here else str(number), inner)
+                for number, inner in enumerate(item)
+            ]
+
+
+def hosts_of(text: str) -> set[str]:
+    """The hosts that one text leads to, in lower case, without user, port and the dot at the end."""
+    # The text as it stands, with entities read, with the escapes of Markdown read, with both.
+    plain = unescape(text)
+    readings = {text, plain, _MARKDOWN_ESCAPE.sub(r"\1", text), _MARKDOWN_ESCAPE.sub(r"\1", plain)}
+    if " " not in text.strip():
+        # An address alone: browsers read it without line ends and tabs.
+        readings |= {_BREAKS.sub("", reading) for reading in readings}
+    hosts: set[str] = set()
+    for reading in {_spelled(reading) for reading in readings}:
+        hosts.update(_host(found[1]) for found in _WITH_SCHEME.finditer(reading))
+        for found in _WITHOUT_SCHEME.finditer(reading):
+            host = _host(found[1])
+            if "." in host or ":" in host or host.isdigit():
+                hosts.add(host)
+        for found in _BARE.finditer(reading):
+            name, end = found[1], found[2]
+            is_address = (
+                end
+                or reading[found.start() - 1 : found.start()] == "@"
+                or name.lower().startswith("www.")
+            )
+            if is_address or not _FILES.fullmatch(name.rpartition(".")[2].lower()):
+                hosts.add(_host(name))
+    return hosts - {""}
+
+
+def _spelled(text: str) -> str:
+    """As names of hosts are read: without what they may not hold, any kind of dot as a dot."""
+    return _IGNORED.sub("", unicodedata.normalize("NFKC", text)).replace("\u3002", ".")
+
+
+def _host(authority: str) -> str:
+    """The host of an authority, as one spelling: what comes before the last @ is a user."""
+    _, has_user, rest = authority.rpartition("@")
+    host = rest if has_user else _NO_HOST.split(authority, maxsplit=1)[0]
+    host = _spelled(unquote(host)).lower()
+    host = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host
+    host = host if host.startswith("[") else host.partition(":")[0]
+    labels = host.strip(".,;!*_~").split(".")
+    for number, label in enumerate(labels):
+        if label.startswith("xn--"):
+            with suppress(UnicodeError):
+                encoded = label.removeprefix("xn--").encode("ascii")
+                labels[number] = encoded.decode("punycode").lower()
+    return ".".join(labels)
+
+
+_VOCABULARIES: Final = frozenset({"schema.org", "www.schema.org", "www.w3.org"})
+"""Names in structured data that look like addresses, and lead nobody anywhere."""
+_MAX_SHOWN_CHARACTERS: Final = 80
+
+
+def refuse_new_links(
+    run: AgentRun, agent: AgentDefinition, layers: Layers | None, answer: BaseModel
+) -> None:
+    """Raise `RuleViolation` on each place of an answer that names a host which nothing trusted names.
+
+    Only for runs that read what nobody vouches for. `layers` are those from before the run.
+    """
+    if not run.has_read_untrusted:
+        return
+    said: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    known = known_hosts(run, agent, layers)
+    details: dict[str, list[str]] = {}
+    for path, text in strings_in(said):
+        new = sorted(hosts_of(text) - known)
+        if new:
+            shown = ", ".join(host[:_MAX_SHOWN_CHARACTERS] for host in new)
+            details.setdefault(path, []).append(
+                f"This leads to {shown}, which neither the post nor the request names. Leave it out: this run has "
+                "read what visitors or other sites wrote, and may bring no links from there."
+            )
+    if details:
+        first = next(iter(details.values()))[0]
+        raise RuleViolation(first, code="new_link", details=details)
+
+
+def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) -> frozenset[str]:
+    """The hosts of the post in any layer, of this site, of the agent's own prompt, and of what a person asked for."""
+    site = settings.CMS_ENV.site_url
+    found = {
+        host for host in settings.ALLOWED_HOSTS if "*" not in host and not host.startswith(".")
+    }
+    found |= {urlsplit(str(site)).hostname or ""} if site else set()
+    found |= _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
+    found |= hosts_of(run.note)
+    first = run.first_try or run  # whose context the later tries have
+    is_handed_on = first.via == "agent" or first.cause_run_id is not None
+    # What another run handed on, here or through another system, may be words of visitors.
+    if not (run.has_read_untrusted and is_handed_on):
+        context = run.context if isinstance(run.context, dict) else {}
+        trusted = {name: value for name, value in context.items() if name != UNTRUSTED_KEY}
+        found |= hosts_in(trusted) | hosts_of(run.open_ended_context)
+    if layers is not None:
+        for document in (layers.live, layers.review.document, layers.ai_review.document):
+            found |= hosts_in(document.to_json())
+        found |= hosts_in({**shared_props(layers.ai_review.document)})
+    return frozenset(found)
+
+
+def has_untrusted_changes(layers: Layers) -> bool:
+    """Return whether a layer of the post that is not live holds such changes."""
+    return _is_any_untrusted(
+        mark for view in (layers.review, layers.ai_review) for mark in view.marks.values()
+    )
+
+
+def post_has_untrusted_changes(post_id: Json) -> bool:
+    """The same of a post by its id, as a tool was given it."""
+    found = _uuid(post_id)
+    if found is None:
+        return False
+    drafts = Draft.objects.filter(post_id=found, is_empty=False).values_list("marks", flat=True)
+    return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
+
+
+def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
+    runs = {id_ for mark in marks if mark.is_agents and (id_ := _uuid(mark.run_id)) is not None}
+    return bool(runs) and AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True).exists()
+
+
+def _uuid(text: Json) -> UUID | None:
+    try:
+        return UUID(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+SECRET_MASK: Final = "•••"  # noqa: S105  # what stands in place of one
+VISITOR_MASK: Final = "[words of a visitor]"
+# A shorter one would blank out ordinary words.
+_SHORTEST_SECRET: Final = 6
+_SHORTEST_WORD: Final = 3
+_SHORTEST_SENTENCE: Final = 12
+_MAX_WORDS: Final = 2000
+"""Of words of visitors that are looked for."""
+_CREDENTIAL: Final = re.compile(
+    r"(?i:\bbearer\s+)[^\s\"',]{8,}"
+    r"|\bsk-[\w-]{8,}|\bAIza[\w-]{20,}|\bgh[pousr]_\w{16,}|\bxox[abeoprs]-[\w-]{8,}|\bAKIA[A-Z0-9]{12,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+)
+_SENTENCE_ENDS: Final = re.compile(r"[\r\n]+|(?<=[.!?…])\s+")
+_PERSONAL_DATA: Final = re.compile(
+    r"[^\s@<>\"',;]+@[^\s@<>\"',;]+|https?://\S+|\+?\d[\d\s()/.-]{4,}\d"
+)
+_TRUSTED_KEYS: Final = ("formSlug", "submissionId", "event", "id")
+"""Of what surrounds a visitor's words, what is none of them."""
+_JSON: Final = TypeAdapter[JsonValue](JsonValue)
+
+
+class RunRedactor:
+    """Knows the secrets of this service, and the words of visitors that one run met."""
+
+    def __init__(self, untrusted: Json = None) -> None:
+        self._secrets = _pattern_of(all_secrets(), whole=False)
+        self._words: dict[str, None] = {}
+        self._visitor: re.Pattern[str] | None = None
+        self.add_untrusted(untrusted)
+
+    def add_untrusted(self, value: Json) -> None:
+        """From now on these words are a visitor's."""
+        known = len(self._words)
+        for text in _texts(value):
+            self._words |= dict.fromkeys(_pieces(text))
+        if len(self._words) > known:
+            self._visitor = _pattern_of(list(self._words)[:_MAX_WORDS], whole=True)
+
+    def add_tool_answer(self, name: str, text: str) -> None:
+        """A tool answered; what a tool that reads visitors' words says is theirs."""
+        tool = get_tool(name)
+        if tool is None or not tool.reads_untrusted:
+            return
+        # Marks stand around it, which say that it is not to be trusted.
+        begin = min((place for place in map(text.find, "{[") if place >= 0), default=0)
+        end = max(map(text.rfind, "}]")) + 1
+        try:
+            self.add_untrusted(_JSON.validate_json(text[begin:end]))
+        except ValidationError:
+            self.add_untrusted(text)
+
+    def redact_answer(self, name: str, text: str) -> str:
+        """Return what is kept of a tool's answer; nothing of a tool that answers words of visitors."""
+        tool = get_tool(name)
+        if tool is not None and tool.reads_untrusted:
+            return VISITOR_MASK
+        return self.redact(text)
+
+    def redact(self, text: str) -> str:
+        """Without secrets, words of visitors, and the character NUL, which no database takes."""
+        clean = text.replace("\x00", "�").encode("utf-8", "replace").decode()
+        if self._secrets is not None:
+            clean = self._secrets.sub(SECRET_MASK, clean)
+        clean = _CREDENTIAL.sub(SECRET_MASK, clean)
+        return clean if self._visitor is None else self._visitor.sub(VISITOR_MASK, clean)
+
+
+def all_secrets() -> list[str]:
+    """Every secret of this service, and those in the files of agents."""
+    return [*secrets_of_service(), *agent_api_keys()]
+
+
+def agent_api_keys() -> list[str]:
+    """The keys that agents bring of their own."""
+    keys = (agent.llm_config.api_key for agent in all_agents())
+    found = [key.get_secret_value() for key in keys if key is not None]
+    return [value for value in found if len(value) >= _SHORTEST_SECRET]
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key not in _TRUSTED_KEYS or not isinstance(item, str):
+                yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """What of a visitor's text is looked for: all of it, its sentences, addresses and numbers; of a short one each
+    word, for it may be a name."""
+    whole = text.strip()
+    if len(whole) >= _SHORTEST_WORD:
+        yield whole
+    for part in _SENTENCE_ENDS.split(whole):
+        if len(part.strip()) >= _SHORTEST_SENTENCE:
+            yield part.strip()
+    yield from (found.group().rstrip(".") for found in _PERSONAL_DATA.finditer(whole))
+    # A refused link is told by its host, which for an address of somebody says who they are.
+    yield from (host for host in hosts_of(whole) if len(host) >= _SHORTEST_WORD)
+    words = whole.split()
+    if len(words) <= 3:
+        yield from (word for word in words if len(word) >= _SHORTEST_WORD)
+
+
+@lru_cache(maxsize=2000)
+def _spellings(word: str) -> tuple[str, ...]:
+    plain, ascii_ = json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]
+    return (word, plain, ascii_, html.escape(word), quote(word), quote(word, safe=""))
+
+
+def _pattern_of(words: Iterable[str], *, whole: bool) -> re.Pattern[str] | None:
+    """Any spelling of these words, the longest first. A `whole` word stands for itself and never inside another."""
+    spellings = {spelling for word in words for spelling in _spellings(word)}
+    if not spellings:
+        return None
+    either = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if whole else either, re.IGNORECASE)
