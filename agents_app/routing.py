@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from agents_app.progress.batch_updates import BatchConsumer
-from agents_app.progress.run_updates import RunConsumer
+from agents_app.progress.updates import BatchConsumer, RunConsumer
 
 websocket_urlpatterns = [
     path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi(), name="ws-run"),

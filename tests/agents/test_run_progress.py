@@ -17,8 +17,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.progress import run_updates
-from agents_app.progress.run_progress import run_progress
+from agents_app.progress.labels import run_progress
+from agents_app.progress.updates import ProgressPage, RunHub
 from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step
 from proofroom.core.models import Event
@@ -174,10 +174,10 @@ def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
         post = make.post(slug=f"post-{number}")
         runs = [run(post, "running") for _ in range(number)]
         ticket = Ticket(make.user("editor").pk, "none", "", "agents.view")
-        watchers = [run_updates.RunPage(ticket, one.pk, "en") for one in runs]
+        watchers = [ProgressPage(ticket, one.pk, "en") for one in runs]
         with CaptureQueriesContext(connection) as queries:
-            found = run_updates.read_run_updates(watchers, is_due=False)
-        run_updates.send_run_updates(watchers, found)
+            tell = RunHub().look(watchers, is_due=False)
+        tell()
         counts.append(len(queries))
         assert all(watcher.has_ended for watcher in watchers), "their session is not there"
     assert counts == [3, 3]

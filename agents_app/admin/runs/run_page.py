@@ -33,8 +33,7 @@ from agents_app.admin.runs.run_history import story_context
 from agents_app.admin.runs.waterfall import waterfall
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.progress.labels import activity_label
-from agents_app.progress.run_progress import run_progress, step_lines
+from agents_app.progress.labels import activity_label, run_progress, step_lines
 from agents_app.runs.field_target import find_field
 from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
 from agents_app.runs.permissions import START_PERMISSIONS
