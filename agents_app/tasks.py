@@ -7,10 +7,10 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
+from agents_app import ai_settings
 from agents_app.batches.lifecycle import take_back_batch, wake_waiting
 from agents_app.reactions import outcomes, tool_calls
 from agents_app.runs import execution, lifecycle, retention
-from agents_app.settings import provider_checks
 
 
 @shared_task(name="agents_app.tasks.run_agent")
@@ -30,7 +30,7 @@ def revert_batch(batch_id: str) -> None:
 
 @shared_task(name="agents_app.tasks.test_provider")
 def test_provider(provider: str) -> None:
-    provider_checks.check_provider(provider)
+    ai_settings.check_provider(provider)
 
 
 @shared_task(name="agents_app.tasks.prune_transcripts")

@@ -65,9 +65,9 @@ class CmsAdminSite(admin.AdminSite):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Models are not loaded yet when the site itself is imported.
-        from agents_app.admin.batches.bulk_run import bulk
+        from agents_app.admin.batches import bulk
         from agents_app.admin.run_dialog.field_run import ask_field
-        from agents_app.admin.run_dialog.global_run import ask
+        from agents_app.admin.run_dialog.start import ask
         from analytics.admin.heatmap import heatmap
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.variations import variations

@@ -1,7 +1,7 @@
 """Agents in the admin: beside fields, on posts, everywhere; runs and their progress. Importing it registers them."""
 
+from agents_app.admin import batches
 from agents_app.admin.agents import agent_admin
-from agents_app.admin.batches import batch_admin, bulk_run
 from agents_app.admin.budgets import ai_settings_admin
 from agents_app.admin.run_dialog import field_run, post_panel
 from agents_app.admin.runs import run_admin
@@ -9,8 +9,7 @@ from agents_app.admin.runs import run_admin
 __all__ = [
     "agent_admin",
     "ai_settings_admin",
-    "batch_admin",
-    "bulk_run",
+    "batches",
     "field_run",
     "post_panel",
     "run_admin",

@@ -10,17 +10,17 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agents_app.definitions.schema import MediaProviderOrNone, TextProviderOrNone
-from agents_app.models import AiSettings
-from agents_app.providers.prices import price_list
-from agents_app.settings.ai_settings import (
+from agents_app.ai_settings import (
     MEDIA_PROVIDERS,
     MODEL_MAX,
     TEXT_PROVIDERS,
     ai_settings,
+    providers,
     update_ai_settings,
 )
-from agents_app.settings.providers import providers
+from agents_app.definitions.schema import MediaProviderOrNone, TextProviderOrNone
+from agents_app.models import AiSettings
+from agents_app.providers.prices import price_list
 from proofroom.core.api.answer import Answer, TextOrNull, one_of
 from proofroom.core.api.body import Body, Whole, Words, read_body
 from proofroom.core.api.permissions import Declared

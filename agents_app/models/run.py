@@ -1,4 +1,4 @@
-"""Runs of agents, and the posts that they wrote in."""
+"""Runs of agents, their steps and messages, the batches they belong to, and the prompts that they were told."""
 
 from __future__ import annotations
 
@@ -10,10 +10,79 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from agents_app.models.prompt import DIGEST_LENGTH
 from content.models import Post
 from proofroom.core.definition_files import ID_MAX
 from proofroom.core.models import Event
+
+DIGEST_LENGTH = 12
+
+
+class PromptVersion(models.Model):
+    """An agent's instructions as they were for some of its runs, with what the system adds to every agent's.
+
+    Files change and are no rows: this is what remains of them. Never changed, and made with the first run.
+    """
+
+    digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)
+    agent_id = models.CharField(max_length=ID_MAX)
+    instructions = models.TextField()
+    rules = models.TextField()
+    tools = models.JSONField(
+        default=list, help_text="Names of the tools that its file lets it use."
+    )
+    options = models.JSONField(default=dict, help_text="What its file says of answers.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-created_at"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["agent_id", "-created_at"], name="prompt_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.digest}"
+
+
+class AgentBatch(models.Model):
+    """The runs of one bulk request. How far it is, its runs say.
+
+    Taking it back is work for a task: who asked for it, when, and what came of it by run (`reverted`: paths, or the
+    `error`). It is done when `reverted_at` is set.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    agent_id = models.CharField(max_length=ID_MAX)
+    open_ended_context = models.TextField(blank=True, default="")
+    rejected = models.JSONField(default=list, help_text="Posts that got no run: {id, error}.")
+    estimate = models.JSONField(default=dict, help_text="What it was expected to use.")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(auto_now_add=True)
+    cancelled_at = models.DateTimeField(null=True)
+    revert_asked_at = models.DateTimeField(null=True)
+    reverted_at = models.DateTimeField(null=True)
+    revert_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    revert_via = models.CharField(max_length=10, blank=True, default="")
+    reverted = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "agent batches"
+        ordering: ClassVar[list[str]] = ["-created_at"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "id"], name="batch_latest"),
+            models.Index(
+                fields=["revert_asked_at"],
+                name="batch_reverting",
+                condition=Q(revert_asked_at__isnull=False, reverted_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.pk}"
 
 
 class RunStatus(models.TextChoices):
@@ -150,3 +219,57 @@ class RunPost(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run_id} in {self.post_id}"
+
+
+class RunStep(models.Model):
+    """A step of a run: a question to the model or a call of a tool. Holds no content and no secret."""
+
+    run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="steps")
+    number = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=10, choices=[("model", "model"), ("tool", "tool")])
+    name = models.CharField(max_length=120)
+    ok = models.BooleanField()
+    milliseconds = models.PositiveIntegerField()
+    summary = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["number"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["run", "number"], name="step_number_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.kind} {self.name}"
+
+
+class RunMessage(models.Model):
+    """A message of a run, in order, without secrets and without the words of visitors.
+
+    Kept for AGENT_TRANSCRIPT_DAYS.
+    """
+
+    run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="messages")
+    number = models.PositiveSmallIntegerField()
+    role = models.CharField(
+        max_length=10,
+        choices=[
+            ("system", "system"),
+            ("user", "user"),
+            ("assistant", "assistant"),
+            ("tool", "tool"),
+        ],
+    )
+    name = models.CharField(max_length=120, blank=True, default="")
+    text = models.TextField()
+    is_cut = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["number"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["run", "number"], name="message_number_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.role}"

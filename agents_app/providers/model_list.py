@@ -10,7 +10,7 @@ from typing import Final
 
 import httpx2
 
-from agents_app.models.provider_check import CheckOutcome
+from agents_app.models.settings import CheckOutcome
 from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import ProviderChoice, ProviderError, ProviderTimeout
 from agents_app.providers.vendor import address_of

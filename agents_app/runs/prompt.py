@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, PromptVersion
-from agents_app.models.prompt import DIGEST_LENGTH
+from agents_app.models.run import DIGEST_LENGTH
 from agents_app.providers.interface import ToolSpec
 from agents_app.runs.permissions import UNTRUSTED_KEY, listed_tools
 from content.document import PostDocument

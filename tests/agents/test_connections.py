@@ -11,10 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from agents_app.admin.budgets.ai_settings_admin import connections
+from agents_app.ai_settings import ai_settings, check_provider, providers
 from agents_app.models import ProviderCheck
-from agents_app.settings.ai_settings import ai_settings
-from agents_app.settings.provider_checks import check_provider
-from agents_app.settings.providers import providers
 from proofroom.core.models import Event
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env

@@ -9,13 +9,13 @@ import httpx2
 import pytest
 from django.conf import settings
 
+from agents_app.ai_settings import providers
 from agents_app.definitions.schema import MediaProvider, Scope, TextProvider
 from agents_app.management.commands import new_agent
 from agents_app.models import AiSettings
 from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.vendor import Vendor, access_to
 from agents_app.providers.vendors import VENDORS
-from agents_app.settings.providers import providers
 from cms_project.env import Environment
 
 each_vendor = pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))

@@ -28,7 +28,7 @@ from agents_app.admin.run_dialog.form import (
     estimate_context,
     for_dialog,
 )
-from agents_app.admin.run_dialog.global_run import chosen_post, posts_to_choose
+from agents_app.admin.run_dialog.start import chosen_post, posts_to_choose
 from agents_app.definitions.agent_status import agents, find_agent, place_of
 from agents_app.definitions.files import catalogue
 from agents_app.definitions.switches import switch_agent

@@ -10,18 +10,34 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.admin.labels import format_money, format_tokens, state_badge
-from agents_app.admin.runs.filters import SCOPES
+from agents_app.ai_settings import provider_label
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
-from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction
+from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
 from agents_app.providers.vendors import VENDORS
 from agents_app.runs.outcomes import AcceptanceRate
-from agents_app.settings.providers import provider_label
 from proofroom.core.i18n import in_words
+
+SCOPES: Final[Mapping[Scope, Promise]] = {
+    Scope.DROPDOWN: gettext_lazy("In the editor"),
+    Scope.GLOBAL: gettext_lazy("Anywhere"),
+    Scope.FIELD: gettext_lazy("At fields"),
+    Scope.BULK: gettext_lazy("On many posts"),
+    Scope.PUBLISH: gettext_lazy("When published"),
+    Scope.APPROVE: gettext_lazy("When changes go live"),
+    Scope.REVIEW_SAVE: gettext_lazy("When Review is saved"),
+    Scope.REVIEW_APPROVE: gettext_lazy("When Review is approved"),
+    Scope.AI_REVIEW_SAVE: gettext_lazy("When an agent proposes"),
+    Scope.AI_REVIEW_APPROVE: gettext_lazy("When proposals go to Review"),
+    Scope.CREATE_TRANSLATION: gettext_lazy("When a translation is made"),
+    Scope.FORM_SUBMIT: gettext_lazy("When a form is sent"),
+}
+
 
 _ACCOUNTS: Final = {
     "own": gettext_lazy("Its own account"),

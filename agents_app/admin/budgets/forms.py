@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name
+from agents_app.ai_settings import MODEL_MAX, Kind, Provider
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,
     DEFAULT,
@@ -27,8 +28,6 @@ from agents_app.budgets.limits import (
 )
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
-from agents_app.settings.ai_settings import MODEL_MAX
-from agents_app.settings.providers import Kind, Provider
 from proofroom.core.errors import RuleViolation
 
 _FIRST: Final = gettext_lazy("The first that can be used")

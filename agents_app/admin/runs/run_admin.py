@@ -2,32 +2,109 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar, Final
 
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin, SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from agents_app.admin.agents.definition_labels import SCOPES
 from agents_app.admin.labels import agent_name, duration, format_money, is_demo, state_badge
-from agents_app.admin.run_dialog.post_run import start
+from agents_app.admin.run_dialog.start import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
 from agents_app.admin.runs.compare import compare
-from agents_app.admin.runs.filters import (
-    PromptFilter,
-    RunAgentFilter,
-    RunOutcomeFilter,
-    ScopeFilter,
-)
 from agents_app.admin.runs.run_history import transcript
 from agents_app.admin.runs.run_page import show, status
+from agents_app.definitions.files import all_agents
 from agents_app.models import AgentRun
+from agents_app.runs.prompt import prompt_versions
 from proofroom.core.admin.permissions import PermittedAdmin
+
+_VERSIONS: Final = 10
+
+
+class RunAgentFilter(SimpleListFilter):
+    title = gettext_lazy("agent")
+    parameter_name = "agent_id"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin[Any]
+    ) -> Iterable[tuple[str, str]]:
+        found = [(agent.id, agent.name) for agent in all_agents()]
+        asked = request.GET.get(self.parameter_name, "")
+        # Runs outlive the files of their agents.
+        if asked and asked not in {id_ for id_, _name in found}:
+            found.append((asked[:80], agent_name(asked[:80])))
+        return found
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
+        return queryset.filter(agent_id=self.value()) if self.value() else queryset
+
+
+class PromptFilter(SimpleListFilter):
+    """Shown where the list is of one agent: versions of many would say nothing."""
+
+    title = gettext_lazy("prompt version")
+    parameter_name = "prompt"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin[Any]
+    ) -> Iterable[tuple[str, str]]:
+        agent_id = request.GET.get(RunAgentFilter.parameter_name, "")
+        rows = prompt_versions(agent_id).values_list("digest", "created_at")[:_VERSIONS]
+        return [
+            (digest, f"{digest} ({date_format(localtime(at), 'SHORT_DATE_FORMAT')})")
+            for digest, at in rows
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
+        return queryset.filter(prompt_version=self.value()) if self.value() else queryset
+
+
+class ScopeFilter(SimpleListFilter):
+    title = gettext_lazy("where it runs")
+    parameter_name = "scope"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin[Any]
+    ) -> Iterable[tuple[str, str]]:
+        return [(scope.value, str(label)) for scope, label in SCOPES.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
+        return queryset.filter(scope=self.value()) if self.value() else queryset
+
+
+class RunOutcomeFilter(SimpleListFilter):
+    title = gettext_lazy("what came of it")
+    parameter_name = "outcome"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin[Any]
+    ) -> Iterable[tuple[str, str]]:
+        return [
+            ("proposed", str(gettext_lazy("Proposed changes"))),
+            ("nothing", str(gettext_lazy("Proposed nothing"))),
+            ("taken-back", str(gettext_lazy("Taken back"))),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
+        if self.value() == "proposed":
+            return queryset.exclude(staged=[])
+        if self.value() == "nothing":
+            return queryset.filter(status="succeeded", staged=[])
+        if self.value() == "taken-back":
+            return queryset.filter(reverted_at__isnull=False)
+        return queryset
+
 
 _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -30,10 +30,16 @@ from agents_app.admin.run_dialog.retry import proposal_effects
 from agents_app.admin.runs.compare import others_context
 from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.admin.runs.run_history import story_context
-from agents_app.admin.runs.waterfall import waterfall
 from agents_app.definitions.schema import Scope
-from agents_app.models import AgentRun, RunStatus
-from agents_app.progress.labels import activity_label, run_progress, step_lines
+from agents_app.models import AgentRun, RunStatus, RunStep
+from agents_app.progress.labels import (
+    activity_label,
+    format_duration,
+    run_progress,
+    step_kind,
+    step_label,
+    step_lines,
+)
 from agents_app.runs.field_target import find_field
 from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
 from agents_app.runs.permissions import START_PERMISSIONS
@@ -273,3 +279,70 @@ def rehearsed_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     changes = diff(before, after)
     groups = cards_between(before, after, changes, references_of(changes, before, after))
     return {"rehearsed": groups, "rehearsed_count": len(changes)}
+
+
+_NARROWEST: Final = 0.4
+"""Percent, so that a quick step can still be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One step. `x` and `width` are parts of the whole time, in percent, as the chart has them."""
+
+    number: int
+    name: str
+    kind: str
+    kind_label: str
+    is_ok: bool
+    began: str
+    took: str
+    x: str
+    width: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """All steps, and the whole time from the begin of the run to its end. `waited` is what no step accounts for."""
+
+    lanes: Sequence[Lane]
+    whole: str
+    model: str
+    tools: str
+
+
+def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
+    """The chart of a run; None where there is nothing to draw."""
+    if not steps:
+        return None
+    spans = [
+        (step.created_at - timedelta(milliseconds=step.milliseconds), step.created_at)
+        for step in steps
+    ]
+    first = min([begin for begin, _end in spans] + ([run.started_at] if run.started_at else []))
+    last = max([end for _begin, end in spans] + ([run.finished_at] if run.finished_at else []))
+    whole = max((last - first).total_seconds(), 0.001)
+    lanes: list[Lane] = []
+    for step, (begin, _end) in zip(steps, spans, strict=True):
+        after = (begin - first).total_seconds()
+        share = max(step.milliseconds / 1000 / whole * 100, _NARROWEST)
+        x = min(max(after / whole * 100, 0.0), 100 - _NARROWEST)
+        lanes.append(
+            Lane(
+                number=step.number,
+                name=step_label(step),
+                kind=step.kind,
+                kind_label=step_kind(step),
+                is_ok=step.ok,
+                began=format_duration(max(int(after * 1000), 0)),
+                took=format_duration(step.milliseconds),
+                x=f"{x:.2f}%",
+                width=f"{min(share, 100 - x):.2f}%",
+                summary=step.summary,
+            )
+        )
+    spent: dict[str, str] = {}
+    for kind in ("model", "tool"):
+        own = [step.milliseconds for step in steps if step.kind == kind]
+        spent[kind] = format_duration(sum(own)) if own else ""
+    return Waterfall(lanes, format_duration(int(whole * 1000)), spent["model"], spent["tool"])

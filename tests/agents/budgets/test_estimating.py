@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from agents_app.ai_settings import update_ai_settings
 from agents_app.batches.creation import estimate_bulk
 from agents_app.budgets.estimates import SHARE_OF_MOST, Estimate, RemainingBudget, estimate
 from agents_app.budgets.limits import Limit, renewal_of, today
@@ -18,7 +19,6 @@ from agents_app.models import AgentRun, Budget, Reservation, RunStatus, RunStep,
 from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.prices import cost_of
 from agents_app.runs.execution import MAX_RETRIES
-from agents_app.settings.ai_settings import update_ai_settings
 from proofroom.core.errors import NotAllowed, NotFound
 from tests import make
 from tests.agents.environment import set_env, write_agent

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app.admin.budgets.charts import bars, columns
+from agents_app.admin.budgets.ai_settings_admin import bars, columns
 from agents_app.budgets import usage
 from agents_app.budgets.limits import begin_of, today
 from agents_app.budgets.reservations import reserve, settle

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from agents_app.ai_settings import update_ai_settings
 from agents_app.budgets.limits import set_budget, today
 from agents_app.models import AiSettings, Budget, BudgetNotice, Reservation, Spending
-from agents_app.settings.ai_settings import update_ai_settings
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from tests import make

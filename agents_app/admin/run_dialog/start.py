@@ -1,4 +1,4 @@
-"""The button on every page of the admin that starts an agent without a post."""
+"""The pages, and dialogs over the editor, that start an agent: on one post, or from anywhere without one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,49 @@ from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
-from proofroom.editorial.posts.post_pages import page
+from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
+
+
+@answers_refusals
+def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET shows the agents, `?agent=` with one of them chosen; POST begins a run."""
+    require(request, "agents.dropdown")
+    post, layers = read(post_id)
+    refused = None
+    if begins(request):
+        answer = begin(
+            lambda: create_run(
+                agent_id=asked_agent(request),
+                scope=Scope.DROPDOWN,
+                actor=actor_of(request),
+                post_id=post.pk,
+                open_ended_context=asked_words(request),
+            )
+        )
+        if isinstance(answer, HttpResponse):
+            return answer
+        refused = answer
+    agents = only_enabled(agents_for(Scope.DROPDOWN))
+    context = {
+        **choice_context(request, agents, refused),
+        **estimate_context(chosen_of(request, agents), [post], asked_words(request) or ""),
+        "action": reverse("admin:agents_app_run_start", args=[post.pk]),
+        "back": post_url("change", post),
+        "waiting": len(layers.ai_review.changes),
+        "hides_ask": True,
+    }
+    shown = post_page(
+        request,
+        "admin/agents/start.html",
+        post,
+        layers,
+        context,
+        title=_("Run an agent"),
+        tab="",
+        status=refused.status if refused else 200,
+    )
+    return for_dialog(request, shown, "admin/agents/dialog/start.html")
+
 
 _POSTS: Final = 100
 _EARLIER: Final = 5

@@ -1,1 +1,0 @@
-"""One agent asked about many posts, and how far that is."""

@@ -1,0 +1,254 @@
+"""AI settings that hold for all agents: the defaults, the providers that can be used here, and tests of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, Literal, get_args
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agents_app.definitions.schema import MediaProvider, TextProvider
+from agents_app.models import AiSettings, ProviderCheck
+from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice
+from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS, default_provider
+from agents_app.providers.vendors import VENDORS
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.validation.input_validation import refuse_unstorable
+
+TEXT_PROVIDERS: Final[tuple[str, ...]] = get_args(TextProvider)
+MEDIA_PROVIDERS: Final[tuple[str, ...]] = get_args(MediaProvider)
+MODEL_MAX: Final = AiSettings._meta.get_field("text_model").max_length or 0
+
+
+def ai_settings() -> AiSettings:
+    """The settings as they stand; those of a fresh site where nobody set any."""
+    return AiSettings.objects.filter(pk=1).first() or AiSettings()
+
+
+@transaction.atomic
+def update_ai_settings(
+    *,
+    actor: Actor,
+    expected_version: int | None = None,
+    text_provider: str | None = None,
+    text_model: str | None = None,
+    media_provider: str | None = None,
+    media_model: str | None = None,
+) -> AiSettings:
+    """Change what is given; None leaves a value, an empty text takes it away.
+
+    Another provider without a model takes its own usual one. Raises `NotAllowed`, `Conflict` (`stale_version`), or
+    `RuleViolation` by the field's name on the wire.
+    """
+    actor.require_person("change AI settings")
+    actor.require("agents.edit")
+    AiSettings.objects.bulk_create([AiSettings()], ignore_conflicts=True)
+    row = AiSettings.objects.select_for_update().get(pk=1)
+    if expected_version is not None and expected_version != row.version:
+        raise Conflict(
+            _("The AI settings changed since you read them."),
+            code="stale_version",
+            current=row.version,
+        )
+    before = settings_payload(row)
+    row.text_provider, row.text_model = check_provider_and_model(
+        "text", (row.text_provider, row.text_model), text_provider, text_model
+    )
+    row.media_provider, row.media_model = check_provider_and_model(
+        "media", (row.media_provider, row.media_model), media_provider, media_model
+    )
+    if settings_payload(row) == before:
+        return row
+    row.version += 1
+    row.updated_by_id = actor.user.pk
+    row.save()
+    payload: JsonObject = {**settings_payload(row), "version": row.version}
+    outbox.record("ai.settings.changed", actor=actor, payload=payload)
+    return row
+
+
+def check_provider_and_model(
+    kind: str, present: tuple[str, str], provider: str | None, model: str | None
+) -> tuple[str, str]:
+    """The provider and the model from now on."""
+    known = TEXT_PROVIDERS if kind == "text" else MEDIA_PROVIDERS
+    name = present[0] if provider is None else provider
+    if name and name not in known:
+        shown = name[:40].encode("utf-8", "replace").decode()
+        raise invalid(
+            f"{kind}Provider",
+            _("There is no %(kind)s provider %(shown)r; known: %(known)s.")
+            % {"kind": kind, "shown": shown, "known": ", ".join(known)},
+        )
+    if model is None:
+        return name, present[1] if name == present[0] else ""
+    field = f"{kind}Model"
+    refuse_unstorable(model, field)
+    model = model.strip()
+    if len(model) > MODEL_MAX or not model.isprintable():
+        raise invalid(
+            field,
+            _("%(field)s is one line of at most %(model_max)s characters.")
+            % {"field": field, "model_max": MODEL_MAX},
+        )
+    if model and not name:
+        raise invalid(field, _("A model needs its provider: choose that, too."))
+    return name, model
+
+
+def settings_payload(row: AiSettings) -> JsonObject:
+    return {
+        "textProvider": row.text_provider,
+        "textModel": row.text_model,
+        "mediaProvider": row.media_provider,
+        "mediaModel": row.media_model,
+    }
+
+
+Kind = Literal["text", "media"]
+
+
+def provider_label(provider: str) -> str:
+    """Return the name of a provider in the language that is active; of one that is no more its id."""
+    if provider == DEMO_PROVIDER:
+        return _("Demo (no AI)")
+    vendor = VENDORS.get(provider)
+    return str(vendor.label or vendor.name) if vendor else provider
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider of text or media. `source` names the variable that makes it usable, or would."""
+
+    id: str
+    kind: Kind
+    is_configured: bool
+    is_default: bool
+    default_model: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        return provider_label(self.id)
+
+
+def providers(row: AiSettings) -> list[Provider]:
+    """All of them, text before media; `is_default` is the one that answers where an agent names none."""
+    texts = [_provider("text", id_, model) for id_, model in DEFAULT_MODELS.items()]
+    media = [_provider("media", id_, model) for id_, model in DEFAULT_MEDIA_MODELS.items()]
+    first_media = next((item.id for item in media if item.is_configured), DEMO_PROVIDER)
+    texts.append(Provider(DEMO_PROVIDER, "text", True, False, DEMO_PROVIDER, ""))
+    media.append(Provider(DEMO_PROVIDER, "media", True, False, DEMO_PROVIDER, ""))
+    default_text = row.text_provider or default_provider() or DEMO_PROVIDER
+    default_media = row.media_provider or first_media
+    return [
+        *(replace(item, is_default=item.id == default_text) for item in texts),
+        *(replace(item, is_default=item.id == default_media) for item in media),
+    ]
+
+
+def _provider(kind: Kind, id_: str, model: str) -> Provider:
+    env, vendor = settings.CMS_ENV, VENDORS[id_]
+    by_address = env.base_url(id_) and not env.api_key(id_)
+    source = vendor.address_variable if by_address else vendor.main_variable
+    return Provider(id_, kind, env.has_provider(id_), False, model, source)
+
+
+CHECK_PAUSE: Final = timedelta(seconds=10)
+CHECK_TIMEOUT: Final = timedelta(seconds=30)
+"""What no worker answered by then, none will: it died, or none is there."""
+
+
+@transaction.atomic
+def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
+    """Have a worker ask the provider for its models, which costs nothing.
+
+    Raises `NotFound`, `RuleViolation` for one that has no key and no address, `Conflict` (`too_soon`).
+    """
+    actor.require_person("test the connection to a provider")
+    actor.require("agents.edit")
+    found = next(
+        (item for item in providers(ai_settings()) if item.id == provider and item.source), None
+    )
+    if found is None:
+        raise NotFound(
+            _("There is no provider %(name)r to test.") % {"name": provider[:40]},
+            code="unknown_provider",
+        )
+    if not found.is_configured:
+        raise invalid(
+            "provider",
+            _("%(name)s cannot be tested yet: set %(variable)s first.")
+            % {"name": found.name, "variable": found.source},
+        )
+    ProviderCheck.objects.bulk_create([ProviderCheck(provider=provider)], ignore_conflicts=True)
+    row = ProviderCheck.objects.select_for_update(of=("self",)).get(pk=provider)
+    now = timezone.now()
+    if row.asked_at is not None and row.asked_at > now - CHECK_PAUSE:
+        raise Conflict(
+            _("%(name)s was tested just now. Wait a few seconds, and test it again.")
+            % {"name": found.name},
+            code="too_soon",
+        )
+    row.asked_at, row.asked_by_id = now, actor.user.pk
+    row.checked_at, row.outcome, row.status, row.lacks = None, "", None, []
+    row.save()
+    outbox.record("ai.provider.tested", actor=actor, payload={"name": provider})
+    send_after_commit(
+        lambda: queue_task("agents_app.tasks.test_provider", provider), f"test of {provider}"
+    )
+    return row
+
+
+def check_provider(provider: str) -> None:
+    """Ask it, if somebody waits for that. Safe to call any number of times."""
+    from agents_app.providers.model_list import list_models
+
+    row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
+    if row is None or provider not in VENDORS:
+        return
+    env = settings.CMS_ENV
+    choice = ProviderChoice(provider, "", env.api_key(provider), env.base_url(provider))
+    found = list_models(choice)
+    wanted = models_in_use(provider, ai_settings()) if found.is_whole else []
+    # Lists name models with their dates or tags: `claude-x-20300101`, `llama3.2:latest`.
+    lacks = [
+        name
+        for name in wanted
+        if not any(one == name or one.startswith((f"{name}-", f"{name}:")) for one in found.models)
+    ]
+    # Not where somebody asked again meanwhile: that has its own answer.
+    ProviderCheck.objects.filter(pk=provider, asked_at=row.asked_at).update(
+        checked_at=timezone.now(),
+        outcome=found.outcome,
+        status=found.status,
+        models_listed=len(found.models),
+        lacks=lacks,
+    )
+
+
+def is_lost(row: ProviderCheck) -> bool:
+    """Return whether no answer will come any more."""
+    is_late = row.asked_at is not None and row.asked_at < timezone.now() - CHECK_TIMEOUT
+    return row.checked_at is None and is_late
+
+
+def models_in_use(provider: str, row: AiSettings) -> list[str]:
+    """The models that would answer from this provider where an agent names none."""
+    pairs = (
+        (row.text_provider, row.text_model, DEFAULT_MODELS),
+        (row.media_provider, row.media_model, DEFAULT_MEDIA_MODELS),
+    )
+    names = (
+        (chosen if chosen and by == provider else usual.get(provider))
+        for by, chosen, usual in pairs
+    )
+    return list(dict.fromkeys(name for name in names if name))

@@ -1,1 +1,0 @@
-"""Settings that hold for all agents."""
