@@ -17,8 +17,8 @@ from agents_app.models import AgentRun, RunPost
 from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run
 from content.layers import Before, LayerView, revert_run, take_back_run
-from content.layers.state import before_layer_staged
 from content.layers.revert import Reverted
+from content.layers.state import before_layer_staged
 from content.models import Layer, Post
 from content.posts.trash import discard_proposed
 from proofroom.core.actor import Actor, Visitor
