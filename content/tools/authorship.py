@@ -43,7 +43,14 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
     user = agent_user(agent_id)
     if user is not None:
         return replace(actor, user=user, agent_id=agent_id)
-    return _as(actor, _system_user(agent_id))
+    user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
+    if user is None:
+        raise NotAllowed(
+            f"No account belongs to an agent {agent_id!r}, and no active system AI user stands in for it. "
+            "Leave agentId out to stage as this connection's own account.",
+            code="no_account",
+        )
+    return _as(actor, user)
 
 
 def present_author(writer: Actor, agent_id: str | None) -> JsonObject:
@@ -62,14 +69,3 @@ def _as(actor: Actor, user: object) -> Actor:
         return actor
     is_agents = user.role == Role.AI_AGENT and bool(user.agent_id)
     return replace(actor, user=user, agent_id=user.agent_id if is_agents else actor.agent_id)
-
-
-def _system_user(agent_id: str) -> User:
-    user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
-    if user is None:
-        raise NotAllowed(
-            f"No account belongs to an agent {agent_id!r}, and no active system AI user stands in for it. "
-            "Leave agentId out to stage as this connection's own account.",
-            code="no_account",
-        )
-    return user

@@ -15,16 +15,14 @@ from content.posts import document_edits
 from content.posts.create import propose_post
 from content.rules import check_changes
 from content.rules.modules import rekey_for_module
-from content.tools.arguments import Ids, Markdown, Props, with_finder
+from content.tools.arguments import Ids, Markdown, Props, hint, with_finder
 from content.tools.authorship import resolve_author
-from content.tools.name_suggestions import hint
-from content.tools.results import CreatedPost
 from content.tools.rich_text import stored_props
-from content.tools.stage_changes import staged_answer
+from content.tools.stage_changes import StagedResult, staged_answer
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import Arguments, tool
+from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.validation.errors import error_path
 
 NO_PROSE = (
@@ -59,6 +57,26 @@ class CreatePost(Arguments):
     )
     taxonomy_term_ids: Ids | None = None
     agent_id: str | None = Field(None, max_length=80)
+
+
+class SeededModule(Result):
+    post_module_id: str
+    type: str
+    order_index: int
+    locked: bool
+
+
+class AppliedEdit(Result):
+    ok: bool
+    post_module_id: str | None = None
+    error: str | None = None
+
+
+class CreatedPost(StagedResult):
+    locale: str
+    slug: str
+    seeded_modules: list[SeededModule]
+    applied_module_edits: list[AppliedEdit]
 
 
 @tool(
@@ -97,12 +115,15 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     ):
         if value is not None:
             fields[name] = value
+    module_group = arguments.module_group_name
+    if module_group is None and arguments.module_group_id is not None:
+        module_group = find_group(arguments.module_group_id).name
     proposed = propose_post(
         actor=writer,
         type=arguments.type,
         fields=fields,
         locale=arguments.locale,
-        module_group=_group(arguments),
+        module_group=module_group,
         edit=edit,
     )
     document = proposed.staged.document
@@ -121,14 +142,6 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
         ],
         "appliedModuleEdits": results,
     }
-
-
-def _group(arguments: CreatePost) -> str | None:
-    if arguments.module_group_name is not None:
-        return arguments.module_group_name
-    if arguments.module_group_id is not None:
-        return find_group(arguments.module_group_id).name
-    return None
 
 
 def _target(document: PostDocument, item: dict[str, Any]) -> str | None:

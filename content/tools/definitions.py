@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from pydantic import Field
 
 from content.module_layouts.queries import ModuleGroupInfo, all_groups
 from content.paths.post_paths import patterns_of
 from content.posts.queries import posts_with_module
-from content.tools.definition_results import (
-    AllowedModules,
-    InspectedModule,
-    ModulePage,
-    ModuleSchema,
-    TypeConfig,
-    TypePage,
-)
-from content.tools.name_suggestions import require_module_type
+from content.tools.arguments import require_module_type
 from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.tools import Arguments, tool
-from proofroom.core.tools.pagination import Paged, page
+from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page
 from proofroom.definitions import (
     Module,
     PostType,
@@ -55,6 +47,87 @@ class OfType(Arguments):
 
 class OfModule(Arguments):
     module_slug: str = Field(max_length=80)
+
+
+class ListedType(Result):
+    slug: str
+    name: str
+    hierarchical: bool
+    localized: bool
+    module_groups: list[str]
+    description: str | None = None
+    url_pattern: str | None = None
+    default_module_group: str | None = None
+
+
+class TypePage(ToolPage):
+    items: list[ListedType]
+
+
+class UsedTaxonomy(Result):
+    slug: str
+    max_selections: int | None = None
+
+
+class NamedGroup(Result):
+    id: str
+    name: str
+    description: str
+
+
+class TypeConfig(Result):
+    slug: str
+    name: str
+    hierarchical: bool
+    localized: bool
+    custom_fields: dict[str, Any]
+    taxonomies: list[UsedTaxonomy]
+    seo_defaults: dict[str, Any]
+    url_patterns: list[str]
+    allowed_modules: list[str]
+    module_groups: list[NamedGroup]
+    default_module_group: str | None = None
+
+
+class ListedModule(Result):
+    type: str
+    name: str
+    description: str
+    allowed_scopes: list[str]
+    ai_guidance: dict[str, Any]
+    icon: str | None = None
+    allowed_post_types: list[str] | None = None
+
+
+class ModulePage(ToolPage):
+    items: list[ListedModule]
+
+
+class ExcludedModule(Result):
+    type: str
+    why: str
+
+
+class AllowedModules(ModulePage):
+    excluded: list[ExcludedModule]
+
+
+class ModuleSchema(Result):
+    type: str
+    props_schema: dict[str, Any]
+    default_props: dict[str, Any]
+    ai_guidance: dict[str, Any]
+    allowed_scopes: list[str]
+    allowed_post_types: list[str]
+
+
+class InspectedModule(ModuleSchema):
+    """`usageCount` are posts that show one, drafts aside."""
+
+    field_types: dict[str, str]
+    template: str
+    defined_in: str
+    usage_count: int
 
 
 @tool(
@@ -108,7 +181,11 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     return {
         **_post_type(found, groups),
         "customFields": found.custom_fields_schema(),
-        "taxonomies": [_use(use.slug, use.max_selections) for use in found.taxonomies],
+        "taxonomies": [
+            {"slug": use.slug}
+            | ({} if use.max_selections is None else {"maxSelections": use.max_selections})
+            for use in found.taxonomies
+        ],
         "seoDefaults": {name: value for name, value in defaults.items() if value is not None},
         "urlPatterns": [*patterns_of(found.name)],
         "allowedModules": [module.name for module in allowed_modules(found.name)],
@@ -118,10 +195,6 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
         ],
         **_default_group(found),
     }
-
-
-def _use(slug: str, most: int | None) -> JsonObject:
-    return {"slug": slug} if most is None else {"slug": slug, "maxSelections": most}
 
 
 @tool(

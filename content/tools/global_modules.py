@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from content.global_modules.queries import affected_posts, find_global, globals_list
 from content.models import ModuleInstance
 from content.posts.post_repository import format_time
-from content.tools.definition_results import GlobalPage, OneGlobal
-from content.tools.name_suggestions import hint, require_module_type
+from content.tools.arguments import hint, require_module_type
 from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import Arguments, tool
-from proofroom.core.tools.pagination import Paged, page_after
+from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page_after
 from proofroom.definitions import modules
 
 _NAMED = 50
@@ -28,6 +29,25 @@ class Globals(Paged):
 
 class OneOfGlobals(Arguments):
     global_slug: str = Field(max_length=100)
+
+
+class ListedGlobal(Result):
+    global_slug: str
+    type: str
+    label: str
+    usage_count: int
+    updated_at: str
+    id: str | None = None
+    version: int | None = None
+    props: dict[str, Any] | None = None
+
+
+class GlobalPage(ToolPage):
+    items: list[ListedGlobal]
+
+
+class OneGlobal(ListedGlobal):
+    module_schema: dict[str, Any] | None = Field(None, alias="schema")
 
 
 @tool(

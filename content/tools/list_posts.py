@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from django.conf import settings
 from django.db.models import QuerySet
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from content import presenters, search
 from content.models import Layer, Post
@@ -14,16 +14,18 @@ from content.post_fields import LISTED_FIELDS
 from content.posts import queries
 from content.posts.post_repository import format_time
 from content.posts.queries import proposed_titles
-from content.tools.name_suggestions import hint
-from content.tools.results import PostPage
+from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import tool
-from proofroom.core.tools.pagination import Paged, page_after, page_of_ranked
+from proofroom.core.tools import Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page_after, page_of_ranked
 from proofroom.definitions import post_types
 
 Row = dict[str, Any]
+_MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
+_MAYBE: Final = ("parentId", "featuredMediaId")
+_MOMENTS: Final = ("createdAt", "publishedAt")
 
 
 class ListPosts(Paged):
@@ -34,6 +36,38 @@ class ListPosts(Paged):
     taxonomy_term: str | None = Field(None, max_length=200)
     has_review: bool | None = None
     has_ai_review: bool | None = None
+
+
+def _describe_listed(schema: dict[str, Any]) -> None:
+    schema["properties"] |= {field.name: {"type": "string"} for field in LISTED_FIELDS}
+
+
+class ListedPost(Result):
+    """A post in a list, with the declared fields that lists answer."""
+
+    model_config = ConfigDict(json_schema_extra=_describe_listed)
+
+    id: str
+    type: str
+    locale: str
+    slug: str
+    title: str
+    status: str
+    url: str
+    updated_at: str
+    layers: list[str]
+    proposed_title: str | None = None
+    version: int | None = None
+    parent_id: str | None = None
+    order_index: int | None = None
+    featured_media_id: str | None = None
+    created_at: str | None = None
+    published_at: str | None = None
+    staged: dict[str, Any] | None = None
+
+
+class PostPage(ToolPage):
+    items: list[ListedPost]
 
 
 @tool(
@@ -104,25 +138,19 @@ def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) 
     }
     if proposed is not None:
         answer["proposedTitle"] = proposed
-    return answer | _rest(wire, layers) if full else answer
-
-
-_MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
-_MAYBE: Final = ("parentId", "featuredMediaId")
-_MOMENTS: Final = ("createdAt", "publishedAt")
-
-
-def _rest(wire: presenters.Wire, layers: dict[str, Row]) -> JsonObject:
-    """Return what else a list shows over REST."""
-    rest: JsonObject = {name: wire[name] for name in _MORE}
-    rest |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
-    rest |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}
-    if layers:
-        rest["staged"] = {layer: _state(layers[layer]) for layer in sorted(layers)}
-    return rest
-
-
-def _state(row: Row) -> JsonObject:
-    state: JsonObject = {"version": row["version"], "updatedAt": format_time(row["updated_at"])}
-    by = row["updated_by__username"]
-    return state if by is None else {**state, "by": by}
+    if not full:
+        return answer
+    # What else a list shows over REST.
+    answer |= {name: wire[name] for name in _MORE}
+    answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
+    answer |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}
+    staged: JsonObject = {}
+    for layer in sorted(layers):
+        draft = layers[layer]
+        by = draft["updated_by__username"]
+        staged[layer] = {
+            "version": draft["version"],
+            "updatedAt": format_time(draft["updated_at"]),
+            **({} if by is None else {"by": by}),
+        }
+    return answer | {"staged": staged} if staged else answer

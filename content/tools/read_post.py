@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, cast
+from collections.abc import Mapping
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from content import presenters
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView, open_layers
 from content.layers.rejected_changes import (
-    EarlierRejection,
     EarlierRejections,
     earlier_rejections,
 )
@@ -20,11 +19,10 @@ from content.posts import queries
 from content.posts.export import export_post
 from content.posts.post_repository import format_time
 from content.tools.arguments import Format, OnPost
-from content.tools.reading_results import CanonicalPost, Manifest, PostContextResult
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
-from proofroom.core.json import JsonObject
-from proofroom.core.tools import tool
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import Result, tool
 from proofroom.definitions import allowed_modules, post_types
 
 
@@ -34,6 +32,70 @@ class PostContext(OnPost):
 
 class PostManifest(OnPost):
     layer: Literal["source", "review", "ai-review"] = "ai-review"
+
+
+class NamedTranslation(Result):
+    id: str
+    locale: str
+
+
+class ContextModule(Result):
+    """`props` is null for a module that is not live."""
+
+    post_module_id: str
+    type: str
+    props: Any
+    order_index: int | None = None
+    removed: bool | None = None
+    locked: bool | None = None
+    scope: str | None = None
+    global_slug: str | None = None
+
+
+class RejectedBefore(Result):
+    at: str
+    by: str
+    note: str
+    same: bool | None = None
+
+
+class StagedChange(Result):
+    path: str
+    kind: str
+    by: str | None = None
+    conflict: bool | None = None
+    rejected_before: list[RejectedBefore] | None = None
+
+
+class StagedChanges(Result):
+    version: int
+    changes: list[StagedChange]
+
+
+class PostContextResult(Result):
+    post: dict[str, Any]
+    modules: list[ContextModule]
+    taxonomy_term_ids: list[str]
+    translations: list[NamedTranslation]
+    allowed_modules: list[str]
+    review: StagedChanges
+    ai_review: StagedChanges
+
+
+class Document(Result):
+    schema_version: int
+    post: dict[str, Any]
+    taxonomy_term_ids: list[str]
+    modules: list[dict[str, Any]]
+
+
+class Manifest(Document):
+    post_id: str
+    layer: Literal["source", "review", "ai-review"]
+
+
+class CanonicalPost(Document):
+    translations: list[NamedTranslation]
 
 
 def require_post(post_id: UUID | str) -> Post:
@@ -76,7 +138,9 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     documents = (layers.ai_review.document, layers.review.document, layers.live)
     found = {module.id: module for document in documents for module in reversed(document.modules)}
     order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
-    shared = _shared(found.values())
+    ids = {module.instance_id for module in found.values() if module.scope == "global"}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props") if ids else ()
+    shared: dict[str, JsonObject] = {str(pk): props for pk, props in rows}
     return {
         "post": wire,
         "modules": [
@@ -92,14 +156,6 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
         "review": _staged(post, layers.review, earlier, full),
         "aiReview": _staged(post, layers.ai_review, earlier, full),
     }
-
-
-def _shared(modules: Iterable[ModuleDocument]) -> dict[str, JsonObject]:
-    ids = {module.instance_id for module in modules if module.scope == "global"}
-    if not ids:
-        return {}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    return {str(pk): props for pk, props in rows}
 
 
 def _module(
@@ -153,17 +209,20 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
             item["by"] = mark.agent_id or mark.user
         if change.path in view.drifted or (mark is not None and mark.conflict):
             item["conflict"] = True
-        rejected = [_rejection(one) for one in earlier.of(post.pk, change)]
+        # What people rejected on the path before, and why.
+        rejected: list[Json] = [
+            {
+                "at": format_time(one.at),
+                "by": one.by,
+                "note": one.note,
+                **({"same": True} if one.is_same else {}),
+            }
+            for one in earlier.of(post.pk, change)
+        ]
         if rejected:
             item["rejectedBefore"] = rejected
         items.append(item)
     return {"version": view.version, "changes": items}
-
-
-def _rejection(one: EarlierRejection) -> JsonObject:
-    """Return what a person rejected on the path before, and why."""
-    wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
-    return {**wire, "same": True} if one.is_same else wire
 
 
 @tool(

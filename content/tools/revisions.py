@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, Literal, cast
 from uuid import UUID
+
+from pydantic import Field
 
 from content import presenters
 from content.models import Revision
 from content.posts.post_repository import format_time
 from content.posts.revision_queries import (
-    RevisionDifference,
     differences,
     find_revision,
     revisions_of,
 )
 from content.tools.arguments import Format, OnPost, PostId
 from content.tools.read_post import require_post
-from content.tools.reading_results import RevisionPage, WholeRevision
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.core.json import JsonObject
-from proofroom.core.tools import tool
-from proofroom.core.tools.pagination import Paged, page_after
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page_after
 
 
 class Revisions(Paged):
@@ -33,6 +33,45 @@ class OneRevision(OnPost):
     revision_id: UUID
     compare_to: UUID | None = None
     format: Format = "concise"
+
+
+class ListedRevision(Result):
+    id: str
+    layer: Literal["source"]
+    reason: str
+    by: str
+    created_at: str
+    changed_paths: list[str]
+    agent_id: str | None = None
+    version: int | None = None
+    note: str | None = None
+    run_id: str | None = None
+
+
+class RevisionPage(ToolPage):
+    items: list[ListedRevision]
+
+
+class ShownChange(Result):
+    path: str
+    kind: str
+    label: str
+    before: Any = None
+    after: Any = None
+
+
+class ComparedRevisions(Result):
+    from_: str = Field(alias="from")
+    to: str
+
+
+class WholeRevision(ListedRevision):
+    """`changes` lead from the older of the `compared` revisions to the newer."""
+
+    post_id: str
+    document: dict[str, Any]
+    compared: ComparedRevisions | None = None
+    changes: list[ShownChange] | None = None
 
 
 @tool(
@@ -77,7 +116,15 @@ def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
     if other is not None:
         older, newer = sorted((row, other), key=lambda revision: revision.version)
         answer["compared"] = {"from": str(older.pk), "to": str(newer.pk)}
-        answer["changes"] = [_difference(item, full) for item in differences(older, newer)]
+        changes: list[Json] = []
+        for item in differences(older, newer):
+            wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
+            for name, value in (("before", item.before), ("after", item.after)):
+                shown = present_value(presenters.value_as_json(value), full)
+                if shown is not None:
+                    wire[name] = shown
+            changes.append(wire)
+        answer["changes"] = changes
     return answer
 
 
@@ -96,13 +143,4 @@ def _revision(row: Revision, full: bool) -> JsonObject:
         wire["version"] = row.version
         further = {"note": row.note, "runId": row.run_id}
         wire |= {name: value for name, value in further.items() if value}
-    return wire
-
-
-def _difference(item: RevisionDifference, full: bool) -> JsonObject:
-    wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
-    for name, value in (("before", item.before), ("after", item.after)):
-        shown = present_value(presenters.value_as_json(value), full)
-        if shown is not None:
-            wire[name] = shown
     return wire

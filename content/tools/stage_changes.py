@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from content import layers, presenters
 from content.document import ModuleDocument, PostDocument
 from content.layers import stage
 from content.layers.stage import Edit, Staged
@@ -15,16 +16,23 @@ from content.models import Draft, Layer, PostModule
 from content.posts import document_edits
 from content.posts.queries import shared_module
 from content.rules.modules import rekey_for_module
-from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging, with_finder
+from content.tools.arguments import (
+    Ids,
+    Markdown,
+    ModuleId,
+    Props,
+    Staging,
+    require_module_type,
+    require_stageable,
+    with_finder,
+)
 from content.tools.authorship import present_author, resolve_author
-from content.tools.name_suggestions import require_module_type, require_stageable
 from content.tools.read_post import require_post
-from content.tools.results import StagedModuleResult, StagedResult
 from content.tools.rich_text import stored_props
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
-from proofroom.core.json import JsonObject
-from proofroom.core.tools import Arguments, tool
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import Arguments, Result, tool
 
 
 class SavePost(Staging):
@@ -58,6 +66,39 @@ class UpdateModule(OnModule):
 
 class SetTerms(Staging):
     taxonomy_term_ids: Ids
+
+
+class Authored(Result):
+    """`author` is who the staged values are recorded for, where it is another than the one the call named."""
+
+    author: str | None = None
+    note: str | None = None
+
+
+class StagedResult(Authored):
+    """`staged` are the paths that this call changed; `version` is that of the draft."""
+
+    post_id: str
+    layer: Literal["ai-review"]
+    version: int
+    staged: list[str]
+
+
+class StagedModuleResult(StagedResult):
+    post_module_id: str
+
+
+class HeldBack(Result):
+    path: str
+    review: Any
+    ai_review: Any
+
+
+class SubmittedResult(Authored):
+    post_id: str
+    layer: Literal["review"]
+    submitted: list[str]
+    conflicts: list[HeldBack]
 
 
 def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonObject:
@@ -236,3 +277,31 @@ def post_of_module(module_id: str) -> UUID:
     raise NotFound(
         f"No module has the postModuleId {module_id}. Call get_post_context to see a post's modules."
     )
+
+
+class Submit(Staging):
+    note: str = Field("", max_length=2000)
+
+
+@tool(
+    title="Submit to Review",
+    kind="stage",
+    permission="posts.ai-review.approve",
+    arguments=Submit,
+    group="posts",
+    result=SubmittedResult,
+)
+def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
+    """Hand what is staged in AI Review to people, who approve.
+    What a person staged differently stays behind as a conflict."""
+    writer = resolve_author(actor, arguments.agent_id)
+    require_post(arguments.post_id)
+    done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)
+    wire = presenters.present_submitted(done)
+    return {
+        "postId": str(done.post.pk),
+        "layer": "review",
+        "submitted": wire["submitted"],
+        "conflicts": cast("list[Json]", wire["conflicts"]),
+        **present_author(writer, arguments.agent_id),
+    }

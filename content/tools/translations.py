@@ -7,29 +7,22 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Layer, Post
 from content.posts import queries
-from content.tools.arguments import PostId, Props, Staging, with_finder
+from content.tools.arguments import PostId, Props, Staging, require_stageable, with_finder
 from content.tools.authorship import present_author, resolve_author
-from content.tools.name_suggestions import require_stageable
 from content.tools.read_post import require_post
 from content.tools.rich_text import stored_props
-from content.tools.stage_changes import staged_answer
-from content.tools.translation_results import (
-    CreatedTranslation,
-    ProposedTranslations,
-    TranslationPage,
-)
+from content.tools.stage_changes import Authored, StagedResult, staged_answer
 from content.translations.translate import propose_translation
-from content.translations.translate_many import LanguageOutcome, propose_translations
+from content.translations.translate_many import propose_translations
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.json import JsonObject
-from proofroom.core.tools import Arguments, tool
-from proofroom.core.tools.pagination import Paged, page_after
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page_after
 
 Locale = Annotated[str, Field(max_length=12)]
 
@@ -56,6 +49,52 @@ class CreateTranslation(OfSource):
 
 class CreateTranslations(OfSource):
     locales: list[Locale] = Field(min_length=1, max_length=50)
+
+
+class ListedTranslation(Result):
+    id: str
+    locale: str
+    slug: str
+    title: str
+    status: str
+    stale_paths: list[str]
+    layers: list[str] | None = None
+    url: str | None = None
+    translated_from: str | None = None
+    new_modules: list[dict[str, str]] | None = None
+    removed_modules: list[dict[str, str]] | None = None
+
+
+class TranslationPage(ToolPage):
+    items: list[ListedTranslation]
+
+
+class TranslationModule(Result):
+    source_post_module_id: str
+    post_module_id: str
+    translatable: list[str]
+
+
+class CreatedTranslation(StagedResult):
+    translation_id: str
+    locale: str
+    slug: str
+    modules: list[TranslationModule]
+
+
+class ProposedTranslation(Result):
+    """`existed`: it was there already, a proposal made from this post."""
+
+    locale: str
+    ok: bool
+    translation_id: str | None = None
+    existed: bool | None = None
+    error: str | None = None
+
+
+class ProposedTranslations(Authored):
+    items: list[ProposedTranslation]
+    total: int
 
 
 @tool(
@@ -130,6 +169,13 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
     require_stageable(fields)
     if arguments.slug is not None:
         fields["slug"] = arguments.slug
+    original = open_layers(source).document(layer)
+    modules: dict[str, JsonObject] = {}
+    for item in arguments.modules:
+        id_ = str(item.source_post_module_id)
+        module = original.module(id_)
+        props = dict(item.props) if module is None else stored_props(module.type, item.props)
+        modules[id_] = {**modules.get(id_, {}), **(props or {})}
     try:
         made = propose_translation(
             post_id=source.pk,
@@ -137,10 +183,10 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
             actor=writer,
             source_layer=layer,
             fields=fields,
-            modules=_modules(open_layers(source).document(layer), arguments.modules),
+            modules=modules,
         )
     except RuleViolation as error:
-        raise with_finder(_taught(error)) from None
+        raise with_finder(_with_advice(error)) from None
     document = made.staged.document
     return {
         **staged_answer(made.staged, writer, arguments.agent_id),
@@ -164,17 +210,7 @@ def _layer(arguments: OfSource) -> Layer | None:
     return None if arguments.source_layer == "source" else Layer.REVIEW
 
 
-def _modules(source: PostDocument, given: list[TranslatedModule]) -> dict[str, JsonObject]:
-    found: dict[str, JsonObject] = {}
-    for item in given:
-        id_ = str(item.source_post_module_id)
-        module = source.module(id_)
-        props = dict(item.props) if module is None else stored_props(module.type, item.props)
-        found[id_] = {**found.get(id_, {}), **(props or {})}
-    return found
-
-
-def _taught(error: RuleViolation) -> RuleViolation:
+def _with_advice(error: RuleViolation) -> RuleViolation:
     if error.code == "translation_exists":
         error.message += (
             " Change that post instead: get_post_context, then save_post_ai_review "
@@ -209,20 +245,19 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
             source_layer=_layer(arguments),
         )
     except RuleViolation as error:
-        raise _taught(error) from None
+        raise _with_advice(error) from None
+    items: list[Json] = []
+    for outcome in outcomes:
+        item: JsonObject = {"locale": outcome.locale, "ok": not outcome.error}
+        if outcome.post_id is not None:
+            item["translationId"] = str(outcome.post_id)
+        if outcome.existed:
+            item["existed"] = True
+        if outcome.error:
+            item["error"] = outcome.error
+        items.append(item)
     return {
-        "items": [_outcome(outcome) for outcome in outcomes],
+        "items": items,
         "total": len(outcomes),
         **present_author(writer, arguments.agent_id),
     }
-
-
-def _outcome(outcome: LanguageOutcome) -> JsonObject:
-    wire: JsonObject = {"locale": outcome.locale, "ok": not outcome.error}
-    if outcome.post_id is not None:
-        wire["translationId"] = str(outcome.post_id)
-    if outcome.existed:
-        wire["existed"] = True
-    if outcome.error:
-        wire["error"] = outcome.error
-    return wire

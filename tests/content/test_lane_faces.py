@@ -12,7 +12,7 @@ from django.test import Client
 
 from content.models import Layer, Post
 from content.posts import document_edits
-from content.tools.submit import Submit, submit_ai_review_to_review
+from content.tools.stage_changes import Submit, submit_ai_review_to_review
 from tests import make
 from tests.api_client import ApiClient
 
