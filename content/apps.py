@@ -23,10 +23,9 @@ class ContentConfig(AppConfig):
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written
         from content.paths import tree_changes  # checks and tools register themselves
-        from content.paths.pattern_changes import follow_pattern
-        from content.posts.presence import list_open_editors
+        from content.paths.url_patterns import follow_pattern
+        from content.posts.presence import list_open_editors, post_visibility_rule
         from content.posts.queries import visible_titles
-        from content.posts.realtime import post_visibility_rule
         from media.usage_sources import holder_lookups
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups

@@ -103,7 +103,11 @@ def _module_reasons(module: type[Module]) -> Iterator[Reason]:
         yield f"there is no template {module.template()}", "Add it to a templates folder.", "E001"
     except TemplateSyntaxError as error:
         yield f"the template {module.template()} cannot be read: {error}", "Mend it.", "E002"
-    if module.stylesheet and not _is_static_file(module.stylesheet):
+    try:
+        stylesheet = module.stylesheet.endswith(".css") and finders.find(module.stylesheet)
+    except SuspiciousFileOperation:
+        stylesheet = None
+    if module.stylesheet and not stylesheet:
         yield f"there is no stylesheet {module.stylesheet}", "Add it to a static folder.", "E018"
     if not module.ai.layout_roles or not all(role.strip() for role in module.ai.layout_roles):
         yield "a layout role is empty or missing", "Name at least one in ai.layout_roles.", "E003"
@@ -162,13 +166,6 @@ def _type_reasons(post_type: type[PostType]) -> Iterator[Reason]:
         validate_custom_fields(post_type.name, post_type.default_custom_fields())
     except (CmsError, TypeError, ValueError) as error:
         yield f"the custom fields' defaults are not valid: {error}", "Mend the defaults.", "E017"
-
-
-def _is_static_file(name: str) -> bool:
-    try:
-        return name.endswith(".css") and finders.find(name) is not None
-    except SuspiciousFileOperation:
-        return False
 
 
 def _known(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from analytics.rollups.aggregate import catch_up
 from analytics.rollups.arm_counts import ArmFigures, Goal, count_arms, count_goals
 from analytics.rollups.periods import Period, read_period
 from content.models import Post, Revision
-from content.variations.assignment import ORIGINAL
+from content.variations.arms import ORIGINAL
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 

@@ -23,8 +23,7 @@ from content.models import Post
 from content.models.post import VARIATION_PATTERN
 from content.posts import queries
 from content.presenters.posts import LiveModuleAnswer
-from content.variations.assignment import Arm
-from content.variations.queries import as_original, find_published
+from content.variations.arms import Arm, as_original, find_published
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.permissions import PUBLIC, Declared

@@ -11,8 +11,14 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.find_replace.samples import SAMPLE_SIZE, sample_of
-from content.find_replace.services import FIND_MAX, REPLACE_MAX, find_and_replace, undo_replacement
+from content.find_replace.services import (
+    FIND_MAX,
+    REPLACE_MAX,
+    SAMPLE_SIZE,
+    find_and_replace,
+    sample_of,
+    undo_replacement,
+)
 from content.models import Replacement
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body

@@ -25,9 +25,9 @@ from content.api.post_answers import (
 from content.layers import open_layers
 from content.models import Post
 from content.posts import document_edits, trash
+from content.posts.canonical_json import export_post
 from content.posts.create import create_post
 from content.posts.edit import edit_post
-from content.posts.export import export_post
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import body_object
 from proofroom.core.api.permissions import Declared

@@ -16,7 +16,7 @@ from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
 from content.models.post import VARIATION_MAX
 from content.posts import queries
-from content.variations.queries import weight_left
+from content.variations.arms import weight_left
 from content.variations.services import USUAL_WEIGHT, create_variation, promote_variation
 from content.variations.traffic import WEIGHTS, change_variation
 from proofroom.core.api.answer import Answer, MetaAnswer, described

@@ -7,15 +7,132 @@ from dataclasses import replace
 from typing import Final
 
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.find_replace.props import edit_json, edit_props
 from content.post_fields import POST_FIELDS
 from proofroom.core.find_replace.sources import Edit, Hand
-from proofroom.core.json import Json
-from proofroom.definitions import ModuleProps, modules, post_types
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import ModuleProps, Prop, modules, post_types, props_of
+
+_TEXTS: Final = frozenset({"text", "textarea", "link", "url"})
+_DEEPEST: Final = 40
+
+
+def edit_props(
+    props: type[ModuleProps], values: Mapping[str, Json], hand: Hand, path: str
+) -> JsonObject:
+    """The values with their texts as the hand wants them; what no definition knows stays."""
+    known = props_of(props)
+    return {
+        name: _edit_prop(known[name], value, hand, f"{path}.{name}") if name in known else value
+        for name, value in values.items()
+    }
+
+
+def _edit_prop(prop: Prop, value: Json, hand: Hand, path: str) -> Json:
+    if prop.kind in _TEXTS and isinstance(value, str):
+        return hand.take(path, value)
+    if prop.kind == "richtext" and isinstance(value, Mapping):
+        return edit_rich_text(value, hand, path)
+    if prop.nested is None:
+        return value
+    if isinstance(value, Mapping):
+        return edit_props(prop.nested, value, hand, path)
+    if isinstance(value, list):
+        nested = prop.nested
+        return [
+            edit_props(nested, item, hand, f"{path}.{place}") if isinstance(item, Mapping) else item
+            for place, item in enumerate(value)
+        ]
+    return value
+
+
+def edit_rich_text(document: Mapping[str, Json], hand: Hand, path: str) -> Json:
+    """A rich-text document with its text nodes, link addresses and descriptions of images as the hand wants them.
+
+    A word that is split over marks stands in several nodes, and is not found. A node without text goes.
+    """
+    whole = hand.take(path, document)
+    if whole is not document:
+        return whole
+    since = len(hand.places)
+    edited = _edit_node(document, hand, path, 0)
+    if len(hand.places) == since:
+        return document
+    if _count(edited) != _count(document):
+        # Other nodes have moved up: only the document as a whole can be put back.
+        hand.fold(since, path, document, edited)
+    return edited
+
+
+def _edit_node(node: Mapping[str, Json], hand: Hand, path: str, depth: int) -> JsonObject:
+    edited = dict(node)
+    if depth > _DEEPEST:
+        return edited
+    if node.get("type") == "text" and isinstance(node.get("text"), str):
+        edited["text"] = hand.take(f"{path}.text", node["text"])
+    if node.get("type") == "image":
+        _edit_attributes(edited, ("alt", "title"), hand, path)
+    marks = node.get("marks")
+    if isinstance(marks, list):
+        edited_marks: list[Json] = []
+        for place, mark in enumerate(marks):
+            if isinstance(mark, Mapping) and mark.get("type") == "link":
+                mark = dict(mark)
+                _edit_attributes(mark, ("href", "title"), hand, f"{path}.marks.{place}")
+            edited_marks.append(mark)
+        edited["marks"] = edited_marks
+    children = node.get("content")
+    if isinstance(children, list):
+        found: list[Json] = []
+        for place, child in enumerate(children):
+            if isinstance(child, Mapping):
+                child = _edit_node(child, hand, f"{path}.content.{place}", depth + 1)
+                if child.get("type") == "text" and child.get("text") == "":
+                    continue
+            found.append(child)
+        edited["content"] = found
+    return edited
+
+
+def _edit_attributes(node: JsonObject, names: tuple[str, ...], hand: Hand, path: str) -> None:
+    attributes = node.get("attrs")
+    if not isinstance(attributes, Mapping):
+        return
+    edited = dict(attributes)
+    for name in names:
+        value = edited.get(name)
+        if isinstance(value, str):
+            edited[name] = hand.take(f"{path}.attrs.{name}", value)
+    node["attrs"] = edited
+
+
+def _count(node: Json) -> int:
+    if not isinstance(node, Mapping):
+        return 1
+    children = node.get("content")
+    return 1 + sum(_count(child) for child in children) if isinstance(children, list) else 1
+
+
+def edit_json(value: Json, hand: Hand, path: str, depth: int = 0) -> Json:
+    """Free JSON with its texts as the hand wants them; keys stay, and so does what JSON-LD keywords say."""
+    if depth > _DEEPEST:
+        return value
+    if isinstance(value, str):
+        return hand.take(path, value)
+    if isinstance(value, Mapping):
+        return {
+            key: item if key.startswith("@") else edit_json(item, hand, f"{path}.{key}", depth + 1)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            edit_json(item, hand, f"{path}.{place}", depth + 1) for place, item in enumerate(value)
+        ]
+    return value
+
 
 POSTS: Final = "posts"
 MODULES: Final = "modules"
-_TEXTS: Final = tuple(name for name, field in POST_FIELDS.items() if field.is_text)
+_TEXT_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.is_text)
 
 
 def edit_document(
@@ -26,17 +143,17 @@ def edit_document(
     if POSTS in tables:
         hand = Hand(edit, POSTS, post_id)
         fields = dict(document.fields)
-        for name in _TEXTS:
+        for name in _TEXT_FIELDS:
             value = fields.get(name)
             if isinstance(value, str):
                 fields[name] = hand.take(name, value)
         fields["jsonldOverrides"] = edit_json(
             fields.get("jsonldOverrides"), hand, "jsonldOverrides"
         )
-        definition = post_types.get(document.type)
-        if definition is not None:
+        post_type = post_types.get(document.type)
+        if post_type is not None:
             custom = edit_props(
-                definition.CustomFields, document.custom_fields, hand, CUSTOM_PREFIX.rstrip(".")
+                post_type.CustomFields, document.custom_fields, hand, CUSTOM_PREFIX.rstrip(".")
             )
             fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
         edited = replace(document, fields=fields)
@@ -46,24 +163,18 @@ def edit_document(
         return document, hands
     found: list[ModuleDocument] = []
     for module in document.modules:
-        hand = Hand(edit, MODULES, module.id)
-        edited_module = _edit_module(module, hand)
-        if hand.places:
-            module = edited_module
-            hands.append(hand)
+        definition = modules.get(module.type)
+        if definition is not None:  # what no definition knows cannot be judged, and stays
+            hand = Hand(edit, MODULES, module.id)
+            props = module.props
+            if module.scope == "local":
+                props = edit_props(definition.Props, props, hand, "props")
+            overrides = edit_props(definition.Props, module.overrides, hand, "overrides")
+            if hand.places:
+                module = replace(module, props=props, overrides=overrides)
+                hands.append(hand)
         found.append(module)
     return replace(document, modules=tuple(found)), hands
-
-
-def _edit_module(module: ModuleDocument, hand: Hand) -> ModuleDocument:
-    definition = modules.get(module.type)
-    if definition is None:  # what no definition knows cannot be judged, and stays
-        return module
-    props = module.props
-    if module.scope == "local":
-        props = edit_props(definition.Props, props, hand, "props")
-    overrides = edit_props(definition.Props, module.overrides, hand, "overrides")
-    return replace(module, props=props, overrides=overrides)
 
 
 class _Reading(Edit):

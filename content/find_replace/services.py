@@ -1,4 +1,4 @@
-"""Find and replace over the whole site, in one transaction, and its undoing."""
+"""Find and replace over the whole site, in one transaction, its undoing, and samples of what it changes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import islice
 from operator import or_
 from typing import Any, Final
 from uuid import UUID
@@ -32,6 +33,7 @@ from proofroom.core.find_replace.sources import (
 )
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions.richtext.text import to_text
 
 MAX_TEXT_LENGTH: Final = 1_000_000
 """Characters that a text may grow to before its own rules are asked."""
@@ -307,3 +309,45 @@ def _check(find: str, replace: str, tables: Collection[str]) -> None:
 def _tell(what: str, row: Replacement, actor: Actor) -> None:
     payload = {"id": str(row.pk), "total": row.total, "tables": row.tables}
     outbox.record(f"database.{what}", actor=actor, payload=payload)
+
+
+SAMPLE_SIZE: Final = 50
+_TEXT_MAX: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class SampledPlace:
+    """A place that changes, with its text before and after."""
+
+    table: str
+    id: str
+    field: str
+    before: str
+    after: str
+
+
+def sample_of(places: Iterable[TextPlace]) -> list[SampledPlace]:
+    """The first places that change: both texts around where they begin to differ."""
+    found: list[SampledPlace] = []
+    for place in islice(places, SAMPLE_SIZE):
+        before, after = (
+            value if isinstance(value, str) else to_text(value)
+            for value in (place.before, place.after)
+        )
+        same = 0
+        for left, right in zip(before, after, strict=False):
+            if left != right:
+                break
+            same += 1
+        start = max(0, same - _TEXT_MAX // 3)
+        found.append(
+            SampledPlace(
+                place.table, place.row, place.field, _cut(before, start), _cut(after, start)
+            )
+        )
+    return found
+
+
+def _cut(text: str, start: int) -> str:
+    part = text[start : start + _TEXT_MAX]
+    return f"{'…' if start else ''}{part}{'…' if start + _TEXT_MAX < len(text) else ''}"

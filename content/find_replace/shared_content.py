@@ -8,8 +8,7 @@ from typing import Any, Final
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from content.find_replace.documents import props_of_places
-from content.find_replace.props import edit_props
+from content.find_replace.documents import edit_props, props_of_places
 from content.media_usage import follow_globals
 from content.menus.links import menu_post_ids
 from content.models import Menu, ModuleInstance, ModuleRevision, Term

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from content.models import ModuleGroup
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import GroupModule, ModuleGroupDefinition, module_groups, validation
+from proofroom.definitions import GroupModule, module_groups, validation
 from proofroom.definitions.module import Scope
 
 
@@ -48,7 +48,17 @@ def find_group(name_or_id: str | UUID) -> ModuleGroupInfo:
 
 def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInfo]:
     """The groups by name, of one post type where it is given, with `q` in their words. One query."""
-    found = {definition.name: _of_code(definition) for definition in module_groups}
+    found = {
+        definition.name: ModuleGroupInfo(
+            id=definition.id(),
+            name=definition.name,
+            label=definition.label,
+            description=definition.description,
+            post_type=definition.post_type,
+            modules=definition.modules,
+        )
+        for definition in module_groups
+    }
     for row in ModuleGroup.objects.all():
         # Code that came later takes the name; the row waits until the code is gone.
         found.setdefault(row.name, group_from_row(row))
@@ -96,14 +106,3 @@ def place_json(place: GroupModule) -> JsonObject:
         "props": place.props,
         "globalSlug": place.global_slug,
     }
-
-
-def _of_code(definition: type[ModuleGroupDefinition]) -> ModuleGroupInfo:
-    return ModuleGroupInfo(
-        id=definition.id(),
-        name=definition.name,
-        label=definition.label,
-        description=definition.description,
-        post_type=definition.post_type,
-        modules=definition.modules,
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -79,7 +80,11 @@ def suggest(
     """
     allowed = [row for row in allowed_modules(post_type) if row.name not in exclude]
     asked = _Brief(stems_of(brief), _weights(tuple(modules.names()))) if brief.strip() else _Brief()
-    template = _template(post_type)
+    group = find_post_type(post_type).default_module_group
+    template: tuple[str, ...] = ()
+    if group:
+        with suppress(RuleViolation):
+            template = tuple(place.type for place in find_group(group).modules)
     wanted = _in_order(roles or _roles_of(asked, allowed, bool(brief.strip())))
     found = {role: _candidates(role, allowed, asked, template) for role in wanted}
     return Layout(
@@ -153,14 +158,6 @@ def _recommended(
         most = 1 if role == "opening" else _MOST_OF_ROLE
         taken += [item.module.name for item in chosen[:most]]
     return tuple(taken)
-
-
-def _template(post_type: str) -> tuple[str, ...]:
-    name = find_post_type(post_type).default_module_group
-    try:
-        return tuple(place.type for place in find_group(name).modules) if name else ()
-    except RuleViolation:
-        return ()
 
 
 def _weight(row: type[Module], asked: _Brief) -> float:

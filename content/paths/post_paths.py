@@ -14,6 +14,8 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, UrlPattern
 from content.rules.url_patterns import RESERVED, RESERVED_IN_EVERY_LOCALE
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement
@@ -129,6 +131,13 @@ def save_paths(posts: Sequence[Post]) -> None:
     """Store what `set_path` set."""
     Post.objects.bulk_update(posts, ["path"])
     Post.objects.bulk_update([post for post in posts if post.canonical_url], ["canonical_url"])
+
+
+def actor_of_move(changed_by: User | None) -> Actor | None:
+    """Whoever changed what posts follow; where that account is gone, the first active admin."""
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
+    user = changed_by or admins.first()
+    return Actor(user=user, via="system") if user is not None else None
 
 
 def record_moves(moves: Iterable[Move], actor: Actor) -> None:

@@ -19,6 +19,7 @@ from content.models import Post, TreeMove
 from content.paths.post_paths import (
     MAX_DEPTH,
     Move,
+    actor_of_move,
     check_paths_are_free,
     fill_pattern,
     find_posts_at,
@@ -29,8 +30,6 @@ from content.paths.post_paths import (
     set_path,
     slugs_in,
 )
-from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
@@ -107,8 +106,11 @@ def follow_tree(event: Event) -> None:
 def follow_pending(post_id: UUID) -> int:
     """Move what stands below a post, until nothing is left behind. Answers how many moved. Safe to run twice."""
     row = TreeMove.objects.filter(pk=post_id).first()
-    actor = _actor_of(row) if row is not None else None
-    if row is None or actor is None:
+    if row is None:
+        return 0
+    actor = actor_of_move(row.changed_by)
+    if actor is None:
+        logger.warning("what stands below %s stays: there is no active admin", row.post_id)
         return 0
     # A move meanwhile has its own event: it is not done by what was read before it.
     mine = TreeMove.objects.filter(pk=post_id, version=row.version)
@@ -128,7 +130,15 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
     rows = Post.objects.select_for_update(of=("self",), no_key=True)
     posts = list(rows.filter(pk__in=ids, variation_of=None).order_by("pk"))
     # Read when the posts are locked: a parent that changed again since is the one to follow.
-    wanted = dict(_addresses(posts))
+    tree, pattern = _ancestors(posts), cache(pattern_of)
+    wanted: dict[UUID, str] = {}
+    for post in posts:
+        try:
+            path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
+        except RuleViolation as error:
+            logger.warning("post %s keeps its address: %s", post.pk, error.message)
+        else:
+            wanted[post.pk] = path
     taken = {other.path: other.pk for other in find_posts_at(wanted.values())}
     moves: list[Move] = []
     for post in posts:
@@ -142,8 +152,8 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
     return len(moves)
 
 
-def _addresses(posts: Sequence[Post]) -> Iterator[tuple[UUID, str]]:
-    # Slug and parent of everything above these posts. A query for each level.
+def _ancestors(posts: Sequence[Post]) -> dict[UUID, tuple[str, UUID | None]]:
+    """Slug and parent of everything above these posts. A query for each level."""
     ancestors: dict[UUID, tuple[str, UUID | None]] = {}
     wanted = {post.parent_id for post in posts if post.parent_id}
     for _ in range(MAX_DEPTH):
@@ -155,14 +165,7 @@ def _addresses(posts: Sequence[Post]) -> Iterator[tuple[UUID, str]]:
         }
         ancestors |= found
         wanted = {parent for _, parent in found.values() if parent is not None} - set(ancestors)
-    tree, pattern = ancestors, cache(pattern_of)
-    for post in posts:
-        try:
-            path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
-        except RuleViolation as error:
-            logger.warning("post %s keeps its address: %s", post.pk, error.message)
-        else:
-            yield post.pk, path
+    return ancestors
 
 
 def _ids_below(post_id: UUID, most: int | None = None) -> list[UUID]:
@@ -170,26 +173,14 @@ def _ids_below(post_id: UUID, most: int | None = None) -> list[UUID]:
     ids: list[UUID] = []
     level = [post_id]
     for _ in range(MAX_DEPTH):
-        level = list(_children_of(level, most))
+        parents, level = level, []
+        for begin in range(0, len(parents), _CHECKED):
+            part = parents[begin : begin + _CHECKED]
+            rows = Post.objects.filter(parent_id__in=part).order_by("pk")
+            level += rows.values_list("pk", flat=True)[:most]
         if not level:
             break
         ids += level
         if most is not None and len(ids) >= most:
             break
     return ids
-
-
-def _children_of(parents: Sequence[UUID], most: int | None) -> Iterator[UUID]:
-    for begin in range(0, len(parents), _CHECKED):
-        rows = Post.objects.filter(parent_id__in=parents[begin : begin + _CHECKED]).order_by("pk")
-        yield from rows.values_list("pk", flat=True)[:most]
-
-
-def _actor_of(row: TreeMove) -> Actor | None:
-    """Whoever moved the post; where that account is gone, the first active admin."""
-    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
-    user = row.changed_by or admins.first()
-    if user is None:
-        logger.warning("what stands below %s stays: there is no active admin", row.post_id)
-        return None
-    return Actor(user=user, via="system")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
@@ -9,14 +11,27 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from content.models import Post, UrlPattern
-from content.paths.pattern_changes import BATCH_SIZE, check_addresses, move_all
-from content.paths.post_paths import pattern_of
+from content.models import Post, Status, UrlPattern
+from content.paths.post_paths import (
+    Move,
+    Tree,
+    actor_of_move,
+    fill_pattern,
+    find_posts_at,
+    path_taken,
+    pattern_of,
+    record_moves,
+    refuse_reserved,
+    save_paths,
+    set_path,
+    slugs_in,
+)
 from content.rules.url_patterns import clean_pattern
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
-from proofroom.definitions import find_post_type
+from proofroom.core.models import Event
+from proofroom.definitions import find_post_type, post_types
 
 CHANGED: Final = "urlPattern.changed"
 
@@ -144,3 +159,163 @@ def _taken(type_name: str, locale: str) -> RuleViolation:
 def _allow(actor: Actor) -> None:
     actor.require_person("change URL patterns")
     actor.require("urlPatterns.edit")
+
+
+logger = logging.getLogger(__name__)
+BATCH_SIZE: Final = 200
+"""Posts that move in the request that changes their pattern, and in each transaction of a worker."""
+
+
+def move_all(type_name: str, locale: str, actor: Actor) -> int:
+    """Give every post of a type and locale the path of the pattern that stands now. Answers how many moved."""
+    total, after = 0, UUID(int=0)
+    while True:
+        last, moved = _move_batch(type_name, locale, actor, after)
+        total += moved
+        if last is None:
+            return total
+        after = last
+
+
+@transaction.atomic
+def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple[UUID | None, int]:
+    """Move the next batch; the last id, None at the end, and how many moved."""
+    rows = Post.objects.select_for_update(of=("self",), no_key=True)
+    rows = rows.filter(type=type_name, locale=locale, variation_of=None, pk__gt=after).order_by(
+        "pk"
+    )
+    posts = list(rows[:BATCH_SIZE])
+    # Read when the posts are locked: a pattern that changed again since is the one to follow.
+    pattern, tree = pattern_of(type_name, locale), tree_of(type_name, locale)
+    moves: list[Move] = []
+    for post in posts:
+        moves += set_path(post, fill_pattern(pattern, post, slugs_in(tree, post)))
+    save_paths([move.post for move in moves])
+    record_moves(moves, actor)
+    return (posts[-1].pk if len(posts) == BATCH_SIZE else None), len(moves)
+
+
+def tree_of(type_name: str, locale: str) -> Tree:
+    definition = post_types.get(type_name)
+    if definition is None or not definition.hierarchical:
+        return {}
+    rows = Post.objects.filter(type=type_name, locale=locale).values_list("pk", "slug", "parent_id")
+    return {pk: (slug, parent) for pk, slug, parent in rows}
+
+
+def check_addresses(type_name: str, locale: str, pattern: str) -> None:
+    """Raise `RuleViolation` on `pattern` where a post would come to the address of another."""
+    wanted: dict[str, UUID] = {}
+    tree = tree_of(type_name, locale)
+    rows = Post.objects.alive().filter(type=type_name, locale=locale)
+    names = ("pk", "type", "title", "locale", "slug", "parent_id", "published_at", "created_at")
+    for post in rows.only(*names).iterator():
+        try:
+            post.path = fill_pattern(pattern, post, slugs_in(tree, post))
+        except RuleViolation as error:
+            raise invalid("pattern", error.message) from None
+        if post.path in wanted:
+            raise path_taken("pattern", post)
+        refuse_reserved("pattern", post)
+        wanted[post.path] = post.pk
+    for other in find_posts_at(wanted):
+        if (other.type, other.locale) != (type_name, locale):
+            raise path_taken("pattern", other)
+
+
+def follow_pattern(event: Event) -> None:
+    """Told of a pattern that changed: do what was left for a worker."""
+    follow_pending(UUID(str(event.payload["id"])))
+
+
+def follow_pending(pattern_id: UUID) -> int:
+    """Move the posts of a pattern that is pending, until none is left behind. Answers how many moved."""
+    row = UrlPattern.objects.filter(pk=pattern_id, is_pending=True).first()
+    if row is None:
+        return 0
+    actor = actor_of_move(row.changed_by)
+    if actor is None:
+        logger.warning("the pattern %s is not followed: there is no active admin", row)
+        return 0
+    moved = move_all(row.type, row.locale, actor)
+    # A change meanwhile has its own event: it is not done by what was read before it.
+    done = UrlPattern.objects.filter(pk=pattern_id, version=row.version)
+    if row.is_removed:
+        done.filter(is_removed=True).delete()
+    else:
+        done.update(is_pending=False)
+    return moved
+
+
+MAX_POSTS_READ: Final = 2_000
+"""Posts that are looked at, the newest first; keeping the pattern looks at all."""
+_MOST_SHOWN: Final = 6
+_MOST_PROBLEMS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    title: str
+    before: str
+    after: str
+    is_live: bool
+
+
+@dataclass(slots=True)
+class Examples:
+    """`moving` posts get another address, `leading` old ones lead on because visitors know them."""
+
+    shown: list[Example] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    total: int = 0
+    moving: int = 0
+    leading: int = 0
+    is_whole: bool = True
+
+
+def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
+    """Real posts at their present address and at that of the pattern, and what stands in its way."""
+    found = Examples()
+    try:
+        clean_pattern(pattern)
+    except RuleViolation as error:
+        found.problems.append(error.message)
+        return found
+    posts = Post.objects.alive().filter(type=type_name, locale=locale, variation_of=None)
+    found.total = posts.count()
+    found.is_whole = found.total <= MAX_POSTS_READ
+    # The posts by the addresses that they would have.
+    wanted: dict[str, Post] = {}
+    rows = posts.order_by("-updated_at").defer("jsonld_overrides", "custom_fields")[:MAX_POSTS_READ]
+    tree = tree_of(type_name, locale) if found.total else {}
+    for post in rows:
+        before = post.path
+        try:
+            post.path = fill_pattern(pattern, post, slugs_in(tree, post))
+            refuse_reserved("pattern", post)
+        except RuleViolation as error:
+            _say(found, error.message)
+            continue
+        if post.path in wanted:
+            _same(found, post, wanted[post.path])
+        wanted[post.path] = post
+        if before != post.path:
+            is_live = post.status == Status.PUBLISHED
+            found.moving += 1
+            found.leading += bool(before and post.published_at)
+            if len(found.shown) < _MOST_SHOWN:
+                found.shown.append(Example(post.title, before, post.path, is_live))
+    for other in find_posts_at(wanted):
+        if (other.type, other.locale) != (type_name, locale):
+            _same(found, wanted[other.path], other)
+    return found
+
+
+def _same(found: Examples, post: Post, other: Post) -> None:
+    said = _("“%(one)s” and “%(other)s” would have the same address %(path)s.")
+    _say(found, said % {"one": post.title, "other": other.title, "path": post.path})
+
+
+def _say(found: Examples, problem: str) -> None:
+    if len(found.problems) < _MOST_PROBLEMS and problem not in found.problems:
+        found.problems.append(problem)

@@ -185,7 +185,8 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
                 code="unknown_field",
             )
         position = entry.get("position")
-        if position is not None and not _is_position(position):
+        is_number = isinstance(position, int) and not isinstance(position, bool)
+        if position is not None and not (is_number and cast("int", position) >= 0):
             raise invalid(f"{where}.position", gettext("position must be a whole number from 0."))
         for part in ("props", "overrides"):
             if entry.get(part) is not None and not isinstance(entry[part], Mapping):
@@ -206,10 +207,6 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
             index=cast("int | None", position),
         )
     return document
-
-
-def _is_position(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def seed_group(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -103,7 +104,17 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
     }
     found = {id_: near.get(id_) for id_ in asked.post_ids}
     return Linked(
-        neighbours=[_neighbour(row) for row in ordered],
+        neighbours=[
+            Neighbour(
+                id=str(row["id"]),
+                locale=row["locale"],
+                title=row["title"],
+                path=row["path"],
+                group=row["translation_group"],
+                is_published=_is_published(row),
+            )
+            for row in ordered
+        ],
         referenced={
             str(id_): shown[row["translation_group"]]
             for id_, row in found.items()
@@ -131,7 +142,12 @@ def _wanted(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]], _Wan
     found: dict[tuple[str, tuple[str, ...]], _Wanted] = {}
     for asked in lists:
         key = _key(asked)
-        terms = tuple(_ids(key[1])) if asked.term_ids else None
+        terms: tuple[UUID, ...] | None = None
+        if asked.term_ids:
+            terms = ()
+            for text in key[1]:
+                with suppress(ValueError):
+                    terms += (UUID(text),)
         limit = min(asked.limit, MOST_LISTED)
         if limit < 1 or terms == () or "\x00" in asked.type:
             continue
@@ -141,14 +157,6 @@ def _wanted(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]], _Wan
             continue
         found[key] = _Wanted(limit, asked.type, terms)
     return found
-
-
-def _ids(texts: Iterable[str]) -> Iterator[UUID]:
-    for text in texts:
-        try:
-            yield UUID(text)
-        except ValueError:
-            continue
 
 
 Part = tuple[str, int, bool]
@@ -186,21 +194,20 @@ def _padded(values: Sequence[Any]) -> list[Any]:
 
 @lru_cache(maxsize=200)
 def _statement(parts: tuple[Part, ...]) -> Statement:
-    return Statement(lambda *arguments: _union(parts, arguments))
+    def union(*arguments: Any) -> QuerySet[Post, Row]:
+        rest = iter(arguments)
+        found: list[QuerySet[Post, Row]] = []
+        place = 0
+        for kind, limit, has_terms in parts:
+            if kind == "list":
+                posts = _newest(next(rest), next(rest), next(rest) if has_terms else None, limit)
+                found.append(_rows(posts, place))
+                place += 1
+            else:
+                found += [_rows(posts, -1) for posts in _NEAR[kind](rest)]
+        return found[0].union(*found[1:], all=True) if len(found) > 1 else found[0]
 
-
-def _union(parts: Sequence[Part], arguments: Sequence[Any]) -> QuerySet[Post, Row]:
-    rest = iter(arguments)
-    found: list[QuerySet[Post, Row]] = []
-    place = 0
-    for kind, limit, has_terms in parts:
-        if kind == "list":
-            posts = _newest(next(rest), next(rest), next(rest) if has_terms else None, limit)
-            found.append(_rows(posts, place))
-            place += 1
-        else:
-            found += [_rows(posts, -1) for posts in _NEAR[kind](rest)]
-    return found[0].union(*found[1:], all=True) if len(found) > 1 else found[0]
+    return Statement(union)
 
 
 def _rows(posts: QuerySet[Post], part: int) -> QuerySet[Post, Row]:
@@ -232,13 +239,6 @@ def _newest(type: str, locale: str, terms: Sequence[UUID] | None, limit: int) ->
     # Within, for SQLite takes no LIMIT in a part of a union.
     newest = posts.order_by("-published_at", "id").values("pk")[:limit]
     return Post.objects.filter(pk__in=newest)
-
-
-def _neighbour(row: Row) -> Neighbour:
-    return Neighbour(
-        str(row["id"]), row["locale"], row["title"], row["path"], row["translation_group"],
-        _is_published(row),
-    )  # fmt: skip
 
 
 def _is_published(row: Row) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, timedelta
 from typing import Final
 from uuid import UUID
@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 
 from content.models import EditingMark, Layer, Post
 from content.models.editing_mark import SOURCE
-from proofroom.core.actor import Actor
+from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.errors import NotFound, invalid
-from proofroom.core.realtime import OpenEditor
+from proofroom.core.realtime import EventMessage, MayHear, OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
 """A page that said nothing for so long is closed, or its computer sleeps."""
@@ -83,3 +83,16 @@ def _check(actor: Actor, key: str) -> None:
     actor.require("posts.view")
     if not _KEY.match(key):
         raise invalid("key", _("A page is named by 36 characters of a UUID."))
+
+
+def post_visibility_rule(events: Sequence[EventMessage]) -> MayHear:
+    """Of posts in the trash, and of those that are gone, only who may see the trash. One query."""
+    ids = {event.post_id for event in events if event.post_id is not None}
+    visible = set(
+        Post.objects.filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", flat=True)
+    )
+
+    def may_hear(person: ActorUser, event: EventMessage) -> bool:
+        return event.post_id is None or event.post_id in visible or person.has_perm("posts.restore")
+
+    return may_hear

@@ -43,7 +43,26 @@ def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
 def move_status(*, post: Post, status: str, actor: Actor) -> None:
     """The move itself, on a post that is locked in the caller's transaction."""
     actor.require_person("change the status of a post")
-    _check_move(post, status)
+    if status not in Status.values:
+        raise invalid(
+            "status",
+            _("%(status)r is no status; known: %(values)s.")
+            % {"status": status, "values": ", ".join(Status.values)},
+        )
+    if (post.status, status) not in _MOVES:
+        raise invalid(
+            "status",
+            _("A post cannot go from %(status)s to %(status_2)s.")
+            % {"status": post.status, "status_2": status},
+        )
+    if status == Status.PUBLISHED and post.variation_of_id is not None:
+        message = _("A variation is not published; promote it, and its original has its content.")
+        raise RuleViolation(message, code="is_variation", details={"status": [message]})
+    if status == Status.PUBLISHED and post.is_placeholder:
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
+        raise RuleViolation(message, code="not_approved", details={"status": [message]})
     actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
     if status != Status.PUBLISHED:
         stop(post, actor)
@@ -65,29 +84,6 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
         check_paths_are_free([post])
 
 
-def _check_move(post: Post, status: str) -> None:
-    if status not in Status.values:
-        raise invalid(
-            "status",
-            _("%(status)r is no status; known: %(values)s.")
-            % {"status": status, "values": ", ".join(Status.values)},
-        )
-    if (post.status, status) not in _MOVES:
-        raise invalid(
-            "status",
-            _("A post cannot go from %(status)s to %(status_2)s.")
-            % {"status": post.status, "status_2": status},
-        )
-    if status == Status.PUBLISHED and post.variation_of_id is not None:
-        message = _("A variation is not published; promote it, and its original has its content.")
-        raise RuleViolation(message, code="is_variation", details={"status": [message]})
-    if status == Status.PUBLISHED and post.is_placeholder:
-        message = _(
-            "An agent made this post and nobody approved its content yet; approve it first."
-        )
-        raise RuleViolation(message, code="not_approved", details={"status": [message]})
-
-
 def publish_due_posts(actor: Actor) -> int:
     """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
     due = Post.objects.filter(
@@ -99,17 +95,13 @@ def publish_due_posts(actor: Actor) -> int:
     count = 0
     for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
         try:
-            count += _publish_if_due(pk, actor)
+            with transaction.atomic():
+                post = lock_post(pk)
+                is_due = post.publish_at is not None and post.publish_at <= timezone.now()
+                if post.status == Status.DRAFT and is_due:
+                    move_status(post=post, status=Status.PUBLISHED, actor=actor)
+                    count += 1
         except CmsError as error:
             # One that cannot be published must not keep the others waiting.
             logger.warning("post %s is not published on schedule: %s", pk, error.message)
     return count
-
-
-@transaction.atomic
-def _publish_if_due(pk: UUID, actor: Actor) -> int:
-    post = lock_post(pk)
-    if post.status != Status.DRAFT or post.publish_at is None or post.publish_at > timezone.now():
-        return 0
-    move_status(post=post, status=Status.PUBLISHED, actor=actor)
-    return 1

@@ -15,7 +15,7 @@ from content.layers.live import event_payload
 from content.layers.revert import is_of_run
 from content.layers.state import lock_post, lock_post_in, open_layers, post_not_found
 from content.media_usage import forget_post, return_post
-from content.models import ModuleInstance, Post, PostModule, PostQuerySet
+from content.models import ModuleInstance, Post, PostModule
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
 from content.rules.check import taken_by_another
 from content.variations.traffic import stop, stop_variations
@@ -104,21 +104,18 @@ def purge_trash(*, actor: Actor, days: int) -> int:
     below = Post.objects.filter(parent=OuterRef("pk"))
     old = Post.objects.filter(deleted_at__lt=timezone.now() - timedelta(days=days))
     due = old.filter(~Exists(below)).order_by("deleted_at", "pk")
-    ids = list(due.values_list("pk", flat=True)[:_AT_ONCE])
-    return sum(_purge(pk, due, actor) for pk in ids)
-
-
-@transaction.atomic
-def _purge(pk: UUID, due: PostQuerySet, actor: Actor) -> int:
-    post = lock_post_in(due, pk)
-    if post is None:
-        return 0
-    payload = event_payload(post)
-    own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
-    own = own.exclude(instance__scope="global")
-    instances = list(own.values_list("instance_id", flat=True))
-    post.delete()
-    unused = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
-    unused.delete()
-    outbox.record("post.purged", actor=actor, post_id=pk, payload=payload)
-    return 1
+    count = 0
+    for pk in list(due.values_list("pk", flat=True)[:_AT_ONCE]):
+        with transaction.atomic():
+            post = lock_post_in(due, pk)
+            if post is None:
+                continue
+            payload = event_payload(post)
+            own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
+            own = own.exclude(instance__scope="global")
+            instances = list(own.values_list("instance_id", flat=True))
+            post.delete()
+            ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True).delete()
+            outbox.record("post.purged", actor=actor, post_id=pk, payload=payload)
+        count += 1
+    return count

@@ -16,7 +16,7 @@ from content.layers.rejected_changes import (
 from content.layers.state import mark_of, post_not_found
 from content.models import Layer, ModuleInstance, Post
 from content.posts import queries
-from content.posts.export import export_post
+from content.posts.canonical_json import export_post
 from content.posts.post_repository import format_time
 from content.tools.arguments import Format, OnPost
 from content.tools.rich_text import present_value

@@ -15,8 +15,7 @@ from content.tools.authorship import present_author, resolve_author
 from content.tools.read_post import require_post
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import Authored, StagedResult, staged_answer
-from content.translations.translate import propose_translation
-from content.translations.translate_many import propose_translations
+from content.translations.translate import propose_translation, propose_translations
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.document import PostDocument
 from content.layers.stage import Staged, stage
-from content.layers.state import lock_post, open_layers
+from content.layers.state import lock_post, open_layers, post_not_found
 from content.models import CopyOrigin, Layer, Post
 from content.posts import document_edits, post_repository
 from content.posts.create import (
@@ -35,8 +35,9 @@ from content.translations.translation_status import (
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools.progress import check_cancelled, report
 from proofroom.definitions import find_module, find_post_type, translatable_paths
 
 
@@ -219,3 +220,58 @@ def mark_up_to_date(
         payload={"id": str(post.pk), "paths": sorted(set(paths))},
     )
     return states_of([post])[post.pk]
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageOutcome:
+    """Of one language: the proposed translation, or why there is none.
+
+    `existed`: the translation, still a proposal made from this post, was there already, as after a call that broke
+    off. With an error, `post_id` is that of the translation in the way.
+    """
+
+    locale: str
+    post_id: UUID | None = None
+    existed: bool = False
+    error: str = ""
+
+
+def propose_translations(
+    *,
+    post_id: UUID | str,
+    locales: Sequence[str],
+    actor: Actor,
+    source_layer: Layer | None = None,
+) -> list[LanguageOutcome]:
+    """Propose a translation into each language that has none.
+
+    May be called again after it broke off: what is there is told, not made twice. Raises `NotFound`, `NotAllowed` or
+    `RuleViolation` where no translation of the post could be made at all.
+    """
+    actor.require("posts.create")
+    source = Post.objects.kept().filter(pk=post_id).first()
+    if source is None:
+        raise post_not_found(post_id)
+    actor.require_inside(source.translation_group)
+    require_translatable(source, source_layer)
+    wanted = list(dict.fromkeys(locales))
+    outcomes: list[LanguageOutcome] = []
+    for locale in wanted:
+        check_cancelled()
+        try:
+            made = propose_translation(
+                post_id=source.pk, locale=locale, actor=actor, source_layer=source_layer
+            )
+            outcome = LanguageOutcome(locale, made.post.pk)
+        except (RuleViolation, Conflict, NotFound) as error:
+            others = Post.objects.alive().filter(translation_group=source.translation_group)
+            there = others.filter(locale=locale).first()
+            if there is None:
+                outcome = LanguageOutcome(locale, error=error.message)
+            elif there.is_placeholder and there.translated_from_id == source.pk:
+                outcome = LanguageOutcome(locale, there.pk, existed=True)
+            else:
+                outcome = LanguageOutcome(locale, there.pk, error=error.message)
+        outcomes.append(outcome)
+        report(len(outcomes), len(wanted), locale)
+    return outcomes

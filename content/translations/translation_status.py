@@ -105,7 +105,9 @@ def _state(
     stale = (
         path
         for path, value in now.items()
-        if origin.hashes.get(path) != value and (post.is_placeholder or _is_here(path, placed))
+        if origin.hashes.get(path) != value
+        # As long as the translation still has what the path leads to.
+        and (post.is_placeholder or not path.startswith("modules.") or path.split(".")[1] in placed)
     )
     new = (
         module
@@ -116,8 +118,3 @@ def _state(
         (own, of) for of, own in origin.modules.items() if own in placed and of not in source.order
     )
     return TranslationState(tuple(stale), tuple(new), tuple(removed))
-
-
-def _is_here(path: str, placed: set[str]) -> bool:
-    """Return whether the translation still has what the path leads to."""
-    return not path.startswith("modules.") or path.split(".")[1] in placed

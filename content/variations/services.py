@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document import CUSTOM_PREFIX, PostDocument
 from content.layers.live import write_live
 from content.layers.state import check_version, lock_post, settle
 from content.models import CopyOrigin, Post
@@ -21,7 +21,7 @@ from content.posts.duplicate import COPIED_FIELDS, copied_fields, copy_modules
 from content.rules import check_changes
 from content.rules.modules import rekey_by_names
 from content.translations.translation_status import record_source
-from content.variations.assignment import ORIGINAL
+from content.variations.arms import ORIGINAL
 from content.variations.traffic import check_weight, lock_variation, stop_variations
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, RuleViolation, invalid
@@ -112,7 +112,12 @@ def promote_variation(
     actor.require_person("promote variations")
     actor.require("posts.edit")
     original = lock_post(post_id)
-    winner = _variation_of(original, variation_id)
+    winner = lock_variation(original, variation_id)
+    if winner is None:
+        message = _("This post has no variation with the id %(variation_id)s.") % {
+            "variation_id": str(variation_id)[:80]
+        }
+        raise invalid("variationId", message, code="unknown_variation")
     check_version(expected_version, original.version, _("This post"))
     # As of the post, by a name of its own: `version` is that of the post.
     try:
@@ -132,16 +137,6 @@ def promote_variation(
     return original
 
 
-def _variation_of(original: Post, variation_id: UUID | str) -> Post:
-    winner = lock_variation(original, variation_id)
-    if winner is None:
-        message = _("This post has no variation with the id %(variation_id)s.") % {
-            "variation_id": str(variation_id)[:80]
-        }
-        raise invalid("variationId", message, code="unknown_variation")
-    return winner
-
-
 def winning_document(winner: Post, before: PostDocument) -> PostDocument:
     """The original as the winner has it. A module that was copied from one of the original is that one again."""
     won = post_repository.load(winner)
@@ -152,16 +147,16 @@ def winning_document(winner: Post, before: PostDocument) -> PostDocument:
     }
     origin = CopyOrigin.objects.filter(post=winner).first()
     sources = {copy: source for source, copy in (origin.modules if origin else {}).items()}
-    modules = tuple(_own(module, sources.get(module.id), before) for module in won.modules)
+    modules = []
+    for module in won.modules:
+        source_id = sources.get(module.id)
+        source = before.module(source_id) if source_id else None
+        instance_id = module.instance_id
+        if source is not None:
+            instance_id = source.instance_id
+        elif module.scope != "global":
+            instance_id = str(uuid4())
+        id_ = source_id or str(uuid4())
+        modules.append(replace(module, id=id_, instance_id=instance_id))
     document = before.with_fields(fields).with_terms(won.taxonomy_term_ids)
-    return replace(document, modules=modules)
-
-
-def _own(module: ModuleDocument, source_id: str | None, before: PostDocument) -> ModuleDocument:
-    source = before.module(source_id) if source_id else None
-    if source is not None:
-        return replace(module, id=source.id, instance_id=source.instance_id)
-    id_ = source_id or str(uuid4())
-    if module.scope == "global":
-        return replace(module, id=id_)
-    return replace(module, id=id_, instance_id=str(uuid4()))
+    return replace(document, modules=tuple(modules))

@@ -90,8 +90,20 @@ def check_weight(weight: int) -> int:
 
 
 def _check(original: Post, variation: Post, *, starts: bool) -> None:
-    if starts:
-        _check_can_start(original, variation)
+    message = code = ""
+    if starts and original.status != Status.PUBLISHED:
+        message = _("Publish the original first: variations are shown in its place.")
+        code = "original_not_published"
+    elif starts and variation.status == Status.ARCHIVED:
+        message = _("This variation is archived; make it a draft again first.")
+        code = "archived"
+    elif starts and (variation.is_placeholder or original.is_placeholder):
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
+        code = "not_approved"
+    if message:
+        raise RuleViolation(message, code=code, details={"running": [message]})
     if not variation.variation_running:
         return
     others = original.variations.filter(variation_running=True).exclude(pk=variation.pk)
@@ -102,23 +114,6 @@ def _check(original: Post, variation: Post, *, starts: bool) -> None:
             "%(variation)s can have at most %(all)s."
         ) % {"taken": taken, "variation": variation.variation, "all": _ALL - taken}
         raise invalid("weight", message, code="too_many_visitors")
-
-
-def _check_can_start(original: Post, variation: Post) -> None:
-    message = code = ""
-    if original.status != Status.PUBLISHED:
-        message = _("Publish the original first: variations are shown in its place.")
-        code = "original_not_published"
-    elif variation.status == Status.ARCHIVED:
-        message = _("This variation is archived; make it a draft again first.")
-        code = "archived"
-    elif variation.is_placeholder or original.is_placeholder:
-        message = _(
-            "An agent made this post and nobody approved its content yet; approve it first."
-        )
-        code = "not_approved"
-    if message:
-        raise RuleViolation(message, code=code, details={"running": [message]})
 
 
 def _record(what: str, variation: Post, actor: Actor, *, weight_before: int | None = None) -> None:

@@ -20,7 +20,7 @@ from content.changes.values import Change
 from content.document import PostDocument
 from content.models import ModuleInstance, Post, Term
 from content.posts import post_repository
-from content.variations.queries import as_original
+from content.variations.arms import as_original
 from media.queries import media_exists
 from proofroom.website.pages import PageContent, page_of
 from proofroom.website.rendering import RenderableModule

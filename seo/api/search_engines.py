@@ -15,7 +15,7 @@ from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivery import VARIATION, DeliveredPostAnswer, delivered_post, variation_of
 from content.posts import queries
 from content.posts.canonical_urls import set_missing_canonicals
-from content.variations.queries import arms_in, running_arms
+from content.variations.arms import arms_in, running_arms
 from proofroom.core.api.answer import Answer, described, one_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter

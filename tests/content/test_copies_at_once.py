@@ -16,8 +16,11 @@ from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, purge_trash, restore_post
 from content.previews.services import create_preview_link, open_preview
-from content.translations.translate import create_translation, propose_translation
-from content.translations.translate_many import propose_translations
+from content.translations.translate import (
+    create_translation,
+    propose_translation,
+    propose_translations,
+)
 from content.variations.services import create_variation, promote_variation
 from content.variations.traffic import change_variation
 from proofroom.core.actor import Actor

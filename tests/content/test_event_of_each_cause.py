@@ -16,9 +16,9 @@ from content.layers import approve, digest_of, reject, submit
 from content.layers.revert import revert_to_revision
 from content.models import Layer, Post
 from content.posts import document_edits
+from content.posts.canonical_json import import_post
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
-from content.posts.import_post import import_post
 from content.posts.publish import publish_due_posts, set_status
 from content.posts.trash import delete_post, purge_trash, restore_post
 from content.translations.translate import create_translation, propose_translation

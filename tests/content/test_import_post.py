@@ -9,8 +9,8 @@ import pytest
 
 from content.models import ModuleInstance, Post, PostModule
 from content.posts import document_edits
+from content.posts.canonical_json import import_post
 from content.posts.edit import edit_post
-from content.posts.import_post import import_post
 from content.posts.trash import delete_post
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event

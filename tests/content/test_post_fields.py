@@ -15,11 +15,11 @@ from agents_app.runs.payloads import canonical_payload, field_payload
 from content import search
 from content.checks import differences
 from content.document import FIELD_NAMES, PostDocument
-from content.importers.markdown import import_folder
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
+from content.posts.markdown_import import import_folder
 from content.review.labels import label_of
 from content.translated_words import words
 from content.translations.translate import create_translation

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from content.models import Post, UrlPattern
-from content.paths import pattern_changes, url_patterns
+from content.paths import url_patterns
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
 from content.posts import queries
 from content.posts.trash import delete_post, restore_post
@@ -114,8 +114,7 @@ def test_many_posts_follow_in_a_worker(
     monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(5)]
-    for module in (pattern_changes, url_patterns):
-        monkeypatch.setattr(module, "BATCH_SIZE", 2)
+    monkeypatch.setattr(url_patterns, "BATCH_SIZE", 2)
 
     with run_on_commit():
         row = pattern("/news/{slug}")
@@ -126,7 +125,7 @@ def test_many_posts_follow_in_a_worker(
     assert not row.is_pending
     assert {path_of(post) for post in posts} == {f"/news/p{n}" for n in range(5)}
     assert len(leads()) == 5
-    assert pattern_changes.follow_pending(row.pk) == 0
+    assert url_patterns.follow_pending(row.pk) == 0
 
     with run_on_commit():
         delete_pattern(pattern_id=row.pk, actor=make.actor())
@@ -140,8 +139,7 @@ def test_a_pattern_that_changed_again_is_followed_by_its_own_event(
     monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(3)]
-    for module in (pattern_changes, url_patterns):
-        monkeypatch.setattr(module, "BATCH_SIZE", 1)
+    monkeypatch.setattr(url_patterns, "BATCH_SIZE", 1)
 
     with run_on_commit():
         row = pattern("/news/{slug}")

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.variations.assignment import Arm, arm_of_bucket, visitor_bucket
+from content.variations.arms import Arm, arm_of_bucket, visitor_bucket
 from content.variations.services import create_variation
 from content.variations.traffic import change_variation
 from forms.models import FormSubmission

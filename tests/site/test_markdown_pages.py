@@ -9,8 +9,8 @@ import yaml
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.importers import front_matter
 from content.models import Layer
+from content.posts.markdown_import import split_front_matter
 from content.posts.publish import set_status
 from proofroom.website.http_cache import prefers_markdown
 from tests import make
@@ -90,7 +90,7 @@ def test_the_form_has_an_address_of_its_own(client):
 def test_a_page_says_what_it_is_and_what_its_modules_show(client):
     post = make.post('Tea: "hot" # and *strong*', slug="tea", excerpt="Short", locale="de")
 
-    head, body = front_matter.split(text(client.get("/de/blog/tea.md")))
+    head, body = split_front_matter(text(client.get("/de/blog/tea.md")))
 
     assert head == {
         "title": 'Tea: "hot" # and *strong*',
@@ -109,7 +109,7 @@ def test_a_page_says_what_it_is_and_what_its_modules_show(client):
 def test_a_page_without_an_opening_module_has_its_title_and_excerpt(client):
     page("About", fields={"excerpt": "Who we are."})
 
-    body = front_matter.split(text(client.get("/about.md")))[1]
+    body = split_front_matter(text(client.get("/about.md")))[1]
 
     assert body.strip() == "# About\n\nWho we are."
 

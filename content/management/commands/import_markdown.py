@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
-from content.importers.markdown import import_folder
+from content.posts.markdown_import import import_folder
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from content.find_replace.samples import sample_of
+from content.find_replace.services import sample_of
 from content.find_replace.services import FIND_MAX, REPLACE_MAX, find_and_replace, undo_replacement
 from content.models import Replacement
 from proofroom.core.admin.form_pages import FormAdmin, form_page

@@ -20,7 +20,7 @@ from content.posts import post_repository
 from content.posts.reference_titles import references_of
 from content.review.cards import CardGroup, cards_between
 from content.review.labels import label_of, module_names
-from content.variations.assignment import ORIGINAL
+from content.variations.arms import ORIGINAL
 from content.variations.services import create_variation, promote_variation, winning_document
 from content.variations.traffic import change_variation
 from proofroom.core.admin.form_pages import save_form

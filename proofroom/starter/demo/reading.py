@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from content.importers import front_matter
+from content.posts.markdown_import import split_front_matter
 from proofroom.core.json import Json
 
 FOLDER = Path(__file__).parent
@@ -114,7 +114,7 @@ def read_posts() -> list[DemoPost]:
 
 
 def _read(path: Path) -> DemoPost:
-    head, body = front_matter.split(path.read_text("utf-8"))
+    head, body = split_front_matter(path.read_text("utf-8"))
     key, _, locale = path.stem.rpartition(".")
     try:
         return DemoPost.model_validate({**head, "key": key, "locale": locale, "body": body})

@@ -1,4 +1,4 @@
-"""A folder of Markdown files becomes draft posts, sub-folders their parents. Safe to run again."""
+"""Imports a folder of Markdown files as draft posts, with sub-folders as their parents. Safe to run again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+import yaml
 from django.db import transaction
 
 from content.document import PostDocument
-from content.importers import front_matter
 from content.models import Post
 from content.post_fields import POST_FIELDS
 from content.posts import document_edits
@@ -87,7 +87,7 @@ class _Importer:
                 pages[path.stem] = post
             yield imported
         for path in names:
-            if path.is_dir() and _holds_documents(path):
+            if path.is_dir() and any(file.suffix.lower() in _SUFFIXES for file in path.rglob("*")):
                 yield from self.sub_folder(path, parent, pages)
 
     def sub_folder(
@@ -170,10 +170,6 @@ class _Importer:
         return Imported(path.relative_to(self.root).as_posix(), outcome, detail)
 
 
-def _holds_documents(folder: Path) -> bool:
-    return any(path.suffix.lower() in _SUFFIXES for path in folder.rglob("*"))
-
-
 def read_document(path: Path, *, name: str) -> _Document:
     """A file as title, slug, fields and rich text. Raises `ValueError` with a sentence, or `OSError`.
 
@@ -183,7 +179,7 @@ def read_document(path: Path, *, name: str) -> _Document:
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(f"The file is larger than {LARGEST_FILE // 1024 // 1024} MB.")
     try:
-        head, text = front_matter.split(path.read_text("utf-8"))
+        head, text = split_front_matter(path.read_text("utf-8"))
     except UnicodeDecodeError as error:
         raise ValueError(f"The file is not UTF-8 (byte {error.start}).") from None
     body = from_markdown(text.replace("\x00", "\ufffd"))
@@ -194,18 +190,14 @@ def read_document(path: Path, *, name: str) -> _Document:
     opens = heading is not None and heading is blocks[0] and attributes(heading).get("level") == 1
     if opens and _heading_text(heading) == title:
         body = {**body, "content": blocks[1:]} if len(blocks) > 1 else {}
-    return _Document(title, slug_of(_line(head.get("slug")) or name), _fields(head), body)
-
-
-def _fields(head: Mapping[str, object]) -> JsonObject:
     fields: dict[str, Json] = {}
-    for name, field in _FIELDS.items():
-        if value := _line(head.get(name)):
+    for key, field in _FIELDS.items():
+        if value := _line(head.get(key)):
             fields[field] = value
     order = head.get("order", head.get("orderIndex"))
     if isinstance(order, int) and not isinstance(order, bool):
         fields["orderIndex"] = order
-    return fields
+    return _Document(title, slug_of(_line(head.get("slug")) or name), fields, body)
 
 
 def _line(value: object) -> str:
@@ -217,3 +209,34 @@ def _line(value: object) -> str:
 
 def _heading_text(heading: Node | None) -> str:
     return " ".join(to_text({"type": "doc", "content": [heading]}).split()) if heading else ""
+
+
+_FENCE = "---"
+
+
+class BadFrontMatter(ValueError):
+    """The text between the fences is no mapping of YAML."""
+
+
+def split_front_matter(text: str) -> tuple[Mapping[str, object], str]:
+    """The front matter, empty where there is none, and the rest of the text.
+
+    Raises `BadFrontMatter` with a sentence. A rule at the top of a document is no front matter: the second
+    fence must follow, and a mapping must stand before it.
+    """
+    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
+    if not lines or lines[0].rstrip() != _FENCE:
+        return {}, text.removeprefix("\ufeff")
+    fences = (number for number, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE)
+    end = next(fences, None)
+    if end is None:
+        return {}, text
+    try:
+        found = yaml.safe_load("".join(lines[1:end]))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise BadFrontMatter(f"The front matter is not valid YAML: {reason}") from None
+    if found is not None and not isinstance(found, dict):
+        raise BadFrontMatter("The front matter must be names with values.")
+    head = {str(name): value for name, value in (found or {}).items()}
+    return head, "".join(lines[end + 1 :])

@@ -1,4 +1,4 @@
-"""Import: a new draft from the canonical JSON of a post, of this installation or another."""
+"""Posts as canonical JSON: exported, which is recorded, and imported as new drafts, here or at another site."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from content import presenters
 from content.document import FIELD_NAMES, PostDocument
+from content.layers import open_layers
 from content.models import Post
+from content.posts import queries
 from content.posts.create import create_post
 from content.posts.queries import shared_module
 from content.rules.modules import rekey_by_names
+from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 
-_LEFT_OUT = frozenset({"publishAt"})
+
+def export_post(*, post: Post, actor: Actor) -> JsonObject:
+    """The live post, without anything staged."""
+    actor.require("posts.view")
+    document = open_layers(post).live
+    payload: JsonObject = {"id": str(post.pk), "locale": post.locale}
+    outbox.record("post.exported", actor=actor, post_id=post.pk, payload=payload)
+    return presenters.canonical(post, document, queries.translations_of(post))
 
 
 @transaction.atomic
@@ -49,7 +60,7 @@ def import_post(
             details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
             raise RuleViolation(error.message, code=error.code, details=details) from None
     fields: JsonObject = {
-        name: document.fields.get(name) for name in FIELD_NAMES if name not in _LEFT_OUT
+        name: document.fields.get(name) for name in FIELD_NAMES if name != "publishAt"
     }
     fields["customFields"] = document.custom_fields
     fields["taxonomyTermIds"] = list(document.taxonomy_term_ids)

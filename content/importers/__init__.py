@@ -1,1 +1,0 @@
-"""Content from elsewhere becomes draft posts."""
