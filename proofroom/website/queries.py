@@ -15,8 +15,7 @@ from content import search
 from content.menus.links import MenuItems
 from content.models import Menu, Post, PostModule, PostTerm, Term
 from content.posts.queries import module_rows, published_posts, reachable_posts
-from content.variations.arms import Arm
-from content.variations.arms import arms_in, as_original, running_arms
+from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row

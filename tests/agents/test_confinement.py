@@ -18,8 +18,7 @@ from content.models import Draft, Layer, Post, PreviewLink
 from content.posts import document_edits
 from content.posts.create import propose_post
 from content.previews.services import create_preview_link
-from content.translations.translate import propose_translation
-from content.translations.translate import propose_translations
+from content.translations.translate import propose_translation, propose_translations
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject

@@ -12,8 +12,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from content.find_replace.services import sample_of
-from content.find_replace.services import FIND_MAX, REPLACE_MAX, find_and_replace, undo_replacement
+from content.find_replace.services import (
+    FIND_MAX,
+    REPLACE_MAX,
+    find_and_replace,
+    sample_of,
+    undo_replacement,
+)
 from content.models import Replacement
 from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require

@@ -16,8 +16,13 @@ from django.utils.translation import gettext_lazy
 
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
-from content.paths.url_patterns import MAX_POSTS_READ, preview_pattern
-from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
+from content.paths.url_patterns import (
+    MAX_POSTS_READ,
+    change_pattern,
+    create_pattern,
+    delete_pattern,
+    preview_pattern,
+)
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of, require
