@@ -40,12 +40,13 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _stripped(most: int, least: int = 0) -> StringConstraints:
+def stripped(most: int, least: int = 0) -> StringConstraints:
+    """Text without the space around it, of so many characters."""
     return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
 
 
-Label = Annotated[str, _stripped(200, 1), AfterValidator(_one_line)]
-Hint = Annotated[str, _stripped(500), AfterValidator(_one_line)]
+Label = Annotated[str, stripped(200, 1), AfterValidator(_one_line)]
+Hint = Annotated[str, stripped(500), AfterValidator(_one_line)]
 Length = Annotated[int, Bounds(ge=1, le=max(MAX_LENGTHS.values()))]
 
 
@@ -90,11 +91,12 @@ def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
                 _("%(name)r is the name of the field that must stay empty.") % {"name": HONEYPOT},
             )
         names.add(field.name.lower())
-        for key, sentence in (*_options(field), *_lengths(field), *_pattern(field)):
-            yield f"{place}.{key}", sentence
+        for find in (_find_option_faults, _find_length_faults, _find_pattern_faults):
+            for key, sentence in find(field):
+                yield f"{place}.{key}", sentence
 
 
-def _options(field: Field) -> Iterator[tuple[str, str]]:
+def _find_option_faults(field: Field) -> Iterator[tuple[str, str]]:
     if field.type == "select" and field.options is None:
         yield "options", _("A select needs options.")
     elif field.type != "select" and field.options is not None:
@@ -107,7 +109,7 @@ def _options(field: Field) -> Iterator[tuple[str, str]]:
         yield "options", _("Each option stands once.")
 
 
-def _lengths(field: Field) -> Iterator[tuple[str, str]]:
+def _find_length_faults(field: Field) -> Iterator[tuple[str, str]]:
     given = {"minLength": field.min_length, "maxLength": field.max_length}
     for key, number in given.items():
         if number is None:
@@ -128,7 +130,7 @@ def _lengths(field: Field) -> Iterator[tuple[str, str]]:
         )
 
 
-def _pattern(field: Field) -> Iterator[tuple[str, str]]:
+def _find_pattern_faults(field: Field) -> Iterator[tuple[str, str]]:
     if field.pattern is None:
         return
     if field.type not in MAX_LENGTHS or field.type == "textarea":

@@ -2,59 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 
-from forms import presenters
-from forms.form_input import read_definition
+from forms.form_input import input_values, read_definition
 from forms.models import FormDefinition
 from proofroom.core.find_replace.row_source import RowSource
 from proofroom.core.find_replace.sources import Hand
 from proofroom.core.json import Json, JsonObject
 
 _TEXTS: Final = ("title", "description", "submitLabel", "successMessage", "redirectUrl")
-_OF_FIELDS: Final = ("label", "placeholder", "help")
+_FIELD_TEXTS: Final = ("label", "placeholder", "help")
 
 
-def _change(form: FormDefinition, hand: Hand) -> None:
-    now = presenters.present_form(form)
-    values: JsonObject = {name: hand.take(name, cast(Json, now[name])) for name in _TEXTS}
-    values["fields"] = [
-        _field(field, hand, f"fields.{place}") for place, field in enumerate(form.fields)
-    ]
+def change_form(form: FormDefinition, hand: Hand) -> None:
+    """Set the columns of a form from what the hand takes, by the rules of forms."""
+    now = input_values(form)
+    values: JsonObject = {name: hand.take(name, now[name]) for name in _TEXTS}
+    fields: list[Json] = []
+    for place, field in enumerate(form.fields):
+        path, edited = f"fields.{place}", dict(field)
+        for name in _FIELD_TEXTS:
+            if isinstance(edited.get(name), str):
+                edited[name] = hand.take(f"{path}.{name}", edited[name])
+        options = edited.get("options")
+        if isinstance(options, list):
+            edited["options"] = [
+                hand.take(f"{path}.options.{number}", option) if isinstance(option, str) else option
+                for number, option in enumerate(options)
+            ]
+        fields.append(edited)
     if not hand.places:
         return
-    definition = read_definition(values)
-    form.title = definition.title
-    form.description = definition.description
-    form.fields = [field.to_json() for field in definition.fields]
-    form.submit_label = definition.submit_label
-    form.success_message = definition.success_message
-    form.redirect_url = definition.redirect_url
+    read_definition({**values, "fields": fields}).write_to(form)
     form.version += 1
-    stored = presenters.present_form(form)
-    hand.settle({name: cast(Json, stored[name]) for name in _TEXTS})
-
-
-def _field(field: Mapping[str, Json], hand: Hand, path: str) -> JsonObject:
-    edited = dict(field)
-    for name in _OF_FIELDS:
-        if isinstance(edited.get(name), str):
-            edited[name] = hand.take(f"{path}.{name}", edited[name])
-    options = edited.get("options")
-    if isinstance(options, list):
-        edited["options"] = [
-            hand.take(f"{path}.options.{place}", option) if isinstance(option, str) else option
-            for place, option in enumerate(options)
-        ]
-    return edited
+    stored = input_values(form)
+    hand.settle({name: stored[name] for name in _TEXTS})
 
 
 FORMS: Final = RowSource(
     table="forms",
     what="form",
     rows=FormDefinition.objects.all,
-    change_row=_change,
+    change_row=change_form,
     texts=("title", "description", "submit_label", "success_message", "redirect_url"),
     documents=("fields",),
     touched=("version",),

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from forms.fields import MAX_FIELDS, Field, Label, find_field_faults
+from forms.fields import MAX_FIELDS, Field, Label, find_field_faults, stripped
+from forms.models import FormDefinition
 from proofroom.core.errors import NotFound, invalid
-from proofroom.core.json import Json
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import (
     describe_translated,
     details_of,
@@ -44,7 +45,7 @@ _SENTENCES: Final = {
 """In place of pydantic's, which speak of Python."""
 
 
-def _whole_lines(text: str) -> str:
+def _clean_lines(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if any(ord(char) < 32 and char not in "\n\t" for char in text):
         raise ValueError("must not hold control characters")
@@ -55,20 +56,13 @@ def _safe_target(address: str) -> str:
     if not address:
         return ""
     safe = safe_href(address)
-    if safe is None or not (safe.startswith("/") or _names_a_host(safe)):
+    try:
+        has_host = safe is not None and is_external(safe) and bool(urlsplit(safe).hostname)
+    except ValueError:
+        has_host = False
+    if safe is None or not (safe.startswith("/") or has_host):
         raise ValueError("must be a path of this site that begins with /, or http(s)://…")
     return safe
-
-
-def _names_a_host(address: str) -> bool:
-    try:
-        return is_external(address) and bool(urlsplit(address).hostname)
-    except ValueError:
-        return False
-
-
-def _lines(most: int, least: int = 0) -> StringConstraints:
-    return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
 
 
 class FormInput(BaseModel):
@@ -79,11 +73,23 @@ class FormInput(BaseModel):
     )
 
     title: Label
-    description: Annotated[str, _lines(2000), AfterValidator(_whole_lines)] = ""
+    description: Annotated[str, stripped(2000), AfterValidator(_clean_lines)] = ""
     fields: Annotated[list[Field], Bounds(min_length=1, max_length=MAX_FIELDS)]
     submit_label: Annotated[Label, Bounds(max_length=100)] = "Send"
-    success_message: Annotated[str, _lines(1000, 1), AfterValidator(_whole_lines)] = "Thank you."
-    redirect_url: Annotated[str, _lines(2000), AfterValidator(_safe_target)] = ""
+    success_message: Annotated[str, stripped(1000, 1), AfterValidator(_clean_lines)] = "Thank you."
+    redirect_url: Annotated[str, stripped(2000), AfterValidator(_safe_target)] = ""
+
+    def write_to(self, form: FormDefinition) -> None:
+        """Set the columns of the form, without saving it."""
+        for name, value in self:
+            is_fields = name == "fields"
+            setattr(form, name, [field.to_json() for field in self.fields] if is_fields else value)
+
+
+def input_values(form: FormDefinition) -> JsonObject:
+    """Return what `FormInput` reads, as the form has it now, by the names of the wire."""
+    values = {to_camel(name): cast(Json, getattr(form, name)) for name in FormInput.model_fields}
+    return values | {"redirectUrl": form.redirect_url or None}
 
 
 def read_definition(values: Mapping[str, Json]) -> FormInput:

@@ -7,6 +7,8 @@ from uuid import uuid4
 
 from django.db import models
 
+from forms.fields import HONEYPOT
+
 
 class FormDefinition(models.Model):
     """A form. `fields` is a list of `forms.fields.Field`s, as JSON."""
@@ -23,6 +25,7 @@ class FormDefinition(models.Model):
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    honeypot: ClassVar[str] = HONEYPOT
 
     class Meta:
         verbose_name = "form"

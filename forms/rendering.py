@@ -12,7 +12,7 @@ from django.conf import settings
 from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
-from proofroom.core.database.statements import Row, Statement
+from proofroom.core.database.statements import Statement
 
 _AUTOCOMPLETE: Final[Mapping[str, str]] = {
     "name": "name",
@@ -35,8 +35,12 @@ _AUTOCOMPLETE: Final[Mapping[str, str]] = {
     "birthday": "bday",
 }
 """What browsers may fill in, by names of fields."""
-_BY_TYPE: Final[Mapping[FieldType, str]] = {"email": "email", "tel": "tel", "url": "url"}
-_ALL: Final = Statement(
+_AUTOCOMPLETE_BY_TYPE: Final[Mapping[FieldType, str]] = {
+    "email": "email",
+    "tel": "tel",
+    "url": "url",
+}
+_FORMS: Final = Statement(
     lambda slugs, locale, default: FormDefinition.objects.filter(
         slug__in=slugs, locale__in=[locale, default]
     ).values(
@@ -88,10 +92,22 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
     """The forms of these slugs that there are, by slug. One query."""
     default: str = settings.CMS_ENV.default_locale
     known = [slug for slug in slugs if is_slug(slug)]
-    rows = _ALL.rows(known, locale, default)
+    rows = _FORMS.rows(known, locale, default)
+    found: dict[str, SiteForm] = {}
     # The page's own language last, so that it stays.
-    ordered = sorted(rows, key=lambda row: bool(row["locale"] == locale))
-    return {row["slug"]: _shown(row, locale) for row in ordered}
+    for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):
+        found[row["slug"]] = SiteForm(
+            slug=row["slug"],
+            title=row["title"],
+            description=row["description"],
+            submit_label=row["submit_label"],
+            success_message=row["success_message"],
+            redirect_url=row["redirect_url"],
+            action=form_address(row["slug"], locale),
+            honeypot=HONEYPOT,
+            fields=tuple(_site_field(Field.model_validate(field)) for field in row["fields"]),
+        )
+    return found
 
 
 def form_address(slug: str, locale: str) -> str:
@@ -105,21 +121,10 @@ def goal_of(slug: str) -> str:
     return f"form:{slug}"
 
 
-def _shown(row: Row, locale: str) -> SiteForm:
-    return SiteForm(
-        slug=row["slug"],
-        title=row["title"],
-        description=row["description"],
-        submit_label=row["submit_label"],
-        success_message=row["success_message"],
-        redirect_url=row["redirect_url"],
-        action=form_address(row["slug"], locale),
-        honeypot=HONEYPOT,
-        fields=tuple(_field(Field.model_validate(field)) for field in row["fields"]),
-    )
-
-
-def _field(field: Field) -> SiteField:
+def _site_field(field: Field) -> SiteField:
+    autocomplete = _AUTOCOMPLETE_BY_TYPE.get(field.type, "")
+    if field.type in ("text", "textarea", "date"):
+        autocomplete = _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")
     return SiteField(
         name=field.name,
         label=field.label,
@@ -131,11 +136,5 @@ def _field(field: Field) -> SiteField:
         pattern=field.pattern or "",
         placeholder=field.placeholder or "",
         help=field.help or "",
-        autocomplete=_BY_TYPE.get(field.type) or _filled_by_browsers(field),
+        autocomplete=autocomplete,
     )
-
-
-def _filled_by_browsers(field: Field) -> str:
-    if field.type not in ("text", "textarea", "date"):
-        return ""
-    return _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")

@@ -19,7 +19,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns
 from proofroom.core.validation.input_validation import MAX_INTEGER, refuse_unstorable
 
-_MOST_REFUSALS: Final = 50
+_MAX_REFUSALS: Final = 50
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?\Z", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _PHONE: Final = re.compile(r"(?=.*\d)[-+0-9()./ #*xX]+\Z", re.ASCII)
@@ -31,7 +31,7 @@ _email = EmailValidator()
 _url = URLValidator(schemes=["http", "https"])
 
 
-class _DoesNotFit(Exception):
+class InvalidAnswer(Exception):
     """A sentence about the field, with `%(label)s` in it."""
 
     def __init__(self, sentence: str, number: int = 0) -> None:
@@ -47,106 +47,104 @@ def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObje
     """The values to store, by name; what was left empty has no key. Raises `RuleViolation` by name."""
     refuse_unstorable(given)
     known = {field.name: field for field in fields}
-    strange = [name for name in given if name not in known][:_MOST_REFUSALS]
+    strange = [name for name in given if name not in known][:_MAX_REFUSALS]
     details: dict[str, list[str]] = {
         name[:80]: [f"There is no field {name[:80]!r} in this form; known: {', '.join(known)}."]
         for name in strange
     }
     values: JsonObject = {}
     for field in fields:
+        answer = given.get(field.name)
         try:
-            value = _value(field, given.get(field.name))
-        except _DoesNotFit as fault:
+            value = _READERS[field.type](
+                field, answer.strip() if isinstance(answer, str) else answer
+            )
+            # 0 is an answer; a box that must be ticked and is not, is none.
+            if field.required and (value is None or value is False):
+                raise InvalidAnswer(gettext("%(label)s is required."))
+        except InvalidAnswer as fault:
             details[field.name] = [fault.of(field.label)]
         else:
             if value is not None:
                 values[field.name] = value
     if details:
-        details = dict(list(details.items())[:_MOST_REFUSALS])
+        details = dict(list(details.items())[:_MAX_REFUSALS])
         raise RuleViolation(next(iter(details.values()))[0], details=details)
     return values
 
 
-def _value(field: Field, given: Json) -> Json:
-    value = _READERS[field.type](field, given.strip() if isinstance(given, str) else given)
-    # 0 is an answer; a box that must be ticked and is not, is none.
-    if field.required and (value is None or value is False):
-        raise _DoesNotFit(gettext("%(label)s is required."))
-    return value
-
-
-def _text(field: Field, given: Json) -> str | None:
+def _read_text(field: Field, given: Json) -> str | None:
     if given is None or given == "":
         return None
     if not isinstance(given, str):
-        raise _DoesNotFit(gettext("%(label)s must be text."))
+        raise InvalidAnswer(gettext("%(label)s must be text."))
     text = given.replace("\r\n", "\n").replace("\r", "\n")
     if _CONTROL.search(text) or (field.type != "textarea" and _LINE_BREAK.search(text)):
-        raise _DoesNotFit(gettext("%(label)s must not hold control characters or line breaks."))
+        raise InvalidAnswer(gettext("%(label)s must not hold control characters or line breaks."))
     if len(text) > field.longest:
-        raise _DoesNotFit(
+        raise InvalidAnswer(
             gettext("%(label)s may have at most %(number)s characters."), field.longest
         )
     if len(text) < (field.min_length or 0):
-        raise _DoesNotFit(
+        raise InvalidAnswer(
             gettext("%(label)s needs at least %(number)s characters."), field.min_length or 0
         )
     if field.pattern and not patterns.matches(field.pattern, text):
-        raise _DoesNotFit(gettext("%(label)s does not have the form that is asked for."))
+        raise InvalidAnswer(gettext("%(label)s does not have the form that is asked for."))
     return text
 
 
-def _checked(check: Callable[[str], object], sentence: str) -> Callable[[Field, Json], Json]:
+def _read_checked(check: Callable[[str], object], sentence: str) -> Callable[[Field, Json], Json]:
     def read(field: Field, given: Json) -> Json:
-        text = _text(field, given)
+        text = _read_text(field, given)
         if text is None:
             return None
         try:
             check(text)
         except ValidationError:
-            raise _DoesNotFit(gettext(sentence)) from None
+            raise InvalidAnswer(gettext(sentence)) from None
         return text
 
     return read
 
 
-def _phone(text: str) -> None:
+def _check_phone(text: str) -> None:
     if not _PHONE.match(text):
         raise ValidationError("no number")
 
 
-def _select(field: Field, given: Json) -> Json:
+def _read_select(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
     if not isinstance(given, str) or given not in (field.options or ()):
-        raise _DoesNotFit(gettext("%(label)s must be one of the options."))
+        raise InvalidAnswer(gettext("%(label)s must be one of the options."))
     return given
 
 
-def _checkbox(field: Field, given: Json) -> Json:
+def _read_checkbox(field: Field, given: Json) -> Json:
     if given is None:
         return False
     if isinstance(given, bool):
         return given
     if isinstance(given, str) and given.lower() in _YES | _NO:
         return given.lower() in _YES
-    raise _DoesNotFit(gettext("%(label)s must be true or false."))
+    raise InvalidAnswer(gettext("%(label)s must be true or false."))
 
 
-def _number(field: Field, given: Json) -> Json:
+def _read_number(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
     if isinstance(given, str) and _NUMBER.match(given):
         number = float(given)
         given = int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise _DoesNotFit(gettext("%(label)s must be a number."))
+        raise InvalidAnswer(gettext("%(label)s must be a number."))
     if not isfinite(given) or abs(given) > MAX_INTEGER:
-        raise _DoesNotFit(gettext("%(label)s must be a number between -2**53 and 2**53."))
+        raise InvalidAnswer(gettext("%(label)s must be a number between -2**53 and 2**53."))
     return given
 
 
-def _date(field: Field, given: Json) -> Json:
+def _read_date(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
     if isinstance(given, str) and _DATE.match(given):
@@ -154,19 +152,19 @@ def _date(field: Field, given: Json) -> Json:
             return date.fromisoformat(given).isoformat()
         except ValueError:
             pass
-    raise _DoesNotFit(gettext("%(label)s must be a date like 2026-01-31."))
+    raise InvalidAnswer(gettext("%(label)s must be a date like 2026-01-31."))
 
 
 _READERS: Final[Mapping[str, Callable[[Field, Json], Json]]] = {
-    "text": _text,
-    "textarea": _text,
-    "email": _checked(_email, gettext_noop("%(label)s must be an email address.")),
-    "url": _checked(
+    "text": _read_text,
+    "textarea": _read_text,
+    "email": _read_checked(_email, gettext_noop("%(label)s must be an email address.")),
+    "url": _read_checked(
         _url, gettext_noop("%(label)s must be an address that begins with http:// or https://.")
     ),
-    "tel": _checked(_phone, gettext_noop("%(label)s must be a telephone number.")),
-    "select": _select,
-    "checkbox": _checkbox,
-    "number": _number,
-    "date": _date,
+    "tel": _read_checked(_check_phone, gettext_noop("%(label)s must be a telephone number.")),
+    "select": _read_select,
+    "checkbox": _read_checkbox,
+    "number": _read_number,
+    "date": _read_date,
 }

@@ -23,11 +23,12 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
 from content.menus.links import PageLocation
-from forms.api.submit import MOST_BYTES
+from forms.api.submit import MAX_BODY_BYTES
 from forms.fields import HONEYPOT
 from forms.rendering import form_address, goal_of, load_forms
 from forms.services.submissions import SubmissionReceipt, submit_form
 from proofroom.core.actor import Actor, Visitor
+from proofroom.core.api.body import body_length
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json
@@ -53,7 +54,7 @@ _AT: Final = "_at"
 _AGREED: Final = "_agreed"
 _UNCOUNTED: Final = "_uncounted"
 _TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
-_LONGEST_PATH: Final = 2000
+_MAX_PATH_LENGTH: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,9 @@ class Sent:
     @property
     def shown(self) -> dict[str, str]:
         """What the visitor finds again in the form. A box that is ticked sends a text, whatever it is."""
+        # No page can hold NUL, and halves of characters.
         return {
-            name: _displayable(value)
+            name: value.replace("\x00", "").encode("utf-8", "replace").decode()
             for name, value in self.values.items()
             if isinstance(value, str) and name != HONEYPOT
         }
@@ -91,7 +93,7 @@ class Sent:
 
 def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpResponse:
     """Return what was sent, or the answer to what cannot be read."""
-    if _length(request) > MOST_BYTES:
+    if body_length(request) > MAX_BODY_BYTES:
         return HttpResponse("That is too much for a form.", status=413, content_type="text/plain")
     if request.content_type not in _TYPES:
         return HttpResponse("Send a form.", status=415, content_type="text/plain")
@@ -101,27 +103,20 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
     values |= {name: [] for name in request.FILES}  # fits no field
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
     marks = (values.pop(_AGREED, None) == "1", values.pop(_UNCOUNTED, None) == "1")
-    found = _page_with(slug, page, at)
+    found = _find_page(slug, page, at)
     if found is None or not isinstance(at, str):
         return Sent(None, ALONE, locale, values, *marks)
     return Sent(found, at, found.post.locale, values, *marks)
 
 
-def _length(request: HttpRequest) -> int:
-    try:
-        return int(request.META.get("CONTENT_LENGTH") or 0)
-    except ValueError:
-        return 0
-
-
-def _page_with(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
+def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     """The published page at a path of this site, or the arm of it, if its module `at` holds the form.
 
     What is answered is made of the post that was found, never of the address that was sent.
     """
     if not isinstance(path, str) or not isinstance(at, str) or not path.startswith("/"):
         return None
-    if len(path) > _LONGEST_PATH or path.startswith("//"):
+    if len(path) > _MAX_PATH_LENGTH or path.startswith("//"):
         return None
     found = page_with(path, locale_of(path), at)
     if found is None:
@@ -135,12 +130,7 @@ def _page_with(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     return None
 
 
-def _displayable(text: str) -> str:
-    """The text without what no page can hold: NUL, and halves of characters."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
-
-
-class TooMany(Exception):
+class TooManySubmissions(Exception):
     """More were accepted from the address than the limit has. `wait` is in seconds."""
 
     def __init__(self, wait: int) -> None:
@@ -156,36 +146,36 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     locale = given if given in settings.CMS_ENV.locales else default
     if request.method != "POST":
         taken = SubmissionResult(ALONE) if request.GET.get("sent") == ALONE else None
-        return _alone(slug, locale, taken)
+        return _form_alone(slug, locale, taken)
     address = client_address(request)
     count = None if is_allowed_freely(address) else HitCount("public", address)
     if count is not None and count.is_over:
         response = HttpResponse("Too many requests; wait a little.", status=429)
         response["Retry-After"] = str(count.wait)
-        return _unkept(response)
+        return _uncached(response)
     sent = read_sent(request, slug, locale)
     if isinstance(sent, HttpResponse):
-        return _unkept(sent)
+        return _uncached(sent)
     with use_template_language(sent.locale):
-        return _unkept(_answer(request, slug, sent))
+        return _uncached(_answer_submission(request, slug, sent))
 
 
-def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
+def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
     try:
-        told = submit_form(
+        receipt = submit_form(
             slug=slug,
             locale=sent.locale,
             values=sent.values,
             actor=Actor(user=Visitor(), via="site"),
-            admit=lambda: _admit(request),
+            admit=lambda: _count_submission(request),
         )
     except NotFound:
         return HttpResponse(missing_page(sent.locale), status=404)
     except RuleViolation as refusal:
-        return _again(slug, sent, refusal.details, 422)
-    except TooMany as refusal:
+        return _show_again(slug, sent, refusal.details, 422)
+    except TooManySubmissions as refusal:
         minutes = -(-refusal.wait // 60)
-        response = _again(
+        response = _show_again(
             slug,
             sent,
             {},
@@ -201,17 +191,17 @@ def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
         )
         response["Retry-After"] = str(refusal.wait)
         return response
-    if told.is_kept and sent.is_counted:
+    if receipt.is_kept and sent.is_counted:
         shown = sent.found.post.pk if sent.found is not None else None
         goals.report_goal(request, post_id=shown, goal=goal_of(slug))
-    return _taken(slug, sent, told)
+    return _redirect_onward(slug, sent, receipt)
 
 
-def _taken(slug: str, sent: Sent, told: SubmissionReceipt) -> HttpResponse:
+def _redirect_onward(slug: str, sent: Sent, receipt: SubmissionReceipt) -> HttpResponse:
     """On to where the form leads: its own address, else back to the page, which thanks in its place."""
-    if _is_of_site(told.redirect_url):
-        return _see_other(told.redirect_url)
-    if sent.found is None or told.redirect_url:
+    if _is_of_site(receipt.redirect_url):
+        return _see_other(receipt.redirect_url)
+    if sent.found is None or receipt.redirect_url:
         # Browsers hold the policy `form-action 'self'` also against where a form leads on to. So an address of
         # another site is not redirected to: the page that says thanks goes on there.
         address = form_address(slug, sent.locale)
@@ -220,7 +210,7 @@ def _taken(slug: str, sent: Sent, told: SubmissionReceipt) -> HttpResponse:
     return _see_other(f"{sent.found.post.path}?{urlencode({'sent': sent.at})}#form-{sent.at}")
 
 
-def _again(
+def _show_again(
     slug: str, sent: Sent, errors: dict[str, list[str]], status: int, notice: str = ""
 ) -> HttpResponse:
     form = load_forms([slug], sent.locale).get(slug)
@@ -232,14 +222,14 @@ def _again(
         )
     submission = SubmissionResult(at=sent.at, values=sent.shown, errors=errors, notice=notice)
     if sent.found is None:
-        response = _alone(slug, sent.locale, submission)
+        response = _form_alone(slug, sent.locale, submission)
         response.status_code = status
         return response
     page = post_page(sent.found, submission, is_counted=not sent.is_for_looking)
     return HttpResponse(page, status=status)
 
 
-def _alone(slug: str, locale: str, submission: SubmissionResult | None) -> HttpResponse:
+def _form_alone(slug: str, locale: str, submission: SubmissionResult | None) -> HttpResponse:
     """The form on a page of its own. Three queries."""
     form = load_forms([slug], locale).get(slug)
     if form is None:
@@ -259,17 +249,17 @@ def _alone(slug: str, locale: str, submission: SubmissionResult | None) -> HttpR
         response = HttpResponse(render_to_string("site/form_page.html", context))
     if onward and (target := safe_href(onward)):
         response["Refresh"] = f"0; url={iri_to_uri(target)}"
-    return _unkept(response)
+    return _uncached(response)
 
 
-def _admit(request: HttpRequest) -> None:
+def _count_submission(request: HttpRequest) -> None:
     """Count a submission that fits, unless its address is free of limits."""
     address = client_address(request)
     if is_allowed_freely(address):
         return
     count = HitCount("forms", address)
     if count.is_over:
-        raise TooMany(count.wait)
+        raise TooManySubmissions(count.wait)
 
 
 def _is_of_site(address: str) -> bool:
@@ -282,7 +272,7 @@ def _see_other(address: str) -> HttpResponse:
     return response
 
 
-def _unkept(response: HttpResponse) -> HttpResponse:
+def _uncached(response: HttpResponse) -> HttpResponse:
     """In no cache: it is the answer to one visitor."""
     response["Cache-Control"] = "no-store"
     return response

@@ -85,7 +85,7 @@ def read_fields(data: QueryDict) -> Json:
     """The fields that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
     if "questions" in data:
         return read_json(str(data["questions"]))
-    return [_field(data, key) for key in data.getlist("row")[: MAX_FIELDS + 1]]
+    return [_read_card(data, key) for key in data.getlist("row")[: MAX_FIELDS + 1]]
 
 
 def name_fields(questions: Json) -> Json:
@@ -116,7 +116,7 @@ def objects_in(value: Json) -> list[JsonObject]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
-def _field(data: Mapping[str, str], key: str) -> JsonObject:
+def _read_card(data: Mapping[str, str], key: str) -> JsonObject:
     """Return what one card says, without what its type does not have."""
     field: JsonObject = {name: data.get(f"{name}-{key}", "").strip() for name in _TEXTS}
     field["required"] = data.get(f"required-{key}", "") in ("on", "true")
@@ -127,15 +127,14 @@ def _field(data: Mapping[str, str], key: str) -> JsonObject:
         number = data.get(f"{name}-{key}", "").strip()
         is_whole = number.isascii() and number.isdigit() and len(number) < 10
         field[name] = int(number) if is_whole else number
+    # Only some types have lengths, or a pattern.
+    allowed = {"placeholder", "help"}
+    if field["type"] in MAX_LENGTHS:
+        allowed |= {*_NUMBERS} if field["type"] == "textarea" else {*_NUMBERS, "pattern"}
     for name in ("placeholder", "help", "pattern", *_NUMBERS):
-        if field[name] == "" or (name not in ("placeholder", "help") and not _has(field, name)):
+        if field[name] == "" or name not in allowed:
             del field[name]
     return field
-
-
-def _has(field: JsonObject, name: str) -> bool:
-    """Return whether a field of this type may have lengths, or a pattern."""
-    return field["type"] in MAX_LENGTHS and (name != "pattern" or field["type"] != "textarea")
 
 
 def name_for(label: str, taken: set[str]) -> str:
@@ -143,12 +142,8 @@ def name_for(label: str, taken: set[str]) -> str:
     plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:50]
     name = name if name[:1].isalpha() else f"field_{name}".rstrip("_")
-    number = next(at for at in count(1) if _numbered(name, at) not in taken)
-    return _numbered(name, number)
-
-
-def _numbered(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}_{number}"
+    names = (name if number == 1 else f"{name}_{number}" for number in count(1))
+    return next(name for name in names if name not in taken)
 
 
 def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
@@ -159,31 +154,24 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
         return objects_in(read_json(data.get("json", ""))), _("The cards show the JSON now.")
     if do == "add" and len(rows) < MAX_FIELDS and key in (*KINDS, "consent"):
         kind = _("A box for consent") if key == "consent" else str(KINDS[key])
-        return [*rows, _new(key)], _("Added at the end: %(name)s") % {"name": kind}
+        # A field without a name: it comes from the label, when the form is saved.
+        field: JsonObject = {"name": "", "label": "", "type": key, "required": False}
+        if key == "consent":
+            label = _("I agree that my answers are kept to reply to me.")
+            field = {"name": "consent", "label": label, "type": "checkbox", "required": True}
+        elif key == "select":
+            field["options"] = [_("First"), _("Second")]
+        return [*rows, field], _("Added at the end: %(name)s") % {"name": kind}
     place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
     if place >= len(rows):
         return rows, ""
-    return _moved(rows, do, place)
-
-
-def _new(type_: str) -> JsonObject:
-    """A field without a name: it comes from the label, when the form is saved."""
-    if type_ == "consent":
-        label = _("I agree that my answers are kept to reply to me.")
-        return {"name": "consent", "label": label, "type": "checkbox", "required": True}
-    options: JsonObject = {"options": [_("First"), _("Second")]} if type_ == "select" else {}
-    return {"name": "", "label": "", "type": type_, "required": False, **options}
-
-
-def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject], str]:
-    rows = list(rows)
     row = rows[place]
     named = {"name": str(row.get("label", ""))}
     if do == "remove":
         return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % named
     if do == "copy" and len(rows) < MAX_FIELDS:
-        again = {**row, "name": ""}
-        return [*rows[: place + 1], again, *rows[place + 1 :]], _("Copied: %(name)s") % named
+        copied = {**row, "name": ""}
+        return [*rows[: place + 1], copied, *rows[place + 1 :]], _("Copied: %(name)s") % named
     other = {"up": place - 1, "down": place + 1}.get(do, -1)
     if 0 <= other < len(rows):
         rows[place], rows[other] = rows[other], rows[place]
@@ -197,23 +185,20 @@ def cards(
     found = []
     for place, row in enumerate(rows):
         own = f"fields.{place}"
-        said = [
-            text
-            for key, texts in errors.items()
-            if key == own or key.startswith(f"{own}.")
-            for text in _said(key.removeprefix(own).removeprefix("."), texts)
-        ]
+        said: list[str] = []
+        for key, sentences in errors.items():
+            if key != own and not key.startswith(f"{own}."):
+                continue
+            # What was refused of a part of a field is said with the label that the card shows.
+            part = key.removeprefix(own).removeprefix(".")
+            label = str(_LABELS.get(part.partition(".")[0], ""))
+            if not label:
+                said += sentences
+                continue
+            for text, sentence in zip(with_label(label, part, sentences), sentences, strict=True):
+                is_named = text != sentence
+                said.append(
+                    text if is_named else _("%(label)s: %(text)s") % {"label": label, "text": text}
+                )
         found.append(FieldCard(place, row, said, place == new))
     return found
-
-
-def _said(part: str, sentences: Sequence[str]) -> list[str]:
-    """Return what was refused of a part of a field, with the label that the card shows."""
-    label = str(_LABELS.get(part.partition(".")[0], ""))
-    if not label:
-        return list(sentences)
-    named = with_label(label, part, sentences)
-    return [
-        text if text != sentence else _("%(label)s: %(text)s") % {"label": label, "text": text}
-        for text, sentence in zip(named, sentences, strict=True)
-    ]

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from forms import presenters
 from forms.admin.field_cards import KINDS, apply_button, cards, name_fields, read_fields
 from forms.fields import MAX_FIELDS
+from forms.form_input import input_values
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form, delete_form, update_form
 from proofroom.core.admin.labels import LanguageFilter, language
@@ -24,7 +24,7 @@ from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.json import Json, JsonObject
 
-_LONG: Final = 100_000
+_MAX_JSON_SHOWN: Final = 100_000
 
 
 def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -> dict[str, object]:
@@ -42,7 +42,7 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
     may_read = may(request, "forms.submissions")
     return {
         "cards": cards(rows, form.problems, len(rows) - 1 if is_new else None),
-        "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_LONG],
+        "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_MAX_JSON_SHOWN],
         "problem": problem,
         "said": said,
         "is_changed": request.method == "POST",
@@ -51,27 +51,12 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
         "shown": {
             name: str(form[name].value() or "") for name in ("title", "description", "submitLabel")
         },
-        **{
-            "siblings": others,
-            "may_read": may_read,
-            "sent": FormSubmission.objects.filter(form_slug=row.slug).count() if may_read else 0,
-            "submissions_url": f"{submissions}?form_slug={row.slug}",
-            "export_url": f"/api/forms/{row.slug}/submissions/export",
-        },
+        "siblings": others,
+        "may_read": may_read,
+        "sent": FormSubmission.objects.filter(form_slug=row.slug).count() if may_read else 0,
+        "submissions_url": f"{submissions}?form_slug={row.slug}",
+        "export_url": f"/api/forms/{row.slug}/submissions/export",
     }
-
-
-_NAMES = ("title", "description", "submitLabel", "successMessage", "redirectUrl")
-_COPIED = ("description", "fields", "submitLabel", "successMessage", "redirectUrl")
-
-
-def _example() -> list[Json]:
-    labels = {"text": ("name", _("Name")), "email": ("email", _("Email"))}
-    labels["textarea"] = ("message", _("Message"))
-    return [
-        {"name": name, "label": label, "type": type_, "required": True}
-        for type_, (name, label) in labels.items()
-    ]
 
 
 class ChangeDefinitionForm(RowsForm):
@@ -139,20 +124,26 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         values = form.cleaned_data
-        copied = presenters.present_form(values["copied"]) if values["copied"] else None
-        rest = {name: copied[name] for name in _COPIED} if copied else {"fields": _example()}
+        example: list[Json] = [
+            {"name": name, "label": label, "type": type_, "required": True}
+            for type_, name, label in (
+                ("text", "name", _("Name")),
+                ("email", "email", _("Email")),
+                ("textarea", "message", _("Message")),
+            )
+        ]
+        copied = input_values(values["copied"]) if values["copied"] else {"fields": example}
         made = create_form(
             slug=values["slug"],
             locale=values["locale"],
-            values={**rest, "title": values["title"]},
+            values={**copied, "title": values["title"]},
             actor=actor_of(request),
         )
         messages.success(request, _("The form is there. Build it here."))
         return HttpResponseRedirect(reverse("admin:forms_formdefinition_change", args=[made.pk]))
 
     def initial(self, row: FormDefinition) -> Mapping[str, object]:
-        wire = presenters.present_form(row)
-        return {**{name: wire[name] or "" for name in _NAMES}, "version": row.version}
+        return {**input_values(row), "version": row.version}
 
     def shown(
         self, request: HttpRequest, row: FormDefinition, form: forms.Form

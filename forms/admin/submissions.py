@@ -19,7 +19,7 @@ from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import PermittedAdmin, actor_of, answers_refusals, require
 
-_SHORT = 100
+_MAX_BEGINNING = 100
 
 
 @admin.register(FormSubmission)
@@ -35,8 +35,8 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
 
     @admin.display(description=gettext_lazy("Says"))
     def beginning(self, row: FormSubmission) -> str:
-        text = " · ".join(_said(value) for value in row.payload.values())
-        return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
+        text = " · ".join(_format_answer(value) for value in row.payload.values())
+        return text if len(text) <= _MAX_BEGINNING else f"{text[:_MAX_BEGINNING]}…"
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -57,11 +57,13 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         require(request, "forms.submissions")
-        row = _find(object_id)
+        row = _find_or_404(object_id)
         labels = columns_of(row.form_slug, [row.payload])
         context = {
             "row": row,
-            "values": [(labels[name], _said(value)) for name, value in row.payload.items()],
+            "values": [
+                (labels[name], _format_answer(value)) for name, value in row.payload.items()
+            ],
             "delete_url": reverse("admin:forms_formsubmission_delete", args=[row.pk]),
         }
         template = "admin/site_forms/submission.html"
@@ -78,7 +80,7 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     ) -> HttpResponse:
         """GET asks, POST deletes."""
         require(request, "forms.submissions")
-        row = _find(object_id)
+        row = _find_or_404(object_id)
         if request.method == "POST":
             _delete(row, request)
             messages.success(request, _("It is deleted."))
@@ -92,14 +94,14 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
 
 
-def _said(value: object) -> str:
+def _format_answer(value: object) -> str:
     """An answer as people say it."""
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     return str(value)
 
 
-def _find(id_: str) -> FormSubmission:
+def _find_or_404(id_: str) -> FormSubmission:
     try:
         row = FormSubmission.objects.filter(pk=UUID(id_)).first()
     except ValueError:

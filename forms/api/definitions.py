@@ -2,30 +2,139 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, NotRequired
+from uuid import UUID
 
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from forms import presenters
-from forms.api import schema
+from forms.fields import FIELD_TYPES, HONEYPOT, MAX_FIELDS, MAX_OPTIONS, Length
 from forms.form_input import clean_locale
 from forms.models import FormDefinition
 from forms.queries import find_form
 from forms.services.definitions import create_form, delete_form, update_form
-from proofroom.core.api.answer import described
+from proofroom.core.api.answer import Answer, AsStored, TextOrNull, described, list_of, one_of
 from proofroom.core.api.body import body_object
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.schema import LOCATION, PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
+from proofroom.core.validation import patterns
 
-CACHE_CONTROL = "public, max-age=60"
-_READ_ONLY = {"id", "honeypot", "createdAt", "updatedAt"}
+CACHE_CONTROL: Final = "public, max-age=60"
+_READ_ONLY: Final = {"id", "honeypot", "createdAt", "updatedAt"}
+LOCALE: Final = [query_parameter("locale", "Language; without it the default one.")]
+SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
+SLUG_SHAPE: Final = {"type": "string", "pattern": SLUG, "maxLength": 100}
+PATHS: Final = {
+    "slug": SLUG_SHAPE,
+    "submission_id": {"type": "string", "format": "uuid"},
+}
+Slug = Annotated[str, Field(pattern=SLUG, max_length=100)]
+Locale = Annotated[str, Field(max_length=12)]
+Title = Annotated[str, Field(max_length=200)]
+FormDescription = Annotated[str, Field(max_length=2000)]
+SubmitLabel = Annotated[str, Field(max_length=100)]
+SuccessMessage = Annotated[str, Field(max_length=1000)]
+Version = Annotated[int, Field(ge=0)]
+IdText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+
+
+class FormFieldAnswer(TypedDict):
+    """A field of a form."""
+
+    name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+    label: Title
+    type: Annotated[str, one_of(FIELD_TYPES)]
+    required: NotRequired[bool]
+    options: NotRequired[
+        Annotated[
+            list[Title],
+            Field(min_length=1, max_length=MAX_OPTIONS, description="Of a select only."),
+        ]
+    ]
+    minLength: NotRequired[Length]
+    maxLength: NotRequired[Length]
+    pattern: NotRequired[
+        Annotated[
+            str,
+            Field(
+                max_length=patterns.MAX_PATTERN_LENGTH,
+                description="What the whole value must fit, without look-around and back-references.",
+            ),
+        ]
+    ]
+    placeholder: NotRequired[Annotated[str, Field(max_length=500)]]
+    help: NotRequired[Annotated[str, Field(max_length=500)]]
+
+
+FormFields = Annotated[list[FormFieldAnswer], Field(min_length=1, max_length=MAX_FIELDS)]
+
+
+class FormAnswer(Answer):
+    """A form in a locale."""
+
+    id: UUID
+    slug: Slug
+    locale: Locale
+    title: Title
+    description: FormDescription
+    fields: Annotated[list[FormFieldAnswer], AsStored()]
+    submit_label: SubmitLabel
+    success_message: SuccessMessage
+    redirect_url: TextOrNull = Field(max_length=2048)
+    honeypot: Annotated[str, one_of([HONEYPOT])] = Field(
+        description="Show people no field of this name, and send it empty."
+    )
+    version: int = Field(ge=1)
+    created_at: datetime
+    updated_at: datetime
+
+
+class FormChange(TypedDict):
+    """Changes of a form; what is absent stays. What else a GET answers may be sent back as it was."""
+
+    id: NotRequired[IdText]
+    slug: NotRequired[Slug]
+    locale: NotRequired[Locale]
+    title: NotRequired[Title]
+    description: NotRequired[FormDescription]
+    fields: NotRequired[FormFields]
+    submitLabel: NotRequired[SubmitLabel]
+    successMessage: NotRequired[SuccessMessage]
+    redirectUrl: NotRequired[
+        Annotated[
+            str | None, Field(max_length=2000, description="A path of this site, or http(s)://…")
+        ]
+    ]
+    honeypot: NotRequired[str]
+    version: NotRequired[Version]
+    createdAt: NotRequired[datetime]
+    updatedAt: NotRequired[datetime]
+
+
+class NewForm(FormChange):
+    """A form to be made; without a locale, in the default one."""
+
+    slug: Slug  # type: ignore[misc]  # what may stay away of a change is needed here
+    title: Title  # type: ignore[misc]  # likewise
+    fields: FormFields  # type: ignore[misc]  # likewise
+
+
+class FormDeletedAnswer(Answer):
+    """The form that was deleted."""
+
+    id: UUID
+    slug: str
+    locale: str
 
 
 class FormDefinitionViewSet(ApiViewSet):
@@ -39,7 +148,7 @@ class FormDefinitionViewSet(ApiViewSet):
         "destroy": "forms.edit",
     }
     conditional = frozenset({"list", "retrieve"})
-    path_schemas = schema.PATHS
+    path_schemas = PATHS
 
     @property
     def throttle_scope(self) -> str | None:
@@ -63,8 +172,8 @@ class FormDefinitionViewSet(ApiViewSet):
         return response
 
     @extend_schema(
-        parameters=schema.LIST,
-        responses=schema.FORM_LIST,
+        parameters=[query_parameter("locale", "Forms in this language."), *PAGES],
+        responses=list_of(FormAnswer, "Forms by slug and locale."),
     )
     def list(self, request: Request) -> Response:
         """Forms by slug and locale."""
@@ -72,17 +181,17 @@ class FormDefinitionViewSet(ApiViewSet):
         rows = FormDefinition.objects.order_by("slug", "locale")
         if locale := request.query_params.get("locale"):
             rows = rows.filter(locale=clean_locale(locale))
-        data = [presenters.present_form(form) for form in rows[page.slice]]
+        data = [FormAnswer.of(form) for form in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 
     @extend_schema(
-        request=described(schema.NewForm),
-        responses={201: described(schema.FormAnswer)},
-        parameters=schema.MADE,
+        request=described(NewForm),
+        responses={201: FormAnswer},
+        parameters=[LOCATION],
     )
     def create(self, request: Request) -> Response:
         """Make a form. Without a locale, in the default one."""
-        body = _body(request)
+        body = _read_input(request)
         body.pop("version", None)
         slug, locale = body.pop("slug", None), body.pop("locale", None)
         if not isinstance(slug, str):
@@ -91,21 +200,21 @@ class FormDefinitionViewSet(ApiViewSet):
             raise invalid("locale", "locale must be text.")
         form = create_form(slug=slug, locale=locale, values=body, actor=self.actor)
         address = f"/api/forms-definitions/{form.slug}?locale={form.locale}"
-        return Response(presenters.present_form(form), status=201, headers={"Location": address})
+        return Response(FormAnswer.of(form), status=201, headers={"Location": address})
 
-    @extend_schema(parameters=schema.LOCALE, responses=described(schema.FormAnswer))
+    @extend_schema(parameters=LOCALE, responses=FormAnswer)
     def retrieve(self, request: Request, slug: str) -> Response:
         """A form; where there is none in the locale, that of the default one."""
-        return Response(presenters.present_form(find_form(slug, _locale(request))))
+        return Response(FormAnswer.of(find_form(slug, _locale(request))))
 
     @extend_schema(
-        parameters=schema.LOCALE,
-        request=described(schema.FormChange),
-        responses=described(schema.FormAnswer),
+        parameters=LOCALE,
+        request=described(FormChange),
+        responses=FormAnswer,
     )
     def update(self, request: Request, slug: str) -> Response:
         """Change the form in just this locale; what is absent stays."""
-        body = _body(request)
+        body = _read_input(request)
         version = expected_version(request, body.pop("version", None))
         form = update_form(
             slug=slug,
@@ -114,16 +223,16 @@ class FormDefinitionViewSet(ApiViewSet):
             actor=self.actor,
             expected_version=version,
         )
-        return Response(presenters.present_form(form))
+        return Response(FormAnswer.of(form))
 
-    @extend_schema(parameters=schema.LOCALE, responses=schema.FormDeletedAnswer)
+    @extend_schema(parameters=LOCALE, responses=FormDeletedAnswer)
     def destroy(self, request: Request, slug: str) -> Response:
         """Delete the form in just this locale. Its submissions stay."""
         form = delete_form(slug=slug, locale=_locale(request), actor=self.actor)
-        return Response(schema.FormDeletedAnswer.model_validate(form))
+        return Response(FormDeletedAnswer.of(form))
 
 
-def _body(request: Request) -> dict[str, Json]:
+def _read_input(request: Request) -> dict[str, Json]:
     body = body_object(request)
     return {name: value for name, value in body.items() if name not in _READ_ONLY}
 

@@ -1,4 +1,4 @@
-"""Forms: made, changed and deleted by people."""
+"""Creates, changes and deletes forms, for people."""
 
 from __future__ import annotations
 
@@ -7,37 +7,39 @@ from collections.abc import Mapping
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from forms import presenters
 from forms.form_input import (
-    FormInput,
     clean_locale,
     clean_slug,
     form_not_found,
+    input_values,
     is_slug,
     read_definition,
 )
 from forms.models import FormDefinition
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import Conflict, RuleViolation, invalid
+from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
-
-_NAMES = ("title", "description", "fields", "submitLabel", "successMessage", "redirectUrl")
 
 
 def create_form(
     *, slug: str, locale: str | None, values: Mapping[str, Json], actor: Actor
 ) -> FormDefinition:
     """Make a form from values by the names of the wire. A taken slug is a `RuleViolation` on `slug`."""
-    _require(actor)
+    _require_editor(actor)
     form = FormDefinition(slug=clean_slug(slug), locale=clean_locale(locale))
-    _fill(form, read_definition(values))
+    read_definition(values).write_to(form)
     try:
         with transaction.atomic():
             form.save(force_insert=True)
             _record("created", form, actor)
     except IntegrityError:
-        raise _taken(form) from None
+        raise invalid(
+            "slug",
+            _("There is a form %(slug)r in %(locale)s already.")
+            % {"slug": form.slug, "locale": form.locale},
+            code="slug_taken",
+        ) from None
     return form
 
 
@@ -51,8 +53,8 @@ def update_form(
     expected_version: int | None = None,
 ) -> FormDefinition:
     """Change what is given; the rest stays. Raises `NotFound`, `Conflict` or `RuleViolation`."""
-    _require(actor)
-    form = _locked(slug, clean_locale(locale))
+    _require_editor(actor)
+    form = _lock_form(slug, clean_locale(locale))
     if expected_version is not None and expected_version != form.version:
         raise Conflict(
             _("The form is at version %(version)s, not %(expected_version)s; read it again.")
@@ -60,17 +62,15 @@ def update_form(
             code="stale_version",
             current=form.version,
         )
-    now = presenters.present_form(form)
     for name in ("slug", "locale"):
-        if values.get(name, now[name]) != now[name]:
+        if values.get(name, getattr(form, name)) != getattr(form, name):
             raise invalid(
                 name, _("The %(name)s of a form stays; make another form.") % {"name": name}
             )
     given = {name: value for name, value in values.items() if name not in ("slug", "locale")}
-    before = {name: now[name] for name in _NAMES}
-    _fill(form, read_definition({**before, **given}))
-    after = presenters.present_form(form)
-    if {name: after[name] for name in _NAMES} != before:
+    before = input_values(form)
+    read_definition({**before, **given}).write_to(form)
+    if input_values(form) != before:
         form.version += 1
         form.save()
         _record("updated", form, actor)
@@ -80,42 +80,24 @@ def update_form(
 @transaction.atomic
 def delete_form(*, slug: str, locale: str | None, actor: Actor) -> FormDefinition:
     """Delete the form in one locale. What was submitted stays."""
-    _require(actor)
-    form = _locked(slug, clean_locale(locale))
+    _require_editor(actor)
+    form = _lock_form(slug, clean_locale(locale))
     FormDefinition.objects.filter(pk=form.pk).delete()
     _record("deleted", form, actor)
     return form
 
 
-def _require(actor: Actor) -> None:
+def _require_editor(actor: Actor) -> None:
     actor.require_person("edit forms")
     actor.require("forms.edit")
 
 
-def _locked(slug: str, locale: str) -> FormDefinition:
+def _lock_form(slug: str, locale: str) -> FormDefinition:
     rows = FormDefinition.objects.select_for_update().filter(slug=slug, locale=locale)
     form = rows.first() if is_slug(slug) else None
     if form is None:
         raise form_not_found(slug)
     return form
-
-
-def _fill(form: FormDefinition, definition: FormInput) -> None:
-    form.title = definition.title
-    form.description = definition.description
-    form.fields = [field.to_json() for field in definition.fields]
-    form.submit_label = definition.submit_label
-    form.success_message = definition.success_message
-    form.redirect_url = definition.redirect_url
-
-
-def _taken(form: FormDefinition) -> RuleViolation:
-    return invalid(
-        "slug",
-        _("There is a form %(slug)r in %(locale)s already.")
-        % {"slug": form.slug, "locale": form.locale},
-        code="slug_taken",
-    )
 
 
 def _record(did: str, form: FormDefinition, actor: Actor) -> None:

@@ -1,4 +1,4 @@
-"""Submissions: taken from visitors, deleted by people or by age."""
+"""Takes submissions from visitors, and deletes them for people or by age."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from forms.fields import HONEYPOT
 from forms.form_input import clean_locale
-from forms.models import FormDefinition, FormSubmission
+from forms.models import FormSubmission
 from forms.queries import fields_of, find_form
 from forms.submitted_answers import read_answers
 from proofroom.core import outbox
@@ -22,7 +22,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject
 
-_BATCH: Final = 500
+_BATCH_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +50,27 @@ def submit_form(
     language = clean_locale(locale)
     form = find_form(slug, language)
     id_ = uuid4()
-    told = SubmissionReceipt(id_, form.success_message, form.redirect_url)
+    receipt = SubmissionReceipt(id_, form.success_message, form.redirect_url)
     if values.get(HONEYPOT) not in (None, ""):
-        return replace(told, is_kept=False)
+        return replace(receipt, is_kept=False)
     given = {name: value for name, value in values.items() if name != HONEYPOT}
     with translation.override(language):
         payload = read_answers(fields_of(form), given)
     admit()
-    _store(form, id_, payload, actor)
-    return told
-
-
-@transaction.atomic
-def _store(form: FormDefinition, id_: UUID, payload: JsonObject, actor: Actor) -> None:
-    told: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
-    # The first is for webhooks and the log, the second is the scope that starts agents.
-    made = [
-        outbox.record(name, actor=actor, payload=told) for name in ("form.submitted", "form.submit")
-    ]
-    FormSubmission.objects.create(
-        pk=id_,
-        form_slug=form.slug,
-        locale=form.locale,
-        payload=payload,
-        event_ids=[event.pk for event in made],
-        created_at=timezone.now(),
-    )
+    content: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
+    with transaction.atomic():
+        # The first is for webhooks and the log, the second is the scope that starts agents.
+        names = ("form.submitted", "form.submit")
+        events = [outbox.record(name, actor=actor, payload=content) for name in names]
+        FormSubmission.objects.create(
+            pk=id_,
+            form_slug=form.slug,
+            locale=form.locale,
+            payload=payload,
+            event_ids=[event.pk for event in events],
+            created_at=timezone.now(),
+        )
+    return receipt
 
 
 @transaction.atomic
@@ -84,7 +79,7 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
     actor.require_person("delete submissions")
     actor.require("forms.submissions")
     row = find_submission(slug, submission_id, locked=True)
-    _forget([row])
+    _delete_with_events([row])
     outbox.record(
         "form.submission.deleted",
         actor=actor,
@@ -121,13 +116,13 @@ def prune_submissions(*, days: int) -> int:
     total = 0
     while True:
         with transaction.atomic():
-            batch = list(rows.select_for_update().order_by("created_at")[:_BATCH])
+            batch = list(rows.select_for_update().order_by("created_at")[:_BATCH_SIZE])
             if not batch:
                 return total
-            _forget(batch)
+            _delete_with_events(batch)
             total += len(batch)
 
 
-def _forget(rows: list[FormSubmission]) -> None:
+def _delete_with_events(rows: list[FormSubmission]) -> None:
     outbox.forget([event_id for row in rows for event_id in row.event_ids])
     FormSubmission.objects.filter(pk__in=[row.pk for row in rows]).delete()

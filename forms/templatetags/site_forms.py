@@ -30,7 +30,15 @@ def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, A
     """The form, `at` being the id of its module, which every id on the page begins with."""
     found = context.get("submission")
     submission = found if isinstance(found, SubmissionResult) and found.at == at else None
-    fields = [_shown(field, f"form-{at}-{field.name}", submission) for field in form.fields]
+    values: Mapping[str, str] = submission.values if submission else {}
+    fields = []
+    for field in form.fields:
+        id_ = f"form-{at}-{field.name}"
+        errors = tuple(submission.errors.get(field.name, ())) if submission else ()
+        described = [f"{id_}-help"] if field.help else []
+        described += [f"{id_}-error"] if errors else []
+        value = values.get(field.name, "")
+        fields.append(ShownField(field, id_, value, errors, " ".join(described)))
     return {
         "form": form,
         "at": at,
@@ -41,11 +49,3 @@ def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, A
         "is_preview": context.get("is_preview", False),
         "is_uncounted": context.get("is_uncounted", False),
     }
-
-
-def _shown(field: SiteField, id_: str, submission: SubmissionResult | None) -> ShownField:
-    values: Mapping[str, str] = submission.values if submission else {}
-    errors = tuple(submission.errors.get(field.name, ())) if submission else ()
-    described = [f"{id_}-help"] if field.help else []
-    described += [f"{id_}-error"] if errors else []
-    return ShownField(field, id_, values.get(field.name, ""), errors, " ".join(described))

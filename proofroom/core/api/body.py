@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final, Optional, TypeVar
 from uuid import UUID
 
+from django.http import HttpRequest
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -107,7 +108,7 @@ Whole = Annotated[int, Field(ge=0, le=2**53)]
 B = TypeVar("B", bound=BaseModel)
 
 
-def body_length(request: Request) -> int:
+def body_length(request: HttpRequest | Request) -> int:
     """The bytes that the caller announces, before anything is read; 0 for what is no number."""
     text = str(request.META.get("CONTENT_LENGTH") or "")
     return int(text[:30]) if text.isascii() and text.isdecimal() else 0
