@@ -64,12 +64,12 @@ def check_definitions(
 def check_post_fields(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every declared post field whose column in `Post` holds something else than was declared."""
+    """Every declared post field that cannot work, or whose column in `Post` holds something else."""
     return [
         Error(
             f"content/post_fields.py: {field.column}: {reason}",
             hint="Make the declaration and the column in content/models/post.py agree.",
-            id="content.E018",
+            id="content.E019",
         )
         for field in POST_FIELDS.values()
         for reason in differences(field)
@@ -77,7 +77,9 @@ def check_post_fields(
 
 
 def differences(field: PostField) -> Iterator[str]:
-    """Yield what the column of a declared post field has otherwise than its declaration."""
+    """Yield what a declared post field cannot be, and what its column has otherwise than its declaration."""
+    if field.listed and not (field.is_text and field.delivered):
+        yield "lists answer texts that everybody may read"
     columns = {column.attname: column for column in Post._meta.local_concrete_fields}
     column = columns.get(field.column)
     if column is None:

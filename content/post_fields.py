@@ -1,6 +1,6 @@
 """The fields that every post has, declared once. Plain Python: imports no Django.
 
-    class PostFields:
+    class DeclaredPostFields:
         subtitle: str | None = Text(label="Subtitle", max_length=200)
 
 From this line derive the column, the document with its revisions and exports, the rules, the API with its OpenAPI

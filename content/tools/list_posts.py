@@ -141,7 +141,7 @@ def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) 
     if not full:
         return answer
     # What else a list shows over REST.
-    answer |= {name: wire[name] for name in _MORE}
+    answer |= {name: wire[name] for name in _MORE if wire[name] is not None}
     answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
     answer |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}
     staged: JsonObject = {}
