@@ -55,15 +55,25 @@ class DeliveredViewSet(ApiViewSet):
             if response.status_code != 200 or not isinstance(response, Response):
                 return response
             kept = answers.put(state.version, key, dumps(response.data))
-        return _answer(request, kept, _date_of(state.moved_at), count)
+        return _answer(request, kept, state.moved_at, count)
 
 
 def _answer(
-    request: HttpRequest, kept: CachedAnswer, modified: int | None, count: HitCount | None
+    request: HttpRequest, kept: CachedAnswer, moved_at: datetime | None, count: HitCount | None
 ) -> HttpResponse:
-    if _is_known(request, kept.etag, modified):
-        response = HttpResponse(status=304)
+    # The date of what stands now: before this second, which can still see another change.
+    modified = None
+    if moved_at is not None:
+        modified = min(int(moved_at.timestamp()), int(timezone.now().timestamp()) - 1)
+    # An ETag says exactly whether the caller has this answer already, so it wins over a date.
+    etags = request.META.get("HTTP_IF_NONE_MATCH")
+    if etags is not None:
+        is_known = kept.etag in etags or etags.strip() == "*"
     else:
+        since = parse_http_date_safe(request.META.get("HTTP_IF_MODIFIED_SINCE", ""))
+        is_known = modified is not None and since is not None and modified <= since
+    response = HttpResponse(status=304)
+    if not is_known:
         response = HttpResponse(kept.body, content_type="application/json")
     response["ETag"] = kept.etag
     if modified is not None:
@@ -72,19 +82,3 @@ def _answer(
     for name, value in (count.headers if count else {}).items():
         response[name] = value
     return response
-
-
-def _is_known(request: HttpRequest, etag: str, modified: int | None) -> bool:
-    """Return whether the caller has this answer already. An ETag says it exactly, so it wins over a date."""
-    given = request.META.get("HTTP_IF_NONE_MATCH")
-    if given is not None:
-        return etag in given or given.strip() == "*"
-    since = parse_http_date_safe(request.META.get("HTTP_IF_MODIFIED_SINCE", ""))
-    return modified is not None and since is not None and modified <= since
-
-
-def _date_of(moved_at: datetime | None) -> int | None:
-    """The date of what stands now: before this second, which can still see another change."""
-    if moved_at is None:
-        return None
-    return min(int(moved_at.timestamp()), int(timezone.now().timestamp()) - 1)

@@ -167,7 +167,9 @@ def delivered_post(
     """
     fields = WHOLE if fields is None else frozenset(fields)
     arm = next((arm for arm in arms if arm.name == variation), None)
-    post = _in_place(arm, original) if arm is not None else original
+    # The variation where its original stands; the original where it was just stopped.
+    shown = queries.find_post(arm.post_id) if arm is not None else None
+    post = as_original(shown, original) if shown is not None else original
     wire = post_reads.select_fields(presenters.post_fields(post), fields)
     if arms:
         tested: presenters.Wire = {
@@ -198,12 +200,6 @@ def variation_of(request: Request) -> str:
     if name and not _NAME.fullmatch(name):
         raise invalid("variation", "variation names one, like B.")
     return name
-
-
-def _in_place(arm: Arm, original: Post) -> Post:
-    """The variation where its original stands; the original where it was just stopped."""
-    found = queries.find_post(arm.post_id)
-    return as_original(found, original) if found is not None else original
 
 
 def fields_of(request: Request, known: Collection[str]) -> Collection[str] | None:

@@ -107,7 +107,19 @@ class ImportViewSet(ApiViewSet):
                 type=shape.document.post.type,
                 locale=shape.document.post.locale,
                 fields=fields,
-                modules=tuple(_module(module) for module in shape.document.modules),
+                modules=tuple(
+                    ModuleDocument(
+                        id="",
+                        instance_id="",
+                        type=module.type,
+                        scope=module.scope,
+                        global_slug=module.global_slug,
+                        locked=module.locked,
+                        props=module.props or {},
+                        overrides=module.overrides or {},
+                    )
+                    for module in shape.document.modules
+                ),
                 taxonomy_term_ids=tuple(shape.document.taxonomy_term_ids),
             ),
             slug=shape.slug,
@@ -115,16 +127,3 @@ class ImportViewSet(ApiViewSet):
         )
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(post_reads.present(post), status=201, headers=where)
-
-
-def _module(shape: ImportedModule) -> ModuleDocument:
-    return ModuleDocument(
-        id="",
-        instance_id="",
-        type=shape.type,
-        scope=shape.scope,
-        global_slug=shape.global_slug,
-        locked=shape.locked,
-        props=shape.props or {},
-        overrides=shape.overrides or {},
-    )

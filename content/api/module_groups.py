@@ -143,16 +143,17 @@ class ModuleGroupViewSet(ApiViewSet):
     @extend_schema(responses=ModuleGroupAnswer)
     def retrieve(self, request: Request, name: str) -> Response:
         """One module group, by its name or id."""
-        try:
-            return Response(_answer(find_group(name)))
-        except RuleViolation:
-            raise NotFound(f"There is no module group {name[:100]!r}.") from None
+        return Response(_answer(_require_group(name)))
 
     @extend_schema(request=ModuleGroupChange, responses=ModuleGroupAnswer)
     def update(self, request: Request, name: str) -> Response:
         """Change a module group; posts made with it stay as they are. One that is code is 422."""
-        for key in ("name", "postType"):
-            _require_same(name, key, body_object(request).get(key))
+        # The name and the post type of a group can be put back, but not changed.
+        sent = body_object(request)
+        for key, attribute in (("name", "name"), ("postType", "post_type")):
+            value = sent.get(key)
+            if value is not None and value != getattr(_require_group(name), attribute):
+                raise invalid(key, f"The {key} of a module group cannot change.")
         body = read_body(request, ModuleGroupChange)
         row = edit_group(
             actor=self.actor,
@@ -185,13 +186,8 @@ def _places(entries: Places) -> list[dict[str, Any]]:
     return [entry.model_dump(by_alias=True, exclude={"order_index"}) for entry in entries]
 
 
-def _require_same(name: str, key: str, given: object) -> None:
-    """The name and the post type of a group can be put back, but not changed."""
-    if given is None:
-        return
+def _require_group(name: str) -> ModuleGroupInfo:
     try:
-        group = find_group(name)
+        return find_group(name)
     except RuleViolation:
         raise NotFound(f"There is no module group {name[:100]!r}.") from None
-    if given != (group.name if key == "name" else group.post_type):
-        raise invalid(key, f"The {key} of a module group cannot change.")

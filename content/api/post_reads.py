@@ -79,7 +79,8 @@ class ManagedPostFilter(PublicPostFilter):
 
 def is_filtered(request: Request, *, staged: bool) -> bool:
     """Return whether a list is asked for anything but its order. Most are not, and building the form is slow."""
-    return any(name in request.query_params for name in _shape(staged).base_filters)
+    filter_ = ManagedPostFilter if staged else PublicPostFilter
+    return any(name in request.query_params for name in filter_.base_filters)
 
 
 def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
@@ -89,11 +90,15 @@ def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> Qu
     by how well a post fits them.
     """
     params = request.query_params
-    found = _shape(staged)(params, queryset=posts)
-    errors = {
-        name: _allowed(found, name) or [str(text) for text in texts]
-        for name, texts in found.form.errors.items()
-    }
+    filter_ = ManagedPostFilter if staged else PublicPostFilter
+    found = filter_(params, queryset=posts)
+    errors: dict[str, list[str]] = {}
+    for name, texts in found.form.errors.items():
+        choices = getattr(found.form.fields[name], "choices", ())
+        allowed = ", ".join(str(value) for value, _ in choices if value)
+        errors[name] = [str(text) for text in texts]
+        if allowed:
+            errors[name] = [f"{name} must be one of: {allowed}."]
     ordering = ordering_of(request, errors)
     posts = found.qs
     locale = locale_of(params)
@@ -102,13 +107,6 @@ def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> Qu
     if found.form.cleaned_data["search"] and "ordering" not in params:
         return search.order_by_rank(posts)
     return queries.order_posts(posts, ordering)
-
-
-def _allowed(found: PublicPostFilter, name: str) -> list[str]:
-    """The sentence that names what is allowed, where that can be named."""
-    choices = getattr(found.form.fields[name], "choices", ())
-    named = ", ".join(str(value) for value, _ in choices if value)
-    return [f"{name} must be one of: {named}."] if named else []
 
 
 def locale_of(params: Mapping[str, str]) -> str | None:
@@ -131,10 +129,6 @@ def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None)
         said = sentences[0]
         raise RuleViolation(said if said.startswith(name) else f"{name}: {said}", details=found)
     return ordering
-
-
-def _shape(staged: bool) -> type[PublicPostFilter]:
-    return ManagedPostFilter if staged else PublicPostFilter
 
 
 def post_list(

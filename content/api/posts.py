@@ -1,14 +1,18 @@
-"""`/api/posts`: posts, read and written live by people."""
+"""`/api/posts` and `/api/posts/trash`: posts, read and written live by people, and what was deleted."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.api import post_reads
+from content.api.common_answers import StatusText
 from content.api.module_entries import build_modules
 from content.api.post_answers import (
     CHANGED_POST,
@@ -24,15 +28,52 @@ from content.api.post_answers import (
 )
 from content.layers import open_layers
 from content.models import Post
-from content.posts import document_edits, trash
+from content.posts import document_edits, queries, trash
 from content.posts.canonical_json import export_post
 from content.posts.create import create_post
 from content.posts.edit import edit_post
-from proofroom.core.api.answer import described
+from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, described
 from proofroom.core.api.body import body_object
+from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import RuleViolation, invalid
+
+
+class TrashedPostAnswer(Answer):
+    """A post in the trash."""
+
+    id: UUID
+    type: str
+    locale: str
+    slug: str
+    title: str
+    status: StatusText
+    variation_of: UUID | None = Field(validation_alias="variation_of_id")
+    variation: TextOrNull
+    deleted_at: datetime
+
+
+class TrashAnswer(Answer):
+    """The deleted posts."""
+
+    data: list[TrashedPostAnswer]
+    meta: MetaAnswer
+
+
+class TrashViewSet(ApiViewSet):
+    """The trash."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"list": "posts.restore"}
+
+    @extend_schema(parameters=PAGES, responses=TrashAnswer)
+    def list(self, request: Request) -> Response:
+        """Deleted posts, the last deleted first."""
+        page = page_of(request)
+        rows = queries.deleted_posts()
+        data = [TrashedPostAnswer.of(row) for row in rows[page.slice]]
+        return Response(page.envelope(data, rows.count()))
 
 
 class PostViewSet(ApiViewSet):
@@ -64,10 +105,13 @@ class PostViewSet(ApiViewSet):
         """Create a post. Without `modules`, the default module group is seeded."""
         body = body_object(request)
         modules = build_modules(body.pop("modules"), self.actor) if "modules" in body else None
+        type_ = body.pop("type", None)
+        if not isinstance(type_, str) or not type_:
+            raise invalid("type", "type is required, as text.")
         try:
             post = create_post(
                 actor=self.actor,
-                type=_text(body, "type"),
+                type=type_,
                 locale=_optional_text(body, "locale"),
                 status=_optional_text(body, "status") or "draft",
                 edit=modules,
@@ -138,13 +182,6 @@ def _as_they_are(modules: object, post: Post) -> bool:
     return [[item.get(name) for name in names] for item in modules] == [
         [row[name] for name in names] for row in now
     ]
-
-
-def _text(body: dict[str, Any], name: str) -> str:
-    value = body.pop(name, None)
-    if not isinstance(value, str) or not value:
-        raise invalid(name, f"{name} is required, as text.")
-    return value
 
 
 def _optional_text(body: dict[str, Any], name: str) -> str | None:

@@ -17,7 +17,7 @@ from content.api.common_answers import WRITTEN
 from content.api.post_answers import PostAnswer, PostFields
 from content.document import PostDocument
 from content.layers.state import NOTE_MAX
-from content.models import Layer, Post
+from content.models import Layer
 from content.post_fields import TITLE_MAX
 from content.posts import document_edits
 from content.posts.reference_titles import references_of
@@ -125,8 +125,11 @@ class ReviewViewSet(ApiViewSet):
     @extend_schema(parameters=LAYER_PARAMETER, responses=described(ChangesAnswer))
     def changes(self, request: Request, post_id: str) -> Response:
         """What a layer changes, with the digest that an approval must send back."""
-        layer = _layer(request)
-        post = _post(post_id)
+        try:
+            layer = Layer(request.query_params.get("layer", Layer.REVIEW))
+        except ValueError:
+            raise invalid("layer", "layer must be review or ai-review.") from None
+        post = post_reads.require_post(post_id)
         view = layers.open_layers(post).view(layer)
         references = references_of(view.changes, view.document, view.below)
         return Response(presenters.layer_changes(post, view, references))
@@ -150,7 +153,7 @@ class ReviewViewSet(ApiViewSet):
             )
 
         staged = layers.stage(
-            post_id=_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             layer=Layer.REVIEW,
             actor=self.actor,
             edit=edit,
@@ -170,7 +173,7 @@ class ReviewViewSet(ApiViewSet):
         """Carry AI Review into Review. What a person staged differently stays behind as a conflict."""
         body = read_body(request, Submission)
         done = layers.submit(
-            post_id=_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             actor=self.actor,
             paths=body.paths,
             overwrite=body.overwrite,
@@ -183,7 +186,7 @@ class ReviewViewSet(ApiViewSet):
         """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
         body = read_body(request, Approval)
         post, _ = layers.approve(
-            post_id=_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             actor=self.actor,
             digest=body.digest,
             paths=body.paths,
@@ -204,7 +207,7 @@ class ReviewViewSet(ApiViewSet):
     def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:
         body = read_body(request, Rejection)
         done = layers.reject(
-            post_id=_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             layer=layer,
             actor=self.actor,
             paths=body.paths,
@@ -214,15 +217,3 @@ class ReviewViewSet(ApiViewSet):
         return Response(
             RejectedAnswer(post_id=done.post.pk, layer=layer.value, rejected=list(done.paths))
         )
-
-
-def _post(post_id: str) -> Post:
-    return post_reads.require_post(post_id)
-
-
-def _layer(request: Request) -> Layer:
-    text = request.query_params.get("layer", Layer.REVIEW)
-    try:
-        return Layer(text)
-    except ValueError:
-        raise invalid("layer", "layer must be review or ai-review.") from None

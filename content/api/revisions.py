@@ -107,7 +107,7 @@ class RevisionViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=list_of(RevisionAnswer, "Revisions, newest first."))
     def list(self, request: Request, post_id: str) -> Response:
         """Newest first, without their documents."""
-        post = _post(post_id)
+        post = post_reads.require_post(post_id)
         page = page_of(request)
         rows = revisions_of(post)
         total = rows.count()
@@ -117,13 +117,13 @@ class RevisionViewSet(ApiViewSet):
     @extend_schema(responses=WholeRevisionAnswer)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
         """One revision with its document."""
-        row = _revision(_post(post_id), revision_id, "id")
+        row = _revision(post_reads.require_post(post_id), revision_id, "id")
         return Response(WholeRevisionAnswer.of(row, **_signature(row)))
 
     @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparisonAnswer)
     def compare(self, request: Request, post_id: str) -> Response:
         """What changed between two revisions of the post."""
-        post = _post(post_id)
+        post = post_reads.require_post(post_id)
         one = _revision(post, request.query_params.get("from", ""), "from")
         other = _revision(post, request.query_params.get("to", ""), "to")
         rows: list[DifferenceAnswer] = [
@@ -142,7 +142,7 @@ class RevisionViewSet(ApiViewSet):
     def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
         """Make the live content what the revision holds; status and drafts stay."""
         body = read_body(request, Reversion)
-        post = _post(post_id)
+        post = post_reads.require_post(post_id)
         row = _revision(post, revision_id, "id")
         post = layers.revert_to_revision(
             post_id=post.pk, revision_id=row.pk, actor=self.actor, note=body.note
@@ -155,7 +155,7 @@ class RevisionViewSet(ApiViewSet):
     )
     def provenance(self, request: Request, post_id: str) -> Response:
         """Who wrote and who approved each path of the live content, the latest first."""
-        post = _post(post_id)
+        post = post_reads.require_post(post_id)
         page = page_of(request)
         rows = Provenance.objects.filter(post=post).order_by("-id")
         path = request.query_params.get("path")
@@ -176,10 +176,6 @@ class RevisionViewSet(ApiViewSet):
 
 def _signature(row: Revision) -> dict[str, Any]:
     return {"layer": "source", "by": PersonAnswer(id=row.by_id, username=row.by_name)}
-
-
-def _post(post_id: str) -> Post:
-    return post_reads.require_post(post_id)
 
 
 def _revision(post: Post, revision_id: str, field: str) -> Revision:

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.models import UrlPattern
-from content.models.url_pattern import PATTERN_MAX
+from content.models.paths import PATTERN_MAX
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
 from proofroom.core.api.answer import Answer, list_of
 from proofroom.core.api.body import Body, Words, read_body

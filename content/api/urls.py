@@ -13,13 +13,12 @@ from content.api.import_post import ImportViewSet
 from content.api.menus import MenusViewSet, MenuViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
-from content.api.posts import PostViewSet
+from content.api.posts import PostViewSet, TrashViewSet
 from content.api.previews import PreviewLinkViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
 from content.api.taxonomies import TaxonomyViewSet
 from content.api.translations import TranslationViewSet
-from content.api.trash import TrashViewSet
 from content.api.url_patterns import UrlPatternViewSet
 from content.api.variations import VariationViewSet
 

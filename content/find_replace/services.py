@@ -177,7 +177,8 @@ def find_and_replace(
     Every new value passes the rules of its place: where one does not, `RuleViolation` names up to twenty such
     places by `table.id.field`, and nothing is written. Drafts stay as they are.
     """
-    _allow(actor)
+    actor.require_person("find and replace")
+    actor.require("database.manage")
     _check(find, replace, tables)
     edit = Substitution(
         reason="find-replace",
@@ -225,7 +226,8 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
 
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
-    _allow(actor)
+    actor.require_person("find and replace")
+    actor.require("database.manage")
     try:
         id_ = UUID(str(replacement_id))
     except ValueError:
@@ -275,11 +277,6 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
             details=edit.problems,
         )
     return places
-
-
-def _allow(actor: Actor) -> None:
-    actor.require_person("find and replace")
-    actor.require("database.manage")
 
 
 def _check(find: str, replace: str, tables: Collection[str]) -> None:

@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from content.find_replace.documents import edit_props, props_of_places
+from content.global_modules.services import build_revision
 from content.media_usage import follow_globals
 from content.menus.links import menu_post_ids
 from content.models import Menu, ModuleInstance, ModuleRevision, Term
@@ -94,12 +95,12 @@ def _write(
             instance__in=rows, version=F("instance__version")
         ).values_list("instance_id", flat=True)
     )
-    revisions = [_revision(row, "before", None) for row in rows if row.pk not in known]
+    revisions = [build_revision(row, "before", None) for row in rows if row.pk not in known]
     before = [(row, row.props) for row in rows]
     for row, label, props in changed:
         row.label, row.props, row.updated_at = label, props, timezone.now()
         row.version += 1
-        revisions.append(_revision(row, reason, actor))
+        revisions.append(build_revision(row, reason, actor))
     names = ["label", "props", "version", "updated_at"]
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
     ModuleRevision.objects.bulk_create(revisions, batch_size=500)
@@ -119,18 +120,6 @@ def _write(
         for row in rows
     ]
     outbox.record_all("content.changed", payloads, actor=actor)
-
-
-def _revision(row: ModuleInstance, reason: str, actor: Actor | None) -> ModuleRevision:
-    return ModuleRevision(
-        instance=row,
-        version=row.version,
-        label=row.label,
-        props=dict(row.props),
-        reason=reason,
-        by_id=actor.user.pk if actor else None,
-        by_name=actor.user.username if actor else "",
-    )
 
 
 def _change_term(term: Term, hand: Hand) -> None:

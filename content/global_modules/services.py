@@ -38,7 +38,8 @@ def create_global(
     props: Mapping[str, Json] | None = None,
 ) -> ModuleInstance:
     """Make a global module. Raises `RuleViolation` by field; a taken slug is one on `globalSlug`."""
-    _allow(actor)
+    actor.require_person("change global modules")
+    actor.require("globals.edit")
     definition = find_module(type)
     if "global" not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
@@ -67,7 +68,7 @@ def create_global(
         message = _("Another global module has the slug %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", message, code="slug_taken") from None
     follow_globals([(module, None)])
-    _keep(module, "created", actor)
+    build_revision(module, "created", actor).save()
     _tell("created", module, actor)
     return module
 
@@ -86,7 +87,8 @@ def edit_global(
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type stays.
     """
-    _allow(actor)
+    actor.require_person("change global modules")
+    actor.require("globals.edit")
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
@@ -102,7 +104,8 @@ def revert_global(
     *, actor: Actor, slug: str, revision_id: UUID | str, expected_version: int | None = None
 ) -> ModuleInstance:
     """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
-    _allow(actor)
+    actor.require_person("change global modules")
+    actor.require("globals.edit")
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     try:
@@ -130,7 +133,8 @@ def revert_global(
 @transaction.atomic
 def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     """Remove a module that no post places. Raises `Conflict` (`in_use`) with the number of those that do."""
-    _allow(actor)
+    actor.require_person("change global modules")
+    actor.require("globals.edit")
     module = lock_global(slug)
     used = placements_of(module)
     if used.total:
@@ -151,17 +155,12 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
 def keep_global_revision(module: ModuleInstance) -> None:
     """Make sure that the present version has its revision, so that it can be returned to."""
     if not module.revisions.filter(version=module.version).exists():
-        _keep(module, "before", None)
+        build_revision(module, "before").save()
 
 
 def lock_global(slug: str) -> ModuleInstance:
     """The global module of that slug, locked until the transaction ends. Raises `NotFound`."""
     return find_global(slug, locked=True)
-
-
-def _allow(actor: Actor) -> None:
-    actor.require_person("change global modules")
-    actor.require("globals.edit")
 
 
 def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
@@ -192,17 +191,20 @@ def _write(
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
     follow_globals([(module, before)])
-    _keep(module, reason, actor)
+    build_revision(module, reason, actor).save()
     keep_words_of_global(module.pk, actor)
     _tell("updated", module, actor)
 
 
-def _keep(module: ModuleInstance, reason: str, actor: Actor | None) -> None:
-    ModuleRevision.objects.create(
+def build_revision(
+    module: ModuleInstance, reason: str, actor: Actor | None = None
+) -> ModuleRevision:
+    """The module as it stands now, as a revision to be stored."""
+    return ModuleRevision(
         instance=module,
         version=module.version,
         label=module.label,
-        props=module.props,
+        props=dict(module.props),
         reason=reason,
         by_id=actor.user.pk if actor else None,
         by_name=actor.user.username if actor else "",

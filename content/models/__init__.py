@@ -5,20 +5,15 @@ from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
 from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
 from content.models.menu import Menu
-from content.models.module import ModuleInstance, ModuleRevision, PostModule
-from content.models.module_group import ModuleGroup
-from content.models.origin import CopyOrigin
-from content.models.post import Post, PostQuerySet, Status
+from content.models.module import ModuleGroup, ModuleInstance, ModuleRevision, PostModule
+from content.models.paths import TreeMove, UrlPattern
+from content.models.post import CopyOrigin, Post, PostQuerySet, SearchEntry, Status
 from content.models.preview_link import PreviewLink
-from content.models.provenance import Provenance
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement
-from content.models.revision import Revision
-from content.models.search import SearchEntry
+from content.models.revision import Provenance, Revision
 from content.models.taxonomy import PostTerm, Term
-from content.models.tree_move import TreeMove
-from content.models.url_pattern import UrlPattern
 
 __all__ = [
     "BatchState",

@@ -1,4 +1,4 @@
-"""Modules as rows: an instance holds the props, a placement puts it on a post."""
+"""Modules as rows: an instance holds the props, a placement puts it on a post, a group is a layout of several."""
 
 from __future__ import annotations
 
@@ -89,3 +89,25 @@ class ModuleRevision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.instance} v{self.version} ({self.reason})"
+
+
+class ModuleGroup(models.Model):
+    """A layout template that people made, beside those that are code.
+
+    `modules` is a list of `{type, scope, locked, props, globalSlug}`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    name = models.SlugField(max_length=80, unique=True)
+    label = models.CharField(max_length=200)
+    description = models.CharField(max_length=500, blank=True, default="")
+    post_type = models.SlugField(max_length=60)
+    modules = models.JSONField(default=list)
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.label

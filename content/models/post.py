@@ -1,4 +1,4 @@
-"""A post: its live fields. Its modules, drafts and revisions are rows of their own."""
+"""A post: its live fields, its search entry, the origin of a copy. Modules, drafts and revisions are other rows."""
 
 from __future__ import annotations
 
@@ -205,3 +205,33 @@ _SPELLED: Final = {column.attname for column in Post._meta.local_concrete_fields
 for _field in POST_FIELDS.values():
     if _field.column not in _SPELLED:
         Post.add_to_class(_field.column, column_of(_field))
+
+
+class SearchEntry(models.Model):
+    """The post in the search. Its words are no column of the model: each database keeps them in its own way."""
+
+    id = models.BigAutoField(primary_key=True)
+    post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="+")
+
+    def __str__(self) -> str:
+        return f"words of {self.post_id}"
+
+
+class CopyOrigin(models.Model):
+    """Of one translation or variation; its source is `translated_from` or `variation_of` of the post.
+
+    `modules` maps each module of the source that is known here to its copy, null for one that the copy does
+    without. `hashes` has, per path of a translation, that of the source's value that it was made from.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="origin")
+    modules = models.JSONField(default=dict)
+    hashes = models.JSONField(default=dict)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name: ClassVar[str] = "origin of a copy"
+
+    def __str__(self) -> str:
+        return f"origin of {self.post_id}"

@@ -1,4 +1,4 @@
-"""Revisions: what a post's live content was, whole, each time it changed."""
+"""Revisions: what a post's live content was, whole, each time it changed; and who wrote each path of it."""
 
 from __future__ import annotations
 
@@ -40,3 +40,40 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.post_id} v{self.version} ({self.reason})"
+
+
+class Provenance(models.Model):
+    """The writer and the approver of the value at a path, and the revision that brought it live. Never altered.
+
+    Names are kept beside the accounts, so that deleting an account loses nothing. `edited_by_name` is set where
+    a person changed what an agent had written before it was approved. `principal` is the credential of the AI
+    client that wrote it, never the secret itself.
+    """
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="provenance")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="provenance")
+    path = models.CharField(max_length=300)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    author_name = models.CharField(max_length=150)
+    agent_id = models.CharField(max_length=80, blank=True, default="")
+    run_id = models.CharField(max_length=40, blank=True, default="")
+    via = models.CharField(max_length=10)
+    principal = models.CharField(max_length=100, blank=True, default="")
+    edited_by_name = models.CharField(max_length=150, blank=True, default="")
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    approved_by_name = models.CharField(max_length=150, blank=True, default="")
+    written_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["post", "path", "-id"], name="provenance_latest"),
+            models.Index(fields=["run_id"], name="provenance_of_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path} by {self.agent_id or self.author_name}"

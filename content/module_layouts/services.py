@@ -45,7 +45,8 @@ def create_group(
     description: str = "",
 ) -> ModuleGroup:
     """Make a group. Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`."""
-    _allow(actor)
+    actor.require_person("change module groups")
+    actor.require("settings.manage")
     if len(name) > NAME_MAX or not _NAME.fullmatch(name):
         raise invalid(
             "name",
@@ -95,7 +96,8 @@ def edit_group(
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field.
     """
-    _allow(actor)
+    actor.require_person("change module groups")
+    actor.require("settings.manage")
     group = _lock(name)
     check_version(expected_version, group.version, _("This module group"))
     if label is not None:
@@ -113,18 +115,14 @@ def edit_group(
 @transaction.atomic
 def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
     """Remove a stored group; posts that were made with it stay as they are."""
-    _allow(actor)
+    actor.require_person("change module groups")
+    actor.require("settings.manage")
     group = _lock(name)
     pk = group.pk
     group.delete()
     group.pk = pk
     _tell("deleted", group, actor)
     return group
-
-
-def _allow(actor: Actor) -> None:
-    actor.require_person("change module groups")
-    actor.require("settings.manage")
 
 
 def _lock(name: str) -> ModuleGroup:

@@ -85,8 +85,16 @@ def suggest(
     if group:
         with suppress(RuleViolation):
             template = tuple(place.type for place in find_group(group).modules)
-    wanted = _in_order(roles or _roles_of(asked, allowed, bool(brief.strip())))
-    found = {role: _candidates(role, allowed, asked, template) for role in wanted}
+    wanted = set(roles)
+    if not wanted:
+        wanted = {role for row in allowed for role in row.ai.layout_roles}
+        if brief.strip():
+            fitting = {
+                role for row in allowed if _weight(row, asked) for role in row.ai.layout_roles
+            }
+            named = {role for role in known_roles() if stems_of(role) & asked.stems}
+            wanted = {*DEFAULT_ROLES, *fitting, *named}
+    found = {role: _candidates(role, allowed, asked, template) for role in _in_order(wanted)}
     return Layout(
         roles={role: rows[:most] for role, rows in found.items() if rows},
         missing=tuple(role for role, rows in found.items() if not rows),
@@ -99,15 +107,6 @@ def known_roles() -> tuple[str, ...]:
     return _in_order({role for row in modules for role in row.ai.layout_roles})
 
 
-def _roles_of(asked: _Brief, allowed: Iterable[type[Module]], is_brief: bool) -> set[str]:
-    rows = list(allowed)
-    if not is_brief:
-        return {role for row in rows for role in row.ai.layout_roles}
-    fitting = {role for row in rows if _weight(row, asked) for role in row.ai.layout_roles}
-    named = {role for role in known_roles() if stems_of(role) & asked.stems}
-    return {*DEFAULT_ROLES, *fitting, *named}
-
-
 def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
     """Each once, from the top of a page to its end; what is not ours by name, before the closing."""
     last = ROLE_ORDER.index("closing")
@@ -118,8 +117,16 @@ def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
 def _candidates(
     role: str, allowed: Iterable[type[Module]], asked: _Brief, template: Sequence[str]
 ) -> list[ModuleCandidate]:
-    rows = [row for row in allowed if role in row.ai.layout_roles]
-    found = [ModuleCandidate(row, _why(row, asked, template), _weight(row, asked)) for row in rows]
+    found: list[ModuleCandidate] = []
+    for row in allowed:
+        if role not in row.ai.layout_roles:
+            continue
+        # When to use it: what the brief speaks of where it does, else all that its guidance says.
+        lines = row.ai.use_when or (row.description,)
+        reasons = [line for line in lines if asked.weight_of(line)] or [*lines]
+        if row.name in template:
+            reasons.append("the post type's template has it")
+        found.append(ModuleCandidate(row, "; ".join(reasons), _weight(row, asked)))
 
     def rank(item: ModuleCandidate) -> tuple[float, bool, int, int, str]:
         own = item.module.ai.layout_roles
@@ -127,16 +134,6 @@ def _candidates(
         return (-item.weight, name not in template, len(own), own.index(role), name)
 
     return sorted(found, key=rank)
-
-
-def _why(row: type[Module], asked: _Brief, template: Sequence[str]) -> str:
-    """Return when to use it: what the brief speaks of where it does, else all that its guidance says."""
-    lines = row.ai.use_when or (row.description,)
-    fitting = [line for line in lines if asked.weight_of(line)]
-    parts = fitting or [*lines]
-    if row.name in template:
-        parts.append("the post type's template has it")
-    return "; ".join(parts)
 
 
 def _recommended(

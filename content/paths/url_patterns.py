@@ -39,7 +39,8 @@ CHANGED: Final = "urlPattern.changed"
 @transaction.atomic
 def create_pattern(*, actor: Actor, type: str, locale: str, pattern: str) -> UrlPattern:
     """Give the posts of a type other addresses in a locale. Raises `RuleViolation` by field; there is one of each."""
-    _allow(actor)
+    actor.require_person("change URL patterns")
+    actor.require("urlPatterns.edit")
     _require_known(type, locale)
     text = clean_pattern(pattern)
     row = UrlPattern.objects.select_for_update().filter(type=type, locale=locale).first()
@@ -61,7 +62,8 @@ def change_pattern(
     expected_version: int | None = None,
 ) -> UrlPattern:
     """Another pattern for the same type and locale. Raises `Conflict` on an old version, else as `create_pattern`."""
-    _allow(actor)
+    actor.require_person("change URL patterns")
+    actor.require("urlPatterns.edit")
     row = _locked(pattern_id)
     for name, given in (("type", type), ("locale", locale)):
         if given is not None and given != getattr(row, name):
@@ -85,7 +87,8 @@ def change_pattern(
 @transaction.atomic
 def delete_pattern(*, pattern_id: UUID | str, actor: Actor) -> UUID:
     """Go back to the type's own pattern. Answers the id that is gone."""
-    _allow(actor)
+    actor.require_person("change URL patterns")
+    actor.require("urlPatterns.edit")
     row = _locked(pattern_id)
     id_ = row.pk
     row.is_removed = True
@@ -156,11 +159,6 @@ def _taken(type_name: str, locale: str) -> RuleViolation:
     )
 
 
-def _allow(actor: Actor) -> None:
-    actor.require_person("change URL patterns")
-    actor.require("urlPatterns.edit")
-
-
 logger = logging.getLogger(__name__)
 BATCH_SIZE: Final = 200
 """Posts that move in the request that changes their pattern, and in each transaction of a worker."""
@@ -170,29 +168,21 @@ def move_all(type_name: str, locale: str, actor: Actor) -> int:
     """Give every post of a type and locale the path of the pattern that stands now. Answers how many moved."""
     total, after = 0, UUID(int=0)
     while True:
-        last, moved = _move_batch(type_name, locale, actor, after)
-        total += moved
-        if last is None:
+        with transaction.atomic():
+            rows = Post.objects.select_for_update(of=("self",), no_key=True)
+            rows = rows.filter(type=type_name, locale=locale, variation_of=None, pk__gt=after)
+            posts = list(rows.order_by("pk")[:BATCH_SIZE])
+            # Read when the posts are locked: a pattern that changed again since is the one to follow.
+            pattern, tree = pattern_of(type_name, locale), tree_of(type_name, locale)
+            moves: list[Move] = []
+            for post in posts:
+                moves += set_path(post, fill_pattern(pattern, post, slugs_in(tree, post)))
+            save_paths([move.post for move in moves])
+            record_moves(moves, actor)
+        total += len(moves)
+        if len(posts) < BATCH_SIZE:
             return total
-        after = last
-
-
-@transaction.atomic
-def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple[UUID | None, int]:
-    """Move the next batch; the last id, None at the end, and how many moved."""
-    rows = Post.objects.select_for_update(of=("self",), no_key=True)
-    rows = rows.filter(type=type_name, locale=locale, variation_of=None, pk__gt=after).order_by(
-        "pk"
-    )
-    posts = list(rows[:BATCH_SIZE])
-    # Read when the posts are locked: a pattern that changed again since is the one to follow.
-    pattern, tree = pattern_of(type_name, locale), tree_of(type_name, locale)
-    moves: list[Move] = []
-    for post in posts:
-        moves += set_path(post, fill_pattern(pattern, post, slugs_in(tree, post)))
-    save_paths([move.post for move in moves])
-    record_moves(moves, actor)
-    return (posts[-1].pk if len(posts) == BATCH_SIZE else None), len(moves)
+        after = posts[-1].pk
 
 
 def tree_of(type_name: str, locale: str) -> Tree:

@@ -40,26 +40,20 @@ def set_missing_canonicals(*, actor: Actor) -> int:
     total, after = 0, UUID(int=0)
     until = time.monotonic() + SECONDS
     while True:
-        last, number = _fill_in(after, actor)
-        total += number
-        if last is None or time.monotonic() >= until:
+        with transaction.atomic():
+            rows = posts_without_canonical().filter(pk__gt=after).order_by("pk")
+            posts = list(rows.select_for_update(of=("self",), no_key=True)[:BATCH_SIZE])
+            written = []
+            for post, before in post_repository.load_many(posts):
+                own = absolute(post.path)
+                if len(own) <= URL_MAX:
+                    document = before.with_fields({"canonicalUrl": own})
+                    written.append(Written(post, before, document, diff(before, document)))
+            write_many(written, actor=actor, reason="edited")
+            told = [(item.post.pk, item.payload()) for item in written]
+            # No `post.approve`: nobody approved words, and agents that wait for some have nothing to do.
+            outbox.record_all("post.updated", told, actor=actor)
+        total += len(written)
+        if len(posts) < BATCH_SIZE or time.monotonic() >= until:
             return total
-        after = last
-
-
-@transaction.atomic
-def _fill_in(after: UUID, actor: Actor) -> tuple[UUID | None, int]:
-    """The next batch; the last id, None at the end, and how many changed."""
-    rows = posts_without_canonical().filter(pk__gt=after).order_by("pk")
-    posts = list(rows.select_for_update(of=("self",), no_key=True)[:BATCH_SIZE])
-    written = []
-    for post, before in post_repository.load_many(posts):
-        own = absolute(post.path)
-        if len(own) <= URL_MAX:
-            document = before.with_fields({"canonicalUrl": own})
-            written.append(Written(post, before, document, diff(before, document)))
-    write_many(written, actor=actor, reason="edited")
-    told = [(item.post.pk, item.payload()) for item in written]
-    # No `post.approve`: nobody approved words, and agents that wait for some have nothing to do.
-    outbox.record_all("post.updated", told, actor=actor)
-    return (posts[-1].pk if len(posts) == BATCH_SIZE else None), len(written)
+        after = posts[-1].pk

@@ -20,7 +20,7 @@ from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
 from content.media_usage import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
-from content.module_layouts.queries import ModuleGroupInfo, find_group
+from content.module_layouts.queries import find_group
 from content.paths.post_paths import check_paths_are_free, path_for
 from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
@@ -85,7 +85,8 @@ def create_post(
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
     document = patch_fields(empty, wanted)
-    seeded = None if edit else seed_group(empty, _group(module_group), shared_modules())
+    group = find_group(module_group) if module_group is not None else None
+    seeded = None if edit else seed_group(empty, group, shared_modules())
     document = edit(document) if edit else document
     if seeded is not None:
         document = replace(document, modules=seeded.modules)
@@ -156,7 +157,8 @@ def propose_post(
     actor.require_inside(None)
     post = new_row(actor, type, locale, None)
     insert_placeholder(post, actor)
-    seeded = seed_group(empty_document(post), _group(module_group), shared_modules())
+    group = find_group(module_group) if module_group is not None else None
+    seeded = seed_group(empty_document(post), group, shared_modules())
 
     def build(document: PostDocument) -> PostDocument:
         title = fields.get("title")
@@ -184,10 +186,6 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     search.index_post(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
     outbox.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
-
-
-def _group(name: str | None) -> ModuleGroupInfo | None:
-    return find_group(name) if name is not None else None
 
 
 def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:

@@ -45,23 +45,21 @@ def posts_with_module(type_name: str) -> int:
     return placed.values("post_id").distinct().count()
 
 
-LIST_COLUMNS: Final = (
-    "id",
-    "type",
-    "locale",
-    "slug",
-    "title",
-    *(field.column for field in LISTED_FIELDS),
-    "status",
-    "path",
-    "parent_id",
-    "order_index",
-    "featured_media_id",
-    "version",
-    "created_at",
-    "updated_at",
-    "published_at",
-)
+LISTED_COLUMNS: Final[Mapping[str, str]] = {
+    **{name: name for name in ("id", "type", "locale", "slug", "title")},
+    **{field.name: field.column for field in LISTED_FIELDS},
+    "status": "status",
+    "url": "path",
+    "parentId": "parent_id",
+    "orderIndex": "order_index",
+    "featuredMediaId": "featured_media_id",
+    "version": "version",
+    "createdAt": "created_at",
+    "updatedAt": "updated_at",
+    "publishedAt": "published_at",
+}
+"""The columns that lists read, by their names on the wire, in the order that lists answer them."""
+LIST_COLUMNS: Final = tuple(LISTED_COLUMNS.values())
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, NotRequired
 from uuid import UUID
 
 import orjson
@@ -15,8 +15,8 @@ from typing_extensions import TypedDict
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import Post
-from content.post_fields import LISTED_FIELDS
 from content.posts.post_repository import fields_of, format_time
+from content.posts.queries import LISTED_COLUMNS
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
 from proofroom.core.json import JsonObject
@@ -127,7 +127,8 @@ def _layered(
     layers: Layers, module: ModuleDocument, shared: Mapping[str, JsonObject], staged: bool
 ) -> Wire:
     live = layers.live.module(module.id)
-    order = layers.live.order if live else _order_of(layers, module.id)
+    documents = (layers.live, layers.review.document, layers.ai_review.document)
+    order = next(document.order for document in documents if module.id in document.order)
     wire: Wire = {
         "postModuleId": module.id,
         "moduleInstanceId": module.instance_id,
@@ -155,31 +156,10 @@ def _layered(
     return wire
 
 
-def _order_of(layers: Layers, module_id: str) -> tuple[str, ...]:
-    review = layers.review.document.order
-    return review if module_id in review else layers.ai_review.document.order
-
-
 def _props(module: ModuleDocument | None, shared: Mapping[str, JsonObject]) -> object:
     if module is None:
         return None
     return module.props if module.scope == "local" else shared.get(module.instance_id, {})
-
-
-_LISTED: Final = (
-    *((name, name) for name in ("id", "type", "locale", "slug", "title")),
-    *((field.name, field.column) for field in LISTED_FIELDS),
-    ("status", "status"),
-    ("url", "path"),
-    ("parentId", "parent_id"),
-    ("orderIndex", "order_index"),
-    ("featuredMediaId", "featured_media_id"),
-    ("version", "version"),
-    ("createdAt", "created_at"),
-    ("updatedAt", "updated_at"),
-    ("publishedAt", "published_at"),
-)
-"""The names on the wire of `queries.LIST_COLUMNS`, with the columns, in the order that lists answer them."""
 
 
 class LayerStateAnswer(TypedDict):
@@ -207,7 +187,7 @@ class TranslationAnswer(TypedDict):
 
 def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:
     """A post in a list. `layers` None leaves out what is staged."""
-    wire: Wire = {name: row[column] for name, column in _LISTED}
+    wire: Wire = {name: row[column] for name, column in LISTED_COLUMNS.items()}
     if modules is not None:
         wire["modules"] = [live_module(module) for module in modules]
     if layers is not None:

@@ -8,7 +8,7 @@ from typing import Final
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from content.models.url_pattern import PATTERN_MAX
+from content.models.paths import PATTERN_MAX
 from proofroom.core.errors import RuleViolation, invalid
 
 VARIABLES: Final = ("slug", "path", "locale", "yyyy", "mm", "dd")

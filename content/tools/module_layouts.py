@@ -15,10 +15,10 @@ from content.tools.definitions import MaybeOfPostType
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import ToolPage, page
-from proofroom.definitions import GroupModule, find_post_type
+from proofroom.definitions import find_post_type
 
 
 class Groups(MaybeOfPostType):
@@ -99,29 +99,28 @@ def get_module_group(actor: Actor, arguments: OneGroup) -> JsonObject:
 
 
 def _group(row: ModuleGroupInfo, full: bool) -> JsonObject:
+    places: list[Json] = []
+    for index, place in enumerate(row.modules):
+        item: JsonObject = {"type": place.type, "orderIndex": index, "locked": place.locked}
+        if full:
+            # What a module made here starts with; as it was written where the definition has moved on since.
+            try:
+                props = place.full_props()
+            except RuleViolation:
+                props = dict(place.props)
+            item |= {"scope": place.scope, "defaultProps": present_value(props, full=False)}
+            if place.global_slug is not None:
+                item["globalSlug"] = place.global_slug
+        places.append(item)
     wire: JsonObject = {
         "id": str(row.id),
         "name": row.name,
         "postType": row.post_type,
         "description": row.description,
-        "modules": [_place(place, index, full) for index, place in enumerate(row.modules)],
+        "modules": places,
     }
     if full:
         wire |= {"label": row.label, "source": "code" if row.is_code else "stored"}
-    return wire
-
-
-def _place(place: GroupModule, index: int, full: bool) -> JsonObject:
-    wire: JsonObject = {"type": place.type, "orderIndex": index, "locked": place.locked}
-    if full:
-        # What a module made here starts with; as it was written where the definition has moved on since.
-        try:
-            props = place.full_props()
-        except RuleViolation:
-            props = dict(place.props)
-        wire |= {"scope": place.scope, "defaultProps": present_value(props, full=False)}
-        if place.global_slug is not None:
-            wire["globalSlug"] = place.global_slug
     return wire
 
 

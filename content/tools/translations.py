@@ -33,6 +33,10 @@ class Translations(Paged):
 class OfSource(Staging):
     source_layer: Literal["source", "review"] = "source"
 
+    @property
+    def layer(self) -> Layer | None:
+        return None if self.source_layer == "source" else Layer.REVIEW
+
 
 class TranslatedModule(Arguments):
     source_post_module_id: UUID
@@ -163,12 +167,11 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
     untranslated."""
     writer = resolve_author(actor, arguments.agent_id)
     source = require_post(arguments.post_id)
-    layer = _layer(arguments)
     fields = dict(arguments.fields)
     require_stageable(fields)
     if arguments.slug is not None:
         fields["slug"] = arguments.slug
-    original = open_layers(source).document(layer)
+    original = open_layers(source).document(arguments.layer)
     modules: dict[str, JsonObject] = {}
     for item in arguments.modules:
         id_ = str(item.source_post_module_id)
@@ -180,7 +183,7 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
             post_id=source.pk,
             locale=arguments.locale,
             actor=writer,
-            source_layer=layer,
+            source_layer=arguments.layer,
             fields=fields,
             modules=modules,
         )
@@ -203,10 +206,6 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
             ],
         },
     }
-
-
-def _layer(arguments: OfSource) -> Layer | None:
-    return None if arguments.source_layer == "source" else Layer.REVIEW
 
 
 def _with_advice(error: RuleViolation) -> RuleViolation:
@@ -241,7 +240,7 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
             post_id=source.pk,
             locales=arguments.locales,
             actor=writer,
-            source_layer=_layer(arguments),
+            source_layer=arguments.layer,
         )
     except RuleViolation as error:
         raise _with_advice(error) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from django.utils.translation import gettext
@@ -35,7 +34,17 @@ def render_llms_txt(locale: str) -> RenderedPage | None:
         for post in home[:1]:
             said = one_line(post.meta_description or post.excerpt)
             parts.append(f"> {written(list(paragraphs(said))).strip()}" if said else "")
-        parts += [_section(name, locale, posts) for name, posts in found.items() if posts]
+        for name, posts in found.items():
+            if not posts:
+                continue
+            lines = [
+                link_line(post.title, post.path, post.meta_description or first_words(post.excerpt))
+                for post in posts
+            ]
+            if list_path(name, locale):
+                lines.append(link_line(gettext("All of them"), list_path(name, locale)))
+            head = written([heading(list_title(name), 2)]).strip()
+            parts.append(f"{head}\n\n" + "\n".join(lines))
         # What a reader with little room leaves out; the word is the format's own.
         types = [name for name, posts in found.items() if posts]
         feeds = [(list_title(type), feed_path(type, locale)) for type in types]
@@ -52,13 +61,3 @@ def _posts(type: str, locale: str) -> list[Post]:
     definition = post_types.get(type)
     is_tree = definition is not None and definition.hierarchical
     return sorted(posts, key=lambda post: post.path) if is_tree else posts
-
-
-def _section(type: str, locale: str, posts: Iterable[Post]) -> str:
-    lines = [
-        link_line(post.title, post.path, post.meta_description or first_words(post.excerpt))
-        for post in posts
-    ]
-    if list_path(type, locale):
-        lines.append(link_line(gettext("All of them"), list_path(type, locale)))
-    return f"{written([heading(list_title(type), 2)]).strip()}\n\n" + "\n".join(lines)

@@ -43,13 +43,13 @@ Place = tuple[int, int]
 
 def highlight(text: str, asked: str) -> SafeString:
     """The whole text, its hits in `mark` elements."""
-    text = _composed(text)
+    text = unicodedata.normalize("NFC", one_line(text))
     return _with_marks(text, _hits(text, query_words(asked)))
 
 
 def make_snippet(text: str, asked: str) -> SafeString:
     """The part of a text that holds most hits, else its beginning."""
-    text = _composed(text[:_READ])
+    text = unicodedata.normalize("NFC", one_line(text[:_READ]))
     hits = _hits(text, query_words(asked))
     begin = _best(hits)
     if begin:
@@ -60,10 +60,6 @@ def make_snippet(text: str, asked: str) -> SafeString:
     body = _with_marks(text[begin:end], inside)
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     return format_html("{}{}{}", before, body, after)
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", one_line(text))
 
 
 def _hits(text: str, asked: Sequence[Word]) -> list[Place]:

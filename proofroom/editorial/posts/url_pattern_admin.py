@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from content.models import UrlPattern
-from content.models.url_pattern import PATTERN_MAX
+from content.models.paths import PATTERN_MAX
 from content.paths.url_patterns import (
     MAX_POSTS_READ,
     change_pattern,

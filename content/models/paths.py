@@ -1,4 +1,4 @@
-"""URL patterns: what the addresses of a post type look like in a locale, where it is not the type's own pattern."""
+"""URL patterns, and posts whose addresses still have to follow that of a post above them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import models
 
+from content.models.post import Post
+
 PATTERN_MAX = 200
 
 
 class UrlPattern(models.Model):
-    """The row is the truth of the work that a change leaves: `is_pending` until every stored path follows it.
+    """What the addresses of a post type look like in a locale, where it is not the type's own pattern.
+
+    The row is the truth of the work that a change leaves: `is_pending` until every stored path follows it.
 
     A removed one stays until the paths are those of the type's own pattern again.
     """
@@ -38,3 +42,23 @@ class UrlPattern(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pattern} ({self.type}, {self.locale})"
+
+
+class TreeMove(models.Model):
+    """A post that moved, while what stands below it still has its old addresses.
+
+    The row is the truth of the work that is left, and goes when it is done. `version` grows when the post moves
+    again meanwhile.
+    """
+
+    post = models.OneToOneField(Post, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    version = models.PositiveIntegerField(default=1)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} below {self.post_id}"
