@@ -1,14 +1,26 @@
-"""Redirects: where addresses that nothing stands at lead."""
+"""Redirects: the table, what people may set, and what the API answers. A new field is declared here alone."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-from uuid import uuid4
+from datetime import datetime
+from typing import Annotated, ClassVar, Final
+from uuid import UUID, uuid4
 
+from django import forms
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy, pgettext_lazy
+from pydantic import Field
 
-ADDRESS_MAX = 2000
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body, Words
+from proofroom.core.validation.form_fields import FormField
+
+ADDRESS_MAX: Final = 2000
+TYPE_CHOICES: Final = [
+    ("301", gettext_lazy("301: for good")),
+    ("302", gettext_lazy("302: for now")),
+]
 
 
 class RedirectType(models.IntegerChoices):
@@ -48,3 +60,65 @@ class Redirect(models.Model):
 
     def __str__(self) -> str:
         return self.from_path
+
+
+class RedirectAnswer(Answer):
+    """A redirect. `locale` is that of the address it leads from."""
+
+    id: UUID
+    from_path: str
+    to_path: str
+    type: RedirectType
+    locale: str
+    active: bool = Field(validation_alias="is_active")
+    automatic: bool = Field(validation_alias="is_automatic")
+    hits: int = Field(ge=0)
+    created_at: datetime
+    updated_at: datetime
+
+
+class NewRedirect(Body, answered_by=RedirectAnswer):
+    """A redirect. Other keys that a GET answers are ignored."""
+
+    from_path: Annotated[
+        Words,
+        FormField(
+            lambda: forms.CharField(
+                label=pgettext_lazy("address", "From"),
+                max_length=ADDRESS_MAX,
+                help_text=gettext_lazy("A path of this site, like /old."),
+            )
+        ),
+    ] = Field(min_length=1, max_length=ADDRESS_MAX, description="A path of this site.")
+    to_path: Annotated[
+        Words,
+        FormField(
+            lambda: forms.CharField(
+                label=pgettext_lazy("address", "To"),
+                max_length=ADDRESS_MAX,
+                help_text=gettext_lazy("A path of this site, or http(s)://…"),
+            )
+        ),
+    ] = Field(
+        min_length=1,
+        max_length=ADDRESS_MAX,
+        description="A path of this site or an absolute http(s) address.",
+    )
+    type: Annotated[
+        int,
+        FormField(
+            lambda: forms.TypedChoiceField(
+                label=gettext_lazy("Kind"), choices=TYPE_CHOICES, coerce=int
+            )
+        ),
+    ] = Field(301, ge=301, le=302)
+    active: Annotated[
+        bool,
+        FormField(
+            lambda: forms.BooleanField(label=gettext_lazy("Active"), required=False, initial=True)
+        ),
+    ] = True
+
+
+class RedirectChanges(NewRedirect, answered_by=RedirectAnswer, partial=True):
+    """Changes of a redirect; what is absent stays. Other keys that a GET answers are ignored."""

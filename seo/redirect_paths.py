@@ -50,7 +50,17 @@ def clean_to(value: object) -> str:
     """A path of this site or an absolute http(s) address. `RuleViolation` on `toPath`."""
     address = safe_href(value)
     if address is not None and not address.startswith("/"):
-        address = _absolute(address)
+        try:
+            parts = urlsplit(address)
+            is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            is_web = False
+        # An address of this site is kept as its path.
+        rest = address.removeprefix(settings.SITE_URL)
+        if not is_web:
+            address = None
+        elif rest != address and (not rest or rest[0] in "/?#"):
+            address = rest if rest.startswith("/") else f"/{rest}"
     # Decoded as well: what a reader decodes once more must still be no other site's address.
     if address is None or safe_href(unquote(address)) is None:
         raise invalid("toPath", _("toPath is a path of this site or an absolute http(s) address."))
@@ -61,20 +71,6 @@ def clean_to(value: object) -> str:
             % {"address_max": f"{ADDRESS_MAX:,}"},
         )
     return address
-
-
-def _absolute(address: str) -> str | None:
-    """The http(s) address, as a path where it is one of this site; None for anything else."""
-    try:
-        parts = urlsplit(address)
-        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return None
-    own: str = settings.SITE_URL
-    rest = address.removeprefix(own)
-    if is_web and rest != address and (not rest or rest[0] in "/?#"):
-        return rest if rest.startswith("/") else f"/{rest}"
-    return address if is_web else None
 
 
 def path_in(to_path: str) -> str:

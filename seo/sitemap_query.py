@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -64,27 +64,23 @@ def listed_posts() -> Iterator[SitemapPost]:
     The rows stream: memory stays the same. A parent that is not listed itself still says where its children stand.
     """
     locales = list(settings.CMS_ENV.locales)
-    with _streaming(), connection.chunked_cursor() as cursor:
+    # Rows stream within a transaction on PostgreSQL; on SQLite it would keep writers waiting.
+    is_on_postgresql = connection.vendor == "postgresql"
+    with (
+        transaction.atomic() if is_on_postgresql else nullcontext(),
+        connection.chunked_cursor() as cursor,
+    ):
+        if is_on_postgresql:
+            with connection.cursor() as plain:
+                # All rows are wanted; cursors are planned for the first tenth of them otherwise.
+                plain.execute("SET LOCAL cursor_tuple_fraction = 1")
+                # Compiling the query took longer than running it.
+                plain.execute("SET LOCAL jit = off")
         cursor.execute(listed_posts_sql(), locales * 2)
         while rows := cursor.fetchmany(_ROWS_A_FETCH):
             for path, canonical, changed, found in rows:
                 translations = [SitemapTranslation(*item) for item in json.loads(found or "[]")]
                 yield SitemapPost(path, canonical, changed, tuple(translations))
-
-
-@contextmanager
-def _streaming() -> Iterator[None]:
-    """Open a transaction on PostgreSQL, where rows stream within one; on SQLite it would keep writers waiting."""
-    if connection.vendor != "postgresql":
-        yield
-        return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            # All rows are wanted; cursors are planned for the first tenth of them otherwise.
-            cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
-            # Compiling the query took longer than running it.
-            cursor.execute("SET LOCAL jit = off")
-        yield
 
 
 def listed_posts_sql() -> str:

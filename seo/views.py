@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Final
 
@@ -53,7 +52,9 @@ def sitemap(request: HttpRequest, number: str = "0") -> HttpResponseBase:
         response = HttpResponse(file.packed, content_type=_XML)
         response.headers["Content-Encoding"] = "gzip"
     elif response is None:
-        response = StreamingHttpResponse(_unpacked(file.packed), content_type=_XML)
+        unpacked = gzip.GzipFile(fileobj=BytesIO(file.packed))
+        chunks = iter(lambda: unpacked.read(_CHUNK_BYTES), b"")
+        response = StreamingHttpResponse(chunks, content_type=_XML)
     patch_vary_headers(response, ["Accept-Encoding"])
     response.headers["Last-Modified"] = f"{file.built_at:%a, %d %b %Y %H:%M:%S GMT}"
     return _cached_publicly(response, etag)
@@ -74,9 +75,3 @@ def _cached_publicly(response: HttpResponseBase, etag: str) -> HttpResponseBase:
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = f"public, max-age={FRESH_SECONDS}"
     return response
-
-
-def _unpacked(packed: bytes) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=BytesIO(packed)) as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            yield chunk

@@ -13,18 +13,17 @@ from django.utils.formats import number_format
 from django.utils.functional import lazy
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.form_pages import answer_form, form_page
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.permissions import actor_of, require
-from seo.models import ADDRESS_MAX, Redirect
+from proofroom.core.validation.form_fields import InputForm
+from seo.models import NewRedirect, Redirect, RedirectAnswer
 from seo.redirect_csv import MAX_CHARACTERS, MAX_LINES
 from seo.services.redirect_import import ImportResult, check_import, import_redirects
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect
-
-_TYPES = [("301", gettext_lazy("301: for good")), ("302", gettext_lazy("302: for now"))]
 
 _FILE_HELP = format_lazy(
     gettext_lazy(
@@ -35,26 +34,8 @@ _FILE_HELP = format_lazy(
 )
 
 
-class RedirectForm(forms.Form):
-    """Named as on the wire, as the refusals of the service are."""
-
-    fromPath = forms.CharField(
-        label=pgettext_lazy("address", "From"),
-        max_length=ADDRESS_MAX,
-        help_text=gettext_lazy("A path of this site, like /old."),
-    )
-    toPath = forms.CharField(
-        label=pgettext_lazy("address", "To"),
-        max_length=ADDRESS_MAX,
-        help_text=gettext_lazy("A path of this site, or http(s)://…"),
-    )
-    type = forms.TypedChoiceField(label=gettext_lazy("Kind"), choices=_TYPES, coerce=int)
-    active = forms.BooleanField(label=gettext_lazy("Active"), required=False, initial=True)
-
-    def values(self) -> dict[str, Any]:
-        """The values by the names of the services."""
-        values = dict(self.cleaned_data)
-        return {"from_path": values.pop("fromPath"), "to_path": values.pop("toPath"), **values}
+class RedirectForm(InputForm):
+    input_class = NewRedirect
 
 
 class RedirectImportForm(forms.Form):
@@ -111,19 +92,14 @@ class RedirectAdmin(EditAdmin[Redirect]):
         return [path("import/", view, name="seo_redirect_import"), *super().get_urls()]
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        create_redirect(actor=actor_of(request), **cast(RedirectForm, form).values())
+        create_redirect(actor=actor_of(request), **cast(RedirectForm, form).input_values())
         return HttpResponseRedirect(reverse("admin:seo_redirect_changelist"))
 
     def initial(self, row: Redirect) -> Mapping[str, object]:
-        return {
-            "fromPath": row.from_path,
-            "toPath": row.to_path,
-            "type": row.type,
-            "active": row.is_active,
-        }
+        return RedirectAnswer.of(row).model_dump(by_alias=True)
 
     def change(self, request: HttpRequest, row: Redirect, form: forms.Form) -> None:
-        values = cast(RedirectForm, form).values()
+        values = cast(RedirectForm, form).input_values()
         change_redirect(redirect_id=row.pk, actor=actor_of(request), **values)
 
     def remove(self, request: HttpRequest, row: Redirect, form: forms.Form) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import ClassVar, Final
 from uuid import UUID
 
@@ -21,7 +20,7 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
-from seo.models import ADDRESS_MAX, RedirectType
+from seo.models import NewRedirect, RedirectAnswer, RedirectChanges
 from seo.queries import find_redirect, redirects
 from seo.redirect_csv import MAX_CHARACTERS, export_lines
 from seo.services.redirect_import import check_import, import_redirects
@@ -48,21 +47,6 @@ _CSV: Final = {
 }
 
 
-class RedirectAnswer(Answer):
-    """A redirect. `locale` is that of the address it leads from."""
-
-    id: UUID
-    from_path: str
-    to_path: str
-    type: RedirectType
-    locale: str
-    active: bool = Field(validation_alias="is_active")
-    automatic: bool = Field(validation_alias="is_automatic")
-    hits: int = Field(ge=0)
-    created_at: datetime
-    updated_at: datetime
-
-
 class RedirectGoneAnswer(Answer):
     """The redirect that was deleted."""
 
@@ -87,25 +71,6 @@ class RedirectImportAnswer(Answer):
     errors: list[RedirectProblemAnswer] = Field(validation_alias="problems")
 
 
-class NewRedirect(Body, answered_by=RedirectAnswer):
-    """A redirect. Other keys that a GET answers are ignored."""
-
-    from_path: Words = Field(
-        min_length=1, max_length=ADDRESS_MAX, description="A path of this site."
-    )
-    to_path: Words = Field(
-        min_length=1,
-        max_length=ADDRESS_MAX,
-        description="A path of this site or an absolute http(s) address.",
-    )
-    type: int = Field(301, ge=301, le=302)
-    active: bool = True
-
-
-class RedirectChanges(NewRedirect, answered_by=RedirectAnswer, partial=True):
-    """Changes of a redirect; what is absent stays. Other keys that a GET answers are ignored."""
-
-
 class RedirectFile(Body):
     """Redirects as CSV: columns fromPath, toPath and, if wanted, type (301) and active (true)."""
 
@@ -126,18 +91,18 @@ class RedirectViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Redirects, latest first."""
         page = page_of(request)
-        words = request.query_params.get("search", "").strip()
-        if len(words) > 200 or "\x00" in words:
+        text = request.query_params.get("search", "").strip()
+        if len(text) > 200 or "\x00" in text:
             raise invalid("search", "search has at most 200 characters, and no NUL.")
         type_ = _one_of(request, "type", ("301", "302"))
         rows = redirects(
-            search=words,
+            search=text,
             type=int(type_) if type_ else None,
             locale=_one_of(request, "locale", settings.CMS_ENV.locales),
             automatic=_BOOLEANS.get(_one_of(request, "automatic", tuple(_BOOLEANS)) or ""),
             active=_BOOLEANS.get(_one_of(request, "active", tuple(_BOOLEANS)) or ""),
         )
-        found = [RedirectAnswer.model_validate(row) for row in rows[page.slice]]
+        found = [RedirectAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
     @extend_schema(request=NewRedirect, responses={201: RedirectAnswer}, parameters=[LOCATION])
@@ -146,7 +111,7 @@ class RedirectViewSet(ApiViewSet):
         body = read_body(request, NewRedirect)
         row = create_redirect(actor=self.actor, **body.model_dump())
         return Response(
-            RedirectAnswer.model_validate(row),
+            RedirectAnswer.of(row),
             status=201,
             headers={"Location": f"/api/redirects/{row.pk}"},
         )
@@ -154,14 +119,14 @@ class RedirectViewSet(ApiViewSet):
     @extend_schema(responses=RedirectAnswer)
     def retrieve(self, request: Request, redirect_id: str) -> Response:
         """One redirect."""
-        return Response(RedirectAnswer.model_validate(find_redirect(redirect_id)))
+        return Response(RedirectAnswer.of(find_redirect(redirect_id)))
 
     @extend_schema(request=RedirectChanges, responses=RedirectAnswer)
     def update(self, request: Request, redirect_id: str) -> Response:
         """Change a redirect; what is absent stays."""
         body = read_body(request, RedirectChanges)
         row = change_redirect(redirect_id=redirect_id, actor=self.actor, **body.model_dump())
-        return Response(RedirectAnswer.model_validate(row))
+        return Response(RedirectAnswer.of(row))
 
     @extend_schema(responses={200: RedirectGoneAnswer})
     def destroy(self, request: Request, redirect_id: str) -> Response:

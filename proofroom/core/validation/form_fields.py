@@ -21,17 +21,24 @@ class FormField:
 
 
 class InputForm(forms.Form):
-    """A form that asks for the fields of `input_class`, then for those that it declares itself."""
+    """A form that asks for the fields of `input_class`, then for those that it declares itself.
+
+    Fields have the names of the wire, as the refusals of services have them.
+    """
 
     input_class: ClassVar[type[BaseModel]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         derived = {
-            name: part.make()
+            info.alias or name: part.make()
             for name, info in self.input_class.model_fields.items()
             for part in info.metadata
-            if isinstance(part, FormField) and name not in self.fields
+            if isinstance(part, FormField) and (info.alias or name) not in self.fields
         }
         self.fields = derived | self.fields
         self.order_fields(self.field_order)
+
+    def input_values(self) -> dict[str, Any]:
+        """Return the checked values by the names of `input_class`."""
+        return self.input_class.model_validate(self.cleaned_data).model_dump()
