@@ -27,7 +27,7 @@ from proofroom.core.database.statements import Row
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, modules, post_types
-from proofroom.definitions.prop_values import values_in
+from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.nodes import attributes, children, kind
 
 _BATCH: Final = 100

@@ -34,7 +34,7 @@ from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.site_urls import locale_of
 from proofroom.definitions import modules
-from proofroom.definitions.prop_values import values_in
+from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.website import goals, queries
 from proofroom.website.form_submission import SubmissionResult

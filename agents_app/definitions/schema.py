@@ -13,12 +13,12 @@ from agents_app.reactions.templates import ROOTS, find_body_fault
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.webhooks.automation.request_rules import (
+from proofroom.webhooks.automation.templates import (
     check_headers,
     check_url,
+    fault_of,
     refusals_as_value_errors,
 )
-from proofroom.webhooks.automation.templates import fault_of
 
 
 class WebhookConfig(DefinitionPart):

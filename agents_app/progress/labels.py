@@ -1,6 +1,7 @@
 """Labels of runs and steps, and the progress of a run as pages receive it, in the active language.
 
-The worker stores English sentences; they are translated here."""
+The worker stores English sentences; they are translated here.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A line to a provider: its connections and event loop, in a thread of their own.
 
 Whoever asks waits in his own thread, where the database and the tools are, and can give up at any moment. The
-library's model objects must not be shared between loops, so each question has its own line."""
+library's model objects must not be shared between loops, so each question has its own line.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The end of a run has its agent's reactions happen: a row for each, and what carries it out, once.
 
 Reactions that call other systems have a channel of deliveries each, `reaction:<agent>:<place>`, with attempts and
-order of its own."""
+order of its own.
+"""
 
 from __future__ import annotations
 

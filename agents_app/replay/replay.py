@@ -29,7 +29,7 @@ from content.models import Layer, Provenance
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
-from proofroom.definitions.richtext.text import to_text
+from proofroom.definitions.richtext.nodes import to_text
 
 _REJECTIONS: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
 _RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)

@@ -1,7 +1,8 @@
 """Keeps secrets and visitors' words out of what is kept of a run, and links that only visitors named out of answers.
 
 Stricter than need be where readings of a link differ: a text is read in each of the ways in which a link can be
-written, whatever a browser, a Markdown reader or a mail program would make of it."""
+written, whatever a browser, a Markdown reader or a mail program would make of it.
+"""
 
 from __future__ import annotations
 

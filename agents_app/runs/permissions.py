@@ -1,6 +1,7 @@
 """The rights of a run: never more than its agent's, nor than those of whoever began it, along the whole chain.
 
-The tools that it may use are checked for what a model is shown, and again at each call."""
+The tools that it may use are checked for what a model is shown, and again at each call.
+"""
 
 from __future__ import annotations
 

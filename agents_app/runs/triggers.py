@@ -1,7 +1,8 @@
 """Runs that begin by themselves: by events, and by other systems that know the secret.
 
 An event starts one run per agent of its scope, in ascending order, one after the other. Another system starts runs
-as the agent with its own rights, and not too often on one post."""
+as the agent with its own rights, and not too often on one post.
+"""
 
 from __future__ import annotations
 

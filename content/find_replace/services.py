@@ -33,7 +33,7 @@ from proofroom.core.find_replace.sources import (
 )
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.definitions.richtext.text import to_text
+from proofroom.definitions.richtext.nodes import to_text
 
 MAX_TEXT_LENGTH: Final = 1_000_000
 """Characters that a text may grow to before its own rules are asked."""

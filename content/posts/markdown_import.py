@@ -20,8 +20,7 @@ from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import find_post_type
 from proofroom.definitions.richtext.markdown import from_markdown
-from proofroom.definitions.richtext.nodes import Node, attributes, children, kind
-from proofroom.definitions.richtext.text import to_text
+from proofroom.definitions.richtext.nodes import Node, attributes, children, kind, to_text
 
 LARGEST_FILE: Final = 2 * 1024 * 1024
 _SUFFIXES: Final = frozenset({".md", ".markdown"})

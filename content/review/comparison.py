@@ -30,8 +30,7 @@ from content.review.merge_tree import InlinePart, MergedList, Part, RecordPart, 
 from content.review.richtext_comparison import compare_documents, is_document
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, props_of
-from proofroom.definitions.prop_values import words_of
-from proofroom.definitions.props_schema import Prop
+from proofroom.definitions.props import Prop, words_of
 from proofroom.definitions.richtext.nodes import gathered
 from proofroom.definitions.richtext.schema import EMPTY
 

@@ -19,7 +19,7 @@ from content.review.differences import KINDS, Difference, DifferenceKind, ShownR
 from content.review.references import References
 from proofroom.core.api.answer import one_of
 from proofroom.core.i18n import in_words
-from proofroom.definitions.props_schema import option_label
+from proofroom.definitions.props import option_label
 
 _ADDRESSES: Final = frozenset({"link", "embed", "seo"})
 Triple = tuple[Promise, Promise, Promise]

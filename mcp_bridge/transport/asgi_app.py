@@ -24,11 +24,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_bridge.access.authentication import Authenticator
 from mcp_bridge.protocol.server import build_server
 from mcp_bridge.protocol.worker_threads import Workers
-from mcp_bridge.transport.connections import Connections, current_holder
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
 from mcp_bridge.transport.server_address import is_loopback
-from mcp_bridge.transport.sessions import SessionCounter, StreamableSessions
+from mcp_bridge.transport.sessions import (
+    Connections,
+    SessionCounter,
+    StreamableSessions,
+    current_holder,
+)
 from mcp_bridge.transport.sse import SESSION_PARAMETER, SessionIdSseTransport
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
 

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
 from mcp_bridge.access.tokens import TokenHolder
-from mcp_bridge.transport.connections import Connections
 from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.transport.sessions import Connections
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 BODY_SECONDS = 20.0

@@ -13,8 +13,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 
 from mcp_bridge.access.tokens import TokenHolder
-from mcp_bridge.transport.connections import current_holder
 from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.transport.sessions import current_holder
 
 MAX_SESSIONS = 1000
 MAX_SESSIONS_PER_CREDENTIAL = 600

@@ -1,4 +1,4 @@
-"""A module's props as Markdown: the words of `words.py`, with headings, links and pictures.
+"""A module's props as Markdown: the texts that `words_of` finds, with headings, links and pictures.
 
 Built as rich-text nodes and written by `proofroom.definitions.richtext.markdown`, so that no text becomes syntax.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.fields import ModuleProps
-from proofroom.definitions.props_schema import Prop, props_of
+from proofroom.definitions.props import Prop, props_of
 from proofroom.definitions.richtext.links import safe_href, safe_src
 from proofroom.definitions.richtext.markdown import to_markdown
 from proofroom.definitions.richtext.nodes import Node, attributes, children, integer, kind, one_line

@@ -1,4 +1,4 @@
-"""Post-type definitions: one class per file in `<app>/post_types/`."""
+"""Post types and taxonomies: one class per file in `<app>/post_types/` and `<app>/taxonomies/`. Terms are content."""
 
 from __future__ import annotations
 
@@ -12,8 +12,30 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.module import Module, excluded_because, modules
-from proofroom.definitions.prop_values import words_of
-from proofroom.definitions.props_schema import json_schema, props_of
+from proofroom.definitions.props import json_schema, props_of, words_of
+
+
+class Taxonomy:
+    """A way to sort posts; `name` is its slug. `free_tagging`: authors make terms while writing."""
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    description: ClassVar[str] = ""
+    hierarchical: ClassVar[bool] = False
+    free_tagging: ClassVar[bool] = False
+
+
+taxonomies: Registry[Taxonomy] = Registry("taxonomies", Taxonomy)
+
+
+def find_taxonomy(slug: str) -> type[Taxonomy]:
+    """The definition, or `RuleViolation` with code `unknown_taxonomy`."""
+    found = taxonomies.get(slug)
+    if found is None:
+        raise validation.unknown(
+            "taxonomy", slug, taxonomies.names(), code="unknown_taxonomy", field="taxonomy"
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import describe_translated, details_of, shorten_key
 from proofroom.definitions.fields import ModuleProps
-from proofroom.definitions.props_schema import props_of
+from proofroom.definitions.props import props_of
 
 _MOST_PATHS = 20
 _SENTENCES = {

@@ -16,10 +16,8 @@ class WebhooksConfig(AppConfig):
             dispatch,
             tools,  # noqa: F401  # registers itself
         )
-        from proofroom.webhooks.automation.delivery_channel import WorkflowChannel
-        from proofroom.webhooks.automation.dispatch import subscribe_workflows
-        from proofroom.webhooks.delivery_channels import WebhookChannel, channels
-        from proofroom.webhooks.redaction import stored_secrets
+        from proofroom.webhooks.automation.dispatch import WorkflowChannel, subscribe_workflows
+        from proofroom.webhooks.delivery_channels import WebhookChannel, channels, stored_secrets
 
         redaction.secret_sources.register(stored_secrets)
         channels.register(WebhookChannel(), name="webhook")

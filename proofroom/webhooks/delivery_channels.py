@@ -2,16 +2,22 @@
 
 The channel of a delivery (`Delivery.lane`) is `<prefix>` or `<prefix>:<which>`; each prefix has one `Channel`,
 registered at start. What is sent is made of the event each time: the same bytes at every attempt.
+What is stored of a call holds no secret that went out, and none that came back.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
-from collections.abc import Mapping
+import html
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, Protocol
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import orjson
 from django.conf import settings
@@ -20,7 +26,9 @@ from django.utils import timezone
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
 from proofroom.core.models import Event
+from proofroom.core.redaction import secrets_of_service
 from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.rules import MASK
 
 SIGNATURE = "X-Hub-Signature-256"
 PREVIOUS_SIGNATURE = "X-Hub-Signature-256-Previous"
@@ -167,3 +175,103 @@ def request_headers(delivery: Delivery, request: OutgoingRequest, at: datetime) 
         **request.extra_headers,
         **(signed_headers(request.keys, request.body) if request.keys else {}),
     }
+
+
+BODY_BYTES: Final = 4096
+BODY_CHARACTERS_READ: Final = 4 * BODY_BYTES
+"""Of an answer: looking through all of a long one would hold up the others."""
+MAX_HEADERS: Final = 60
+HEADER_MAX_CHARACTERS: Final = 500
+# A shorter one would blank out ordinary words.
+SECRET_MIN_LENGTH: Final = 6
+# A kind of content or a name of something: hidden everywhere, it would blank out what nobody keeps secret.
+ORDINARY_VALUE: Final = re.compile(r"[a-z]+/[\w.+-]+|[A-Za-z]{1,15}")
+CREDENTIAL_HEADER: Final = re.compile(
+    r"(?i)cookie|auth|token|secret|passw|credential|session|api-?key"
+)
+
+
+class RequestRedactor:
+    """Hides the secrets of one request, in every spelling in which a receiver may give them back."""
+
+    def __init__(self, request: OutgoingRequest) -> None:
+        self._own = {name.lower() for name in request.headers}
+        words = {
+            spelling for secret in secrets_of_request(request) for spelling in spellings_of(secret)
+        }
+        ordered = sorted(
+            (word for word in words if len(word) >= SECRET_MIN_LENGTH), key=len, reverse=True
+        )
+        self._longest = len(ordered[0]) if ordered else 1
+        either = "|".join(map(re.escape, ordered))
+        # Headers and percent signs are written in capitals or not.
+        self._pattern = re.compile(either, re.IGNORECASE) if ordered else None
+
+    def text(self, text: str) -> str:
+        """Return the text without secrets, and without the character NUL, which no database takes."""
+        clean = text.replace("\x00", "\ufffd")
+        return self._pattern.sub(MASK, clean) if self._pattern else clean
+
+    def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Hide all values of the receiver's own headers: nobody knows which of them are credentials."""
+        return {
+            name: MASK if name.lower() in self._own else self.text(value)
+            for name, value in headers.items()
+        }
+
+    def response_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        kept = list(headers.items())[:MAX_HEADERS]
+        return {
+            self.text(name)[:100]: (
+                MASK if CREDENTIAL_HEADER.search(name) else self.text(value)[:HEADER_MAX_CHARACTERS]
+            )
+            for name, value in kept
+        }
+
+    def body(self, body: bytes) -> str:
+        """Return the beginning of an answer, whatever its bytes are."""
+        whole = body.decode("utf-8", "replace")
+        text = self.text(whole[:BODY_CHARACTERS_READ])
+        if len(whole) > BODY_CHARACTERS_READ:
+            # At the cut there may be a part of a secret, which nobody knows for one.
+            before, hidden, end = text.rpartition(MASK)
+            text = before + hidden + end[: -self._longest]
+        return text.encode()[:BODY_BYTES].decode("utf-8", "ignore")
+
+
+def secrets_of_request(request: OutgoingRequest) -> Iterable[str]:
+    yield from request.secrets
+    if request.keys is not None:
+        yield from (request.keys.current, request.keys.previous)
+    for value in request.headers.values():
+        yield value
+        yield value.rpartition(" ")[2]  # what follows "Bearer"
+    query = urlsplit(request.url).query
+    for _, value in parse_qsl(query):
+        yield value
+    for pair in query.split("&"):
+        yield pair.partition("=")[2]  # as it was written
+    yield from secrets_of_service()
+
+
+def stored_secrets() -> Iterable[str]:
+    """Return the secrets of webhooks, and what their headers hold. One query."""
+    for own, before, headers in Webhook.objects.values_list("secret", "previous_secret", "headers"):
+        yield from (own, before)
+        for value in map(str, headers.values()):
+            words = (value, value.rpartition(" ")[2])  # what follows "Bearer"
+            yield from (word for word in words if not ORDINARY_VALUE.fullmatch(word))
+
+
+@lru_cache(maxsize=1000)
+def spellings_of(secret: str) -> tuple[str, ...]:
+    in_json = orjson.dumps(secret).decode()[1:-1]
+    return (
+        secret,
+        in_json,
+        in_json.replace("/", "\\/"),  # as PHP writes it
+        html.escape(secret),
+        quote(secret),
+        quote(secret, safe=""),
+        base64.b64encode(secret.encode()).decode().rstrip("="),
+    )

@@ -15,9 +15,8 @@ from django.utils.translation import gettext_noop
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.webhooks.delivery_channels import NothingToSend, build_request
+from proofroom.webhooks.delivery_channels import NothingToSend, RequestRedactor, build_request
 from proofroom.webhooks.models import Attempt, Delivery, Webhook
-from proofroom.webhooks.redaction import RequestRedactor
 
 RECEIVERS: Final = {
     "webhook": gettext_noop("Webhook"),

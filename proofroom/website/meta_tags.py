@@ -16,7 +16,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import absolute, home_of, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.richtext.links import safe_href
-from proofroom.definitions.richtext.text import to_text
+from proofroom.definitions.richtext.nodes import to_text
 from proofroom.website.rendering import RenderableModule
 
 _LONGEST: Final = 160

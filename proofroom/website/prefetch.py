@@ -19,7 +19,7 @@ from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.definitions import FieldType, ModuleProps, PostList, modules, post_types
-from proofroom.definitions.prop_values import values_in
+from proofroom.definitions.props import values_in
 from proofroom.website.page_frame import Surroundings, load_surroundings
 from proofroom.website.rendering import RenderableModule, full_props
 

@@ -15,7 +15,7 @@ from agents_app.runs.creation import create_run
 from content.translations.translate import create_translation
 from proofroom.core.json import JsonObject
 from proofroom.definitions import modules
-from proofroom.definitions.richtext.text import to_text
+from proofroom.definitions.richtext.nodes import to_text
 from tests import make
 from tests.agents.test_demo import GOOD, TITLE
 from tests.conftest import RunOnCommit

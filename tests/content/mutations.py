@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from proofroom.definitions import ModuleProps, modules, props_of
-from proofroom.definitions.props_schema import Prop
+from proofroom.definitions.props import Prop
 from tests.content.test_richtext_roundtrip import DOCUMENT
 
 IDS = [f"00000000-0000-4000-8000-{number:012d}" for number in range(3)]

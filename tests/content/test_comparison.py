@@ -21,7 +21,7 @@ from content.review.inline import nodes_of, text_of_units, units_of, units_of_te
 from content.review.references import References
 from content.review.risk import assess
 from proofroom.definitions import modules, props_of
-from proofroom.definitions.props_schema import Prop
+from proofroom.definitions.props import Prop
 from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 from tests.content.mutations import IDS, pairs

@@ -18,7 +18,7 @@ from proofroom.definitions import (
     post_types,
     taxonomies,
 )
-from proofroom.definitions.props_schema import json_schema
+from proofroom.definitions.props import json_schema
 from tests.content.test_definitions_fields import Every
 
 FIELD_TYPES = {

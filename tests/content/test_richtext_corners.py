@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import MAX_QUOTES, validate
-from proofroom.definitions.richtext.text import to_text
 
 Node = dict[str, Any]
 BOLD, ITALIC, CODE = {"type": "bold"}, {"type": "italic"}, {"type": "code"}

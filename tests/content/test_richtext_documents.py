@@ -13,8 +13,8 @@ from markdown_it.token import Token
 
 from proofroom.definitions.richtext.html import to_html
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.nodes import to_text, word_count
 from proofroom.definitions.richtext.schema import validate
-from proofroom.definitions.richtext.text import to_text, word_count
 
 ROOT = Path(__file__).parents[3] / "shared" / "data" / "markdown"
 """The documents are not part of the project: they lie beside the checkout."""

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofroom.definitions.richtext.html import to_html
-from proofroom.definitions.richtext.inline import MARK_ORDER
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.nodes import MARK_ORDER, to_text
 from proofroom.definitions.richtext.schema import validate
-from proofroom.definitions.richtext.text import to_text
 
 Node = dict[str, Any]
 

@@ -8,6 +8,7 @@ import pytest
 
 from proofroom.definitions.richtext.html import to_html
 from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.nodes import blocks, to_text, word_count
 from proofroom.definitions.richtext.schema import (
     EMPTY,
     MAX_PROBLEMS,
@@ -15,7 +16,6 @@ from proofroom.definitions.richtext.schema import (
     is_document,
     validate,
 )
-from proofroom.definitions.richtext.text import blocks, to_text, word_count
 
 Node = dict[str, Any]
 

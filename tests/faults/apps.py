@@ -13,11 +13,11 @@ class FaultsConfig(AppConfig):
     label = "faults"
 
     def ready(self) -> None:
-        from proofroom.webhooks import delivery, delivery_queue, leader_lock
+        from proofroom.webhooks import delivery, delivery_queue
         from tests.faults import dying
 
         delivery_queue.CLAIM_DURATION = timedelta(seconds=4)  # type: ignore[misc]
-        leader_lock.LOCK_SECONDS = 4  # type: ignore[misc]
+        delivery_queue.LOCK_SECONDS = 4  # type: ignore[misc]
         delivery.RENEW_SECONDS = 1.0  # type: ignore[misc]
         if os.environ.get("RUNS_DIE"):
             dying.connect()

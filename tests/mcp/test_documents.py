@@ -12,7 +12,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from mcp_bridge.code_context import BEGIN, build_context, context_text, replace_tool_table
+from mcp_bridge.management.commands.dump_mcp_context import (
+    BEGIN,
+    build_context,
+    context_text,
+    replace_tool_table,
+)
 from mcp_bridge.models import McpCall
 from mcp_bridge.tasks import KEPT_DAYS, prune_calls
 from proofroom.core.tools import get_tool

@@ -9,7 +9,7 @@ import pytest
 
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.tokens import Account, TokenHolder
-from mcp_bridge.transport.connections import Connection
+from mcp_bridge.transport.sessions import Connection
 
 HOLDER = TokenHolder(Principal(id="token"), Account(1, "ai_agent"))
 

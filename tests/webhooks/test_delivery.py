@@ -169,51 +169,51 @@ def test_the_sweep_sends_what_a_lost_message_left(
 def test_a_second_sender_leaves_at_once(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from proofroom.webhooks import leader_lock
+    from proofroom.webhooks import delivery_queue
 
     sending.webhook(receiver)
     event = sending.happened()
     other = uuid4()
-    assert leader_lock.acquire_lock(other)
+    assert delivery_queue.acquire_lock(other)
 
     assert send_deliveries() == 0
     assert sweep_deliveries() == 0
     assert sending.delivery_of(event).status == DeliveryStatus.PENDING
 
-    leader_lock.release_lock(other)
+    delivery_queue.release_lock(other)
     assert send_deliveries() == 1
 
 
 def test_a_lease_from_before_the_clock_was_set_back_holds_up_nobody(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from proofroom.webhooks import leader_lock
+    from proofroom.webhooks import delivery_queue
     from proofroom.webhooks.models import SenderLease
 
     sending.webhook(receiver)
     sending.happened()
-    assert leader_lock.acquire_lock(uuid4())
+    assert delivery_queue.acquire_lock(uuid4())
     SenderLease.objects.update(until=timezone.now() + timedelta(hours=1))
 
-    assert not leader_lock.is_locked()
+    assert not delivery_queue.is_locked()
     assert send_deliveries() == 1
 
 
 def test_a_lease_that_ran_out_is_taken(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from proofroom.webhooks import leader_lock
+    from proofroom.webhooks import delivery_queue
     from proofroom.webhooks.models import SenderLease
 
     sending.webhook(receiver)
     sending.happened()
     gone = uuid4()
-    assert leader_lock.acquire_lock(gone)
+    assert delivery_queue.acquire_lock(gone)
     SenderLease.objects.update(until=timezone.now() - timedelta(seconds=1))
 
     assert send_deliveries() == 1
-    assert not leader_lock.renew_lock(gone)
-    assert not leader_lock.is_locked()
+    assert not delivery_queue.renew_lock(gone)
+    assert not delivery_queue.is_locked()
 
 
 def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> None:
@@ -238,7 +238,7 @@ def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> No
 def test_after_a_minute_the_work_goes_to_a_new_message(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proofroom.webhooks import delivery, leader_lock
+    from proofroom.webhooks import delivery, delivery_queue
 
     sending.webhook(receiver)
     sending.happened()
@@ -247,5 +247,5 @@ def test_after_a_minute_the_work_goes_to_a_new_message(
         patch.setattr(delivery, "WORK_SECONDS", 0.0)
         assert delivery.send_due() == (0, True)
 
-    assert not leader_lock.is_locked()
+    assert not delivery_queue.is_locked()
     assert sending.send() == 1

@@ -8,7 +8,7 @@ from forms.models import FormSubmission
 from forms.services.submissions import delete_submission
 from proofroom.core import outbox
 from proofroom.core.errors import Conflict
-from proofroom.webhooks import delivery_queue, outcomes
+from proofroom.webhooks import delivery, delivery_queue
 from proofroom.webhooks.delivery_channels import NothingToSend, build_request
 from proofroom.webhooks.dispatch import channel_of, queue_for_webhooks
 from proofroom.webhooks.http_calls import Call, CallThread
@@ -68,7 +68,7 @@ def test_forgotten_while_it_is_called_keeps_nothing_of_the_answer(receiver: Rece
         ended = wire.ended(10)
 
     outbox.forget([event.pk])
-    outcomes.store_outcomes(ended)
+    delivery.store_outcomes(ended)
 
     assert len(ended) == 1
     assert sending.state_of(event) == ("cancelled", 1, None, FORGOTTEN)

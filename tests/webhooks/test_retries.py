@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from proofroom.core.http_client import HttpResult, Unreachable
+from proofroom.webhooks.delivery import next_wait, outcome_of
 from proofroom.webhooks.models import Delivery, Webhook
-from proofroom.webhooks.outcomes import next_wait, outcome_of
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
 

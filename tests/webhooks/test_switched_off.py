@@ -177,7 +177,7 @@ def test_a_test_of_forms_looks_like_a_submission(receiver: Receiver) -> None:
 
 
 def test_one_deleted_while_it_is_called_leaves_nothing(receiver: Receiver) -> None:
-    from proofroom.webhooks import delivery_queue, outcomes
+    from proofroom.webhooks import delivery, delivery_queue
     from proofroom.webhooks.delivery_channels import build_request
     from proofroom.webhooks.dispatch import channel_of
     from proofroom.webhooks.http_calls import Call, CallThread
@@ -191,7 +191,7 @@ def test_one_deleted_while_it_is_called_leaves_nothing(receiver: Receiver) -> No
         ended = wire.ended(10)
     delete_webhook(webhook_id=webhook.pk, actor=make.actor("admin"))
 
-    outcomes.store_outcomes(ended)
+    delivery.store_outcomes(ended)
 
     assert len(ended) == 1
     assert Delivery.objects.count() == 0

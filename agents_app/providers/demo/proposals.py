@@ -32,8 +32,7 @@ from agents_app.providers.demo.texts import (
 from agents_app.providers.interface import Toolbox
 from content.post_fields import POST_FIELDS
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions.richtext.nodes import children, kind
-from proofroom.definitions.richtext.text import to_text
+from proofroom.definitions.richtext.nodes import children, kind, to_text
 
 
 def answer_question(context: Values, tools: Toolbox) -> JsonObject:

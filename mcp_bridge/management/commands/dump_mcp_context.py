@@ -8,7 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from mcp_bridge.code_context import build_context, context_text, replace_tool_table
+from mcp_bridge.management.commands.dump_mcp_context import (
+    build_context,
+    context_text,
+    replace_tool_table,
+)
 
 
 class Command(BaseCommand):

@@ -8,19 +8,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from proofroom.definitions.richtext.inline import TextMark, TextRun, runs, steps
 from proofroom.definitions.richtext.links import is_external
 from proofroom.definitions.richtext.nodes import (
+    INLINE,
+    MAX_DEPTH,
     Node,
+    TextMark,
+    TextRun,
     attributes,
     children,
     code_lines,
     gathered,
     integer,
     kind,
+    runs,
+    steps,
     string,
 )
-from proofroom.definitions.richtext.schema import ALIGNMENTS, INLINE, LANGUAGE, MAX_DEPTH
+from proofroom.definitions.richtext.schema import ALIGNMENTS, LANGUAGE
 
 _TAGS = {"bold": "strong", "italic": "em", "strike": "s", "code": "code"}
 _LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})

@@ -14,9 +14,8 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions.richtext.inline import MARK_ORDER
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import code_lines, one_line, string
+from proofroom.definitions.richtext.nodes import MARK_ORDER, code_lines, one_line, string
 from proofroom.definitions.richtext.schema import (
     ALIGNMENTS,
     EMPTY,

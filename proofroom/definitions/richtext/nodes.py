@@ -1,10 +1,25 @@
-"""Reading a stored document without trusting its shape: foreign data must never break a page."""
+"""A stored document, read without trusting its shape: foreign data must never break a page.
+
+Its nodes, the inline content of a block as runs (marks in one fixed order, equal neighbours joined), and its plain
+text: for search, word counts, descriptions and line diffs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Literal
 
 from proofroom.core.json import Json
+from proofroom.definitions.richtext.links import safe_href, safe_src
+
+MAX_DEPTH = 24
+"""Nodes inside one another, the document being 0."""
+
+
+INLINE = frozenset({"text", "image", "hardBreak"})
+
 
 Node = Mapping[str, Json]
 
@@ -69,3 +84,186 @@ def gathered(node: Node) -> str:
             found.append(text)
         waiting.extend(reversed(children(current)))
     return " ".join(found)
+
+
+MARK_ORDER = ("link", "bold", "italic", "strike", "code")
+"""Outermost first."""
+
+
+@dataclass(frozen=True)
+class TextMark:
+    kind: str
+    href: str = ""
+    title: str = ""
+    new_tab: bool = False
+
+
+@dataclass(frozen=True)
+class TextRun:
+    """A stretch of text, an image (`text` is its alternative text) or a line break."""
+
+    kind: Literal["text", "image", "hardBreak"]
+    text: str = ""
+    marks: tuple[TextMark, ...] = ()
+    src: str = ""
+    title: str = ""
+
+    @property
+    def is_code(self) -> bool:
+        return any(mark.kind == "code" for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class MarkedRun:
+    """Before `run`, the marks that end (innermost first) and those that begin (outermost first).
+
+    The last step of a block has no run.
+    """
+
+    closes: tuple[TextMark, ...]
+    opens: tuple[TextMark, ...]
+    run: TextRun | None
+
+
+def runs(nodes: Sequence[Node]) -> list[TextRun]:
+    """The runs of inline nodes. Unsafe links lose the link, unsafe images become their text."""
+    joined: list[TextRun] = []
+    for node in nodes:
+        run = _run(node)
+        if run.kind == "text" and not run.text:
+            continue
+        last = joined[-1] if joined else None
+        if last and last.kind == run.kind == "text" and last.marks == run.marks:
+            joined[-1] = replace(last, text=last.text + run.text)
+        else:
+            joined.append(run)
+    return [_marked_break(joined, at) for at in range(len(joined))]
+
+
+def steps(found: Sequence[TextRun]) -> Iterator[MarkedRun]:
+    """The runs with the marks that change around them; a mark stays open as long as it lasts."""
+    current: tuple[TextMark, ...] = ()
+    for run in found:
+        shared = len(_shared(current, run.marks))
+        yield MarkedRun(tuple(reversed(current[shared:])), run.marks[shared:], run)
+        current = run.marks
+    yield MarkedRun(tuple(reversed(current)), (), None)
+
+
+def _run(node: Node) -> TextRun:
+    marks = _marks(node.get("marks"))
+    if kind(node) == "hardBreak":
+        return TextRun("hardBreak")
+    if kind(node) == "image":
+        attrs = attributes(node)
+        alt, title = one_line(string(attrs.get("alt"))), one_line(string(attrs.get("title")))
+        if src := safe_src(attrs.get("src")):
+            links = tuple(mark for mark in marks if mark.kind == "link")
+            return TextRun("image", alt, links, src, title)
+        return TextRun("text", alt, marks)
+    text = string(node.get("text")) if kind(node) == "text" else gathered(node)
+    return TextRun("text", one_line(text), marks)
+
+
+def _marks(value: Json) -> tuple[TextMark, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return ()
+    found: dict[str, TextMark] = {}
+    for item in value:
+        if isinstance(item, dict) and (mark := _mark(item)):
+            found.setdefault(mark.kind, mark)
+    return tuple(found[name] for name in MARK_ORDER if name in found)
+
+
+def _mark(item: Node) -> TextMark | None:
+    if kind(item) != "link":
+        return TextMark(kind(item))
+    attrs = attributes(item)
+    href = safe_href(attrs.get("href"))
+    if href is None:
+        return None
+    title = one_line(string(attrs.get("title")))
+    return TextMark("link", href, title, attrs.get("target") == "_blank")
+
+
+def _marked_break(found: Sequence[TextRun], at: int) -> TextRun:
+    # A break takes the marks its neighbours share, so that a link over two lines stays one link.
+    run = found[at]
+    if run.kind != "hardBreak" or not 0 < at < len(found) - 1:
+        return run
+    shared = _shared(found[at - 1].marks, found[at + 1].marks)
+    return replace(run, marks=tuple(mark for mark in shared if mark.kind != "code"))
+
+
+def _shared(left: Sequence[TextMark], right: Sequence[TextMark]) -> tuple[TextMark, ...]:
+    pairs = zip(left, right, strict=False)
+    return tuple(mark for mark, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def to_text(document: object) -> str:
+    """The text: blocks apart by a blank line, cells by a tab; images give their description."""
+    if not isinstance(document, dict):
+        return ""
+    return "\n\n".join(_blocks(children(document), 1))
+
+
+def word_count(document: object) -> int:
+    """Words between white space; a text of a script without spaces counts as few words."""
+    return len(to_text(document).split())
+
+
+def blocks(document: object) -> list[str]:
+    """One line for every top-level block, even one without text: what a line diff compares."""
+    if not isinstance(document, dict):
+        return []
+    return [_line(node) for node in children(document)]
+
+
+def _line(node: Node) -> str:
+    text = " ".join(" ".join(_block(node, 1)).split())
+    if text:
+        return text
+    if kind(node) == "horizontalRule":
+        return "---"
+    source = _first_source(node)
+    return f"[image {source}]" if source else ""
+
+
+def _first_source(node: Node) -> str:
+    for child in (node, *children(node)):
+        if kind(child) == "image":
+            return string(attributes(child).get("src"))
+    return ""
+
+
+def _blocks(nodes: Sequence[Node], depth: int) -> list[str]:
+    return [text for node in nodes for text in _block(node, depth) if text]
+
+
+def _block(node: Node, depth: int) -> list[str]:
+    name = kind(node)
+    if depth >= MAX_DEPTH:
+        return [gathered(node)]
+    if name in {"paragraph", "heading"}:
+        return [_inline(children(node))]
+    if name in INLINE:
+        return [_inline([node])]
+    if name == "codeBlock":
+        return [code_lines("".join(string(child.get("text")) for child in children(node)))]
+    if name in {"bulletList", "orderedList"}:
+        # The parts of a list are lines, not paragraphs.
+        return ["\n".join(_blocks(children(node), depth + 1))]
+    if name == "table":
+        return ["\n".join(_row(row, depth + 1) for row in children(node))]
+    if name in {"listItem", "blockquote"}:
+        return _blocks(children(node), depth + 1)
+    return [gathered(node)]
+
+
+def _row(row: Node, depth: int) -> str:
+    cells = (" ".join(_blocks(children(cell), depth + 2)) for cell in children(row))
+    return "\t".join(cells)
+
+
+def _inline(nodes: Sequence[Node]) -> str:
+    return "".join("\n" if run.kind == "hardBreak" else run.text for run in runs(nodes))

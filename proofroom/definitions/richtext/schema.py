@@ -12,17 +12,23 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions.richtext.inline import MARK_ORDER
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import Node, children, has_controls, kind, one_line
+from proofroom.definitions.richtext.nodes import (
+    INLINE,
+    MARK_ORDER,
+    MAX_DEPTH,
+    Node,
+    children,
+    has_controls,
+    kind,
+    one_line,
+)
 
 __all__ = ["EMPTY", "is_document", "safe_href", "safe_src", "validate"]
 
 EMPTY: Final[JsonObject] = {"type": "doc", "content": [{"type": "paragraph"}]}
 """A document without text. Copy it before changing it."""
 
-MAX_DEPTH = 24
-"""Nodes inside one another, the document being 0."""
 MAX_CONTAINERS = 16
 """How deep a list or quote may begin: a list and its items are two levels."""
 MAX_QUOTES = 5
@@ -36,7 +42,6 @@ MAX_PROBLEMS = 20
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_+#.\-]{1,40}")
 ALIGNMENTS = ("left", "center", "right")
-INLINE = frozenset({"text", "image", "hardBreak"})
 _BLOCKS = frozenset(
     {
         "paragraph",

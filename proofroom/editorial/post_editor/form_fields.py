@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, props_of
-from proofroom.definitions.props_schema import json_schema, option_label
+from proofroom.definitions.props import json_schema, option_label
 from proofroom.editorial.post_editor.reference_search import post_id_of
 from proofroom.editorial.post_editor.rich_text_values import (
     markdown_of,

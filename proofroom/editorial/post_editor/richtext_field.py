@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods
 from proofroom.core.admin.permissions import require
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import JsonObject
+from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
 from proofroom.definitions.richtext.schema import validate
-from proofroom.definitions.values import RICH_TEXT_MAX_BYTES
 from proofroom.editorial.post_editor.rich_text_values import normalize_line_ends, parse_document
 
 _METHODS: Final = ["GET", "HEAD", "POST"]

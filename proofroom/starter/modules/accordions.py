@@ -17,7 +17,7 @@ from proofroom.definitions import (
     Text,
     Textarea,
 )
-from proofroom.definitions.stored_values import entries, text
+from proofroom.definitions.props import entries, text
 
 
 class Section(ModuleProps):

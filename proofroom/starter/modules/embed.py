@@ -18,8 +18,8 @@ from proofroom.definitions import (
     Textarea,
     Url,
 )
+from proofroom.definitions.props import picture, text
 from proofroom.definitions.richtext.links import safe_href
-from proofroom.definitions.stored_values import picture, text
 
 _YOUTUBE: Final = ("www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be")
 _VIMEO: Final = ("vimeo.com", "www.vimeo.com")

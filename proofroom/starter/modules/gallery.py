@@ -14,7 +14,7 @@ from proofroom.definitions import (
     Text,
     Textarea,
 )
-from proofroom.definitions.stored_values import entries, picture
+from proofroom.definitions.props import entries, picture
 
 
 class Picture(ModuleProps):

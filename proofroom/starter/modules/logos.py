@@ -15,7 +15,7 @@ from proofroom.definitions import (
     Text,
     Textarea,
 )
-from proofroom.definitions.stored_values import entries, picture, text
+from proofroom.definitions.props import entries, picture, text
 
 
 class Logo(ModuleProps):

@@ -13,7 +13,7 @@ from proofroom.definitions import (
     Text,
     Textarea,
 )
-from proofroom.definitions.stored_values import entries, text
+from proofroom.definitions.props import entries, text
 
 
 class Plan(ModuleProps):

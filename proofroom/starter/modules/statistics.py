@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from proofroom.core.json import Json
 from proofroom.definitions import AIGuidance, Module, ModuleProps, Repeater, Text, Textarea
-from proofroom.definitions.stored_values import entries, text
+from proofroom.definitions.props import entries, text
 
 
 class Statistic(ModuleProps):

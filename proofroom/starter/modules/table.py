@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import AIGuidance, Boolean, Module, ModuleProps, Text, Textarea
 from proofroom.definitions.markdown_values import Media, heading, paragraphs, written
-from proofroom.definitions.stored_values import text
+from proofroom.definitions.props import text
 
 MOST_ROWS: Final = 300
 MOST_COLUMNS: Final = 30

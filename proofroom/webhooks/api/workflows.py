@@ -20,7 +20,7 @@ from proofroom.core.validation.conditions import Operator
 from proofroom.webhooks import queries
 from proofroom.webhooks.api.deliveries import DeliveryAnswer
 from proofroom.webhooks.automation.definitions import WorkflowDefinition, all_workflows
-from proofroom.webhooks.automation.queries import load_workflows
+from proofroom.webhooks.automation.dispatch import load_workflows
 from proofroom.webhooks.models.webhook import LastDeliveryAnswer, mask_headers
 from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
 

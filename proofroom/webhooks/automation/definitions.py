@@ -25,12 +25,12 @@ from proofroom.core.definition_files import (
 from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.webhooks import rules
-from proofroom.webhooks.automation.request_rules import (
+from proofroom.webhooks.automation.templates import (
     check_headers,
     check_url,
+    fault_of,
     refusals_as_value_errors,
 )
-from proofroom.webhooks.automation.templates import fault_of
 
 ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"})
 """What placeholders and conditions may begin with."""

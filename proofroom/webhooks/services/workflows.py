@@ -11,7 +11,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.webhooks.automation.definitions import WorkflowDefinition, channel_of, get_workflow
-from proofroom.webhooks.automation.delivery_channel import SWITCHED_OFF, TEST_EVENT
+from proofroom.webhooks.automation.dispatch import SWITCHED_OFF, TEST_EVENT
 from proofroom.webhooks.dispatch import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
 from proofroom.webhooks.services.test_calls import sample_payload
