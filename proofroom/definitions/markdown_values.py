@@ -53,7 +53,10 @@ def nodes_of(
                 if isinstance(item, Mapping):
                     yield from nodes_of(prop.nested, item, media, below)
         elif _leads(prop):
-            yield from link(_link_text(prop.name, known, values, title), value)
+            # A button without its label shows nothing; a link that has none of its own is called by its item.
+            label = _label_of(prop.name, known)
+            text = values.get(label) if label else values.get(title) or values.get(prop.name)
+            yield from link(text, value)
         else:
             if prop.kind == "richtext":
                 yield from rich_text(value)
@@ -134,11 +137,3 @@ def _label_of(name: str, known: Mapping[str, Prop]) -> str:
         if label in known:
             return label
     return ""
-
-
-def _link_text(
-    name: str, known: Mapping[str, Prop], values: Mapping[str, Json], title: str
-) -> Json:
-    """A button without its label shows nothing; a link that has none of its own is called by its item."""
-    label = _label_of(name, known)
-    return values.get(label) if label else values.get(title) or values.get(name)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, cast, get_args
 
-from pydantic.fields import FieldInfo
-
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.json_schema import NULL, Schema, inline_schema
 from proofroom.definitions.fields import FieldType, ModuleProps
@@ -33,36 +31,30 @@ def props_of(props: type[ModuleProps]) -> dict[str, Prop]:
 
     Raises `TypeError` for a field that was not made by a field function.
     """
-    return {
-        prop.name: prop for prop in (_prop(props, *item) for item in props.model_fields.items())
-    }
-
-
-def _prop(props: type[ModuleProps], name: str, info: FieldInfo) -> Prop:
-    extra = info.json_schema_extra
-    if not isinstance(extra, dict) or "field" not in extra:
-        raise TypeError(
-            f"{props.__module__}.{props.__qualname__}.{name} needs a field function, such as Text()"
+    found: dict[str, Prop] = {}
+    for field_name, info in props.model_fields.items():
+        extra = info.json_schema_extra
+        if not isinstance(extra, dict) or "field" not in extra:
+            place = f"{props.__module__}.{props.__qualname__}.{field_name}"
+            raise TypeError(f"{place} needs a field function, such as Text()")
+        classes = (info.annotation, *get_args(info.annotation))
+        name = info.alias or field_name
+        found[name] = Prop(
+            name=name,
+            label=info.title or field_name.replace("_", " ").capitalize(),
+            kind=cast("FieldType", extra["field"]),
+            translatable=bool(extra["translatable"]),
+            nested=next(
+                (one for one in classes if isinstance(one, type) and issubclass(one, ModuleProps)),
+                None,
+            ),
         )
-    return Prop(
-        name=info.alias or name,
-        label=info.title or name.replace("_", " ").capitalize(),
-        kind=cast("FieldType", extra["field"]),
-        translatable=bool(extra["translatable"]),
-        nested=_nested_class(info.annotation),
-    )
+    return found
 
 
 def option_label(value: object) -> str:
     """Return what people read for a value to choose from; pages say it in the reader's language."""
     return str(value).replace("-", " ").capitalize()
-
-
-def _nested_class(annotation: object) -> type[ModuleProps] | None:
-    for candidate in (annotation, *get_args(annotation)):
-        if isinstance(candidate, type) and issubclass(candidate, ModuleProps):
-            return candidate
-    return None
 
 
 def json_schema(props: type[ModuleProps]) -> JsonObject:

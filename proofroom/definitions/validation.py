@@ -46,7 +46,17 @@ def check(
         # A Mapping that is no dict would be refused by pydantic with a sentence about Python.
         checked = props.model_validate(dict(values))
     except ValidationError as error:
-        raise _violation(props, error, prefix, what) from None
+        details = details_of(
+            error, lambda item: _sentence(props, item), prefix=prefix, limit=_MOST_PATHS
+        )
+        path, sentences = next(iter(details.items()))
+        more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        raise RuleViolation(
+            _("%(what)s is not valid: %(path)s: %(sentences)s%(more)s")
+            % {"what": what, "path": path, "sentences": sentences[0], "more": more},
+            code="invalid_props",
+            details=details,
+        ) from None
     return cast("JsonObject", checked.model_dump(mode="json", by_alias=True))
 
 
@@ -66,22 +76,6 @@ def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str
         "known": ", ".join(known) or "none",
     }
     return RuleViolation(message, code=code, details={field: [message]})
-
-
-def _violation(
-    props: type[ModuleProps], error: ValidationError, prefix: str, what: str
-) -> RuleViolation:
-    details = details_of(
-        error, lambda item: _sentence(props, item), prefix=prefix, limit=_MOST_PATHS
-    )
-    path, sentences = next(iter(details.items()))
-    more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return RuleViolation(
-        _("%(what)s is not valid: %(path)s: %(sentences)s%(more)s")
-        % {"what": what, "path": path, "sentences": sentences[0], "more": more},
-        code="invalid_props",
-        details=details,
-    )
 
 
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:

@@ -40,18 +40,7 @@ def make_image(prompt: str, size: str) -> bytes:
         x, y = place[0] * width // 255, place[1] * height // 255
         radius = (place[2] % 100 + 40) * min(width, height) // 400
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=shapes)
-    _write(draw, prompt, (width, height), (ground, letters))
-    out = BytesIO()
-    image.save(out, "PNG", optimize=True)
-    return out.getvalue()
-
-
-def _write(
-    draw: ImageDraw.ImageDraw, prompt: str, size: tuple[int, int], colours: tuple[str, str]
-) -> None:
-    """The words in a band across the middle, and below them that no AI was involved."""
-    width, height = size
-    ground, letters = colours
+    # The words in a band across the middle, and below them that no AI was involved.
     font, small = _font(width // 22), _font(width // 36)
     # The built-in font has no letters beyond Latin; what it cannot draw would be boxes.
     words = clean(prompt)[:_WORDS_MOST].encode("latin-1", "ignore").decode("latin-1")
@@ -62,6 +51,9 @@ def _write(
     draw.rectangle((0, top - pad, width, bottom + pad * 2), fill=ground)
     draw.multiline_text((width / 2, height / 2), text, letters, font, "mm", align="center")
     draw.text((width / 2, bottom + pad), LABEL, letters, small, "mm")
+    out = BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
 
 
 def _font(size: int) -> _Font:

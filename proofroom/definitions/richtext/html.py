@@ -146,7 +146,9 @@ class _Renderer:
 
     def _table(self, node: Node, depth: int) -> str:
         rows = children(node)
-        head = rows[:1] if rows and _is_header(rows[0]) else []
+        first = children(rows[0]) if rows else []
+        is_header = bool(first) and all(kind(cell) == "tableHeader" for cell in first)
+        head = rows[:1] if is_header else []
         body = rows[len(head) :]
         parts = ["<table>"]
         if head:
@@ -227,11 +229,6 @@ def _list_attributes(node: Node) -> str:
     extra = f' start="{start}"' if start != 1 else ""
     style = string(attrs.get("type"))
     return extra + (f' type="{style}"' if style in _LIST_TYPES - {"1"} else "")
-
-
-def _is_header(row: Node) -> bool:
-    cells = children(row)
-    return bool(cells) and all(kind(cell) == "tableHeader" for cell in cells)
 
 
 def _unique_slug(text: str, taken: set[str]) -> str:

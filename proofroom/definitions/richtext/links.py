@@ -42,27 +42,20 @@ def is_external(address: str) -> bool:
     return address.lower().startswith(("http://", "https://"))
 
 
-def _scheme_allowed(scheme: str, rest: str) -> bool:
-    if scheme in {"http", "https"}:
-        # Browsers read `https:evil` and `https:/evil` as absolute: the host is required.
-        return _AUTHORITY.match(rest) is not None
-    return scheme in {"mailto", "tel"} and bool(rest)
-
-
 def _is_safe(address: str) -> bool:
     # Browsers read a backslash as a slash, and `//host` as another site.
     if not address or "\\" in address or address.startswith("//"):
         return False
-    if any(_is_forbidden(char) for char in address):
+    # Browsers drop tabs and newlines inside an address: `java\tscript:` would come alive again.
+    if any(
+        unicodedata.category(char) in _FORBIDDEN_CATEGORIES or (char != " " and char.isspace())
+        for char in address
+    ):
         return False
     if ":" not in re.split(r"[/?#]", address, maxsplit=1)[0]:
         return True
     scheme, _, rest = address.partition(":")
-    return _scheme_allowed(scheme.lower(), rest)
-
-
-def _is_forbidden(char: str) -> bool:
-    # Browsers drop tabs and newlines inside an address: `java\tscript:` would come alive again.
-    if unicodedata.category(char) in _FORBIDDEN_CATEGORIES:
-        return True
-    return char != " " and char.isspace()
+    if scheme.lower() in {"http", "https"}:
+        # Browsers read `https:evil` and `https:/evil` as absolute: the host is required.
+        return _AUTHORITY.match(rest) is not None
+    return scheme.lower() in {"mailto", "tel"} and bool(rest)

@@ -126,7 +126,14 @@ def from_markdown(text: str) -> JsonObject:
             node, content = stack.pop()
             _close(node, content, stack[-1][1])
         elif token.type == "inline":
-            _add_inline(stack[-1], _Inline().read(token.children or []))
+            parent, siblings = stack[-1]
+            inline = _Inline().read(token.children or [])
+            if parent["type"] in {"tableHeader", "tableCell"}:
+                siblings.append(
+                    {"type": "paragraph", "content": inline} if inline else _paragraph()
+                )
+            else:
+                siblings.extend(inline)
         elif token.nesting == 0:
             stack[-1][1].append(_leaf(token))
     blocks = stack[0][1]
@@ -145,20 +152,14 @@ def _container(name: str, token: Token) -> JsonObject:
     return {"type": name}
 
 
-def _add_inline(parent: tuple[JsonObject, list[Json]], content: list[Json]) -> None:
-    node, siblings = parent
-    if node["type"] in {"tableHeader", "tableCell"}:
-        siblings.append({"type": "paragraph", "content": content} if content else _paragraph())
-    else:
-        siblings.extend(content)
-
-
 def _close(node: JsonObject, content: list[Json], siblings: list[Json]) -> None:
     name = node["type"]
     if name == "paragraph" and not content:
         return
-    if name == "listItem" and not (content and _is_paragraph(content[0])):
-        content.insert(0, _paragraph())
+    if name == "listItem":
+        first = content[0] if content else None
+        if not isinstance(first, dict) or first.get("type") != "paragraph":
+            content.insert(0, _paragraph())
     if name in _NEVER_EMPTY and not content:
         content.append(_paragraph())
     if content:
@@ -181,10 +182,6 @@ def _leaf(token: Token) -> JsonObject:
 
 def _paragraph() -> JsonObject:
     return {"type": "paragraph"}
-
-
-def _is_paragraph(node: Json) -> bool:
-    return isinstance(node, dict) and node.get("type") == "paragraph"
 
 
 class _Inline:

@@ -121,7 +121,14 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
     if run.kind == "image":
         alt = "".join(escaped(run.text))
         return _Piece(f"![{alt}]({_target(run.src, run.title)})")
-    return _Piece(_code(run.text)) if run.is_code else _Piece(run.text, is_text=True)
+    if not run.is_code:
+        return _Piece(run.text, is_text=True)
+    longest = max((len(ticks) for ticks in re.findall("`+", run.text)), default=0)
+    # One space on each side is taken off by the reader.
+    begin, end = run.text[0], run.text[-1]
+    padded = "`" in {begin, end} or (begin == end == " " and len(run.text) > 2)
+    fence = "`" * (longest + 1)
+    return _Piece(fence + (f" {run.text} " if padded else run.text) + fence)
 
 
 def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
@@ -153,14 +160,6 @@ def _target(href: str, title: str) -> str:
         return address
     quoted = re.sub(r'[\\"]|&(?=#?\w{1,32};)', lambda found: "\\" + found.group(), title)
     return f'{address} "{quoted}"'
-
-
-def _code(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    # One space on each side is taken off by the reader.
-    padded = "`" in {text[0], text[-1]} or (text[0] == text[-1] == " " and len(text) > 2)
-    fence = "`" * (longest + 1)
-    return fence + (f" {text} " if padded else text) + fence
 
 
 _LISTS = frozenset({"bulletList", "orderedList"})
@@ -219,7 +218,11 @@ def _block(node: Node, depth: int) -> list[str]:
         text = inline_markdown(children(node))
         return text.split("\n") if text else []
     if name == "heading":
-        return [_heading(node)]
+        level = integer(attributes(node).get("level"), default=2, least=1, most=6)
+        text = inline_markdown(children(node), one_line=True)
+        if text.endswith("#") and not text.endswith("\\#"):
+            text = text[:-1] + "\\#"
+        return [f"{'#' * level} {text}".rstrip(" ")]
     if name == "blockquote":
         inner = _blocks(children(node), depth + 1) or [""]
         return [f"> {line}" if line else ">" for line in inner]
@@ -240,14 +243,6 @@ def _block(node: Node, depth: int) -> list[str]:
         return lines
     text = inline_markdown([{"type": "text", "text": gathered(node)}])
     return text.split("\n") if text else []
-
-
-def _heading(node: Node) -> str:
-    level = integer(attributes(node).get("level"), default=2, least=1, most=6)
-    text = inline_markdown(children(node), one_line=True)
-    if text.endswith("#") and not text.endswith("\\#"):
-        text = text[:-1] + "\\#"
-    return f"{'#' * level} {text}".rstrip(" ")
 
 
 def _code_block(node: Node) -> list[str]:

@@ -137,7 +137,15 @@ def runs(nodes: Sequence[Node]) -> list[TextRun]:
             joined[-1] = replace(last, text=last.text + run.text)
         else:
             joined.append(run)
-    return [_marked_break(joined, at) for at in range(len(joined))]
+    marked: list[TextRun] = []
+    for at, run in enumerate(joined):
+        if run.kind != "hardBreak" or not 0 < at < len(joined) - 1:
+            marked.append(run)
+            continue
+        # A break takes the marks its neighbours share, so that a link over two lines stays one link.
+        shared = _shared(joined[at - 1].marks, joined[at + 1].marks)
+        marked.append(replace(run, marks=tuple(mark for mark in shared if mark.kind != "code")))
+    return marked
 
 
 def steps(found: Sequence[TextRun]) -> Iterator[MarkedRun]:
@@ -170,29 +178,18 @@ def _marks(value: Json) -> tuple[TextMark, ...]:
         return ()
     found: dict[str, TextMark] = {}
     for item in value:
-        if isinstance(item, dict) and (mark := _mark(item)):
-            found.setdefault(mark.kind, mark)
+        if not isinstance(item, dict):
+            continue
+        if kind(item) != "link":
+            found.setdefault(kind(item), TextMark(kind(item)))
+            continue
+        attrs = attributes(item)
+        href = safe_href(attrs.get("href"))
+        if href is not None:
+            title = one_line(string(attrs.get("title")))
+            mark = TextMark("link", href, title, attrs.get("target") == "_blank")
+            found.setdefault("link", mark)
     return tuple(found[name] for name in MARK_ORDER if name in found)
-
-
-def _mark(item: Node) -> TextMark | None:
-    if kind(item) != "link":
-        return TextMark(kind(item))
-    attrs = attributes(item)
-    href = safe_href(attrs.get("href"))
-    if href is None:
-        return None
-    title = one_line(string(attrs.get("title")))
-    return TextMark("link", href, title, attrs.get("target") == "_blank")
-
-
-def _marked_break(found: Sequence[TextRun], at: int) -> TextRun:
-    # A break takes the marks its neighbours share, so that a link over two lines stays one link.
-    run = found[at]
-    if run.kind != "hardBreak" or not 0 < at < len(found) - 1:
-        return run
-    shared = _shared(found[at - 1].marks, found[at + 1].marks)
-    return replace(run, marks=tuple(mark for mark in shared if mark.kind != "code"))
 
 
 def _shared(left: Sequence[TextMark], right: Sequence[TextMark]) -> tuple[TextMark, ...]:
@@ -216,24 +213,17 @@ def blocks(document: object) -> list[str]:
     """One line for every top-level block, even one without text: what a line diff compares."""
     if not isinstance(document, dict):
         return []
-    return [_line(node) for node in children(document)]
-
-
-def _line(node: Node) -> str:
-    text = " ".join(" ".join(_block(node, 1)).split())
-    if text:
-        return text
-    if kind(node) == "horizontalRule":
-        return "---"
-    source = _first_source(node)
-    return f"[image {source}]" if source else ""
-
-
-def _first_source(node: Node) -> str:
-    for child in (node, *children(node)):
-        if kind(child) == "image":
-            return string(attributes(child).get("src"))
-    return ""
+    lines: list[str] = []
+    for node in children(document):
+        line = " ".join(" ".join(_block(node, 1)).split())
+        if not line and kind(node) == "horizontalRule":
+            line = "---"
+        elif not line:
+            images = (child for child in (node, *children(node)) if kind(child) == "image")
+            source = next((string(attributes(image).get("src")) for image in images), "")
+            line = f"[image {source}]" if source else ""
+        lines.append(line)
+    return lines
 
 
 def _blocks(nodes: Sequence[Node], depth: int) -> list[str]:

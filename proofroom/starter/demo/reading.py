@@ -104,22 +104,21 @@ def read_site() -> DemoSite:
 
 def read_posts() -> list[DemoPost]:
     """Every post: parents before children, the default language before its translations."""
-    found = [_read(path) for path in sorted(FOLDER.glob("*/*.md"))]
+    found: list[DemoPost] = []
+    for path in sorted(FOLDER.glob("*/*.md")):
+        head, body = split_front_matter(path.read_text("utf-8"))
+        key, _, locale = path.stem.rpartition(".")
+        values = {**head, "key": key, "locale": locale, "body": body}
+        try:
+            found.append(DemoPost.model_validate(values))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     parents = {post.key: post.parent for post in found}
 
     def depth(key: str | None) -> int:
         return 0 if key is None else 1 + depth(parents.get(key))
 
     return sorted(found, key=lambda post: (post.locale != "en", depth(post.parent), -post.days_ago))
-
-
-def _read(path: Path) -> DemoPost:
-    head, body = split_front_matter(path.read_text("utf-8"))
-    key, _, locale = path.stem.rpartition(".")
-    try:
-        return DemoPost.model_validate({**head, "key": key, "locale": locale, "body": body})
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def words(value: Mapping[str, object]) -> dict[str, Json]:

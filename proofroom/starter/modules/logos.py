@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from proofroom.core.json import Json
@@ -52,18 +52,11 @@ class Logos(Module):
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        return {"logos": list(_shown(props, context))}
-
-
-def _shown(
-    props: Mapping[str, Json], context: Mapping[str, object]
-) -> Iterator[Mapping[str, object]]:
-    """Yield what has a name or a picture. The name is the picture's text: it says who, not how it looks."""
-    for item in entries(props, "items"):
-        name, image = text(item, "name"), picture(context, item.get("imageId"))
-        if name or image:
-            yield {
-                "name": name,
-                "url": item.get("url"),
-                "image": {**image, "alt": name or image.get("alt")} if image else None,
-            }
+        """What has a name or a picture. The name is the picture's text: it says who, not how it looks."""
+        logos: list[Mapping[str, object]] = []
+        for item in entries(props, "items"):
+            name, image = text(item, "name"), picture(context, item.get("imageId"))
+            shown = {**image, "alt": name or image.get("alt")} if image else None
+            if name or image:
+                logos.append({"name": name, "url": item.get("url"), "image": shown})
+        return {"logos": logos}

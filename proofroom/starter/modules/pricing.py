@@ -57,9 +57,9 @@ class Pricing(Module):
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        named = [plan for plan in entries(props, "plans") if text(plan, "name")]
-        return {"plans": [{**plan, "features": _lines(text(plan, "features"))} for plan in named]}
-
-
-def _lines(value: str) -> list[str]:
-    return [line.strip() for line in value.split("\n") if line.strip()]
+        plans: list[Mapping[str, object]] = []
+        for plan in entries(props, "plans"):
+            features = (line.strip() for line in text(plan, "features").split("\n"))
+            if text(plan, "name"):
+                plans.append({**plan, "features": [line for line in features if line]})
+        return {"plans": plans}

@@ -22,18 +22,16 @@ def cells_of(rows: Json) -> list[list[str]]:
     """The cells, every row as wide as the widest; what stands beyond the last column joins it."""
     lines = rows.splitlines() if isinstance(rows, str) else []
     lines = [line for line in lines if line.strip()][:MOST_ROWS]
-    found = [_cells(line) for line in lines]
+    found: list[list[str]] = []
+    for line in lines:
+        # As in Markdown, a line may begin and end with a bar.
+        bare = re.sub(r"^ *\|", "", line)
+        bare = re.sub(r"(?<!\\)\| *$", "", bare)
+        parts = [part.replace("\\|", "|").strip() for part in _APART.split(bare)]
+        kept, more = parts[: MOST_COLUMNS - 1], parts[MOST_COLUMNS - 1 :]
+        found.append([*kept, " ".join(more)] if more else kept)
     width = max(map(len, found), default=0)
     return [row + [""] * (width - len(row)) for row in found]
-
-
-def _cells(line: str) -> list[str]:
-    # As in Markdown, a line may begin and end with a bar.
-    bare = re.sub(r"^ *\|", "", line)
-    bare = re.sub(r"(?<!\\)\| *$", "", bare)
-    parts = [part.replace("\\|", "|").strip() for part in _APART.split(bare)]
-    kept, more = parts[: MOST_COLUMNS - 1], parts[MOST_COLUMNS - 1 :]
-    return [*kept, " ".join(more)] if more else kept
 
 
 def _is_number(cell: str) -> bool:

@@ -31,7 +31,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, anywhere: bool, **options: Any) -> None:
-        if not anywhere and (_people_are_here() or not _is_of_this_machine()):
+        # Somebody else than the demo's people has an account, or the site answers on other names than loopback's.
+        others = User.objects.exclude(role=Role.AI_AGENT).exclude(email__endswith="@example.com")
+        hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
+        is_local = all(_is_loopback(host.strip("[]")) for host in hosts)
+        if not anywhere and (not is_local or others.exists()):
             raise CommandError(
                 "People work here already, or others can reach the site (SITE_URL, ALLOWED_HOSTS), and the "
                 "demo accounts have a known password. "
@@ -81,20 +85,8 @@ def _seed_other_apps(actor: Actor, *, before_posts: bool) -> None:
                 sample.seed(actor=actor)
 
 
-def _is_of_this_machine() -> bool:
-    """Return whether the site answers on loopback names only."""
-    hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
-    return all(_is_loopback(host.strip("[]")) for host in hosts)
-
-
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _people_are_here() -> bool:
-    """Return whether somebody else than the demo's people has an account."""
-    people = User.objects.exclude(role=Role.AI_AGENT)
-    return people.exclude(email__endswith="@example.com").exists()
