@@ -17,7 +17,7 @@ from django.utils import timezone
 from mcp_bridge.access import authentication
 from mcp_bridge.access.tokens import create_token, find_holder, revoke_token, still_authorized
 from mcp_bridge.models import McpToken
-from mcp_bridge.transport import connections
+from mcp_bridge.transport import sessions
 from proofroom.accounts.models import User
 from proofroom.accounts.services import change_user
 from tests import make
@@ -38,7 +38,7 @@ def looking(
 ) -> Iterator[None]:
     """A server that looks all the time. Nothing that ends leaves an error behind."""
     settings.MCP_DB_EXECUTOR = "sensitive"
-    monkeypatch.setattr(connections, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(sessions, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(authentication, "ACCOUNT_CACHE_SECONDS", 0.0)
     with caplog.at_level(logging.INFO):
         yield
@@ -176,7 +176,7 @@ def test_nothing_is_asked_of_the_database_while_nothing_is_open(
         looks.append(len(holders))
         return still_authorized(holders)
 
-    monkeypatch.setattr(connections, "still_authorized", counted)
+    monkeypatch.setattr(sessions, "still_authorized", counted)
     inside(scene)
 
     assert looks == []
@@ -232,7 +232,7 @@ def test_a_database_that_is_away_for_a_moment_ends_nothing(
 ) -> None:
     _, secret = token_of(make.user("editor"))
     away = _Away()
-    monkeypatch.setattr(connections, "still_authorized", away)
+    monkeypatch.setattr(sessions, "still_authorized", away)
 
     async def scene(server: Inside) -> None:
         stream = await server.ask("GET", headers=bearer(secret))

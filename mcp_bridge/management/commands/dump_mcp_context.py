@@ -1,18 +1,139 @@
-"""Writes the code-derived MCP context to a file, or prints it."""
+"""`manage.py dump_mcp_context`: writes the context that comes from code as JSON, and the table of tools in a page."""
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils.module_loading import autodiscover_modules
 
-from mcp_bridge.management.commands.dump_mcp_context import (
-    build_context,
-    context_text,
-    replace_tool_table,
-)
+from proofroom import definitions
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import all_tools
+from proofroom.core.tools.arguments import signature
+from proofroom.core.tools.schemas import lean_schema, result_schema
+
+BEGIN: Final = "<!-- tools: written by `manage.py dump_mcp_context --table` -->"
+END: Final = "<!-- end of tools -->"
+_KINDS: Final = {
+    "read": "reads",
+    "stage": "stages",
+    "remove": "takes away",
+    "open": "reaches outside",
+}
+
+
+def tool_table() -> str:
+    """Every registered tool as a Markdown table, by group."""
+    autodiscover_modules("tools")
+    rows = sorted(all_tools(), key=lambda tool: (tool.group, tool.name))
+    lines = ["| tool | what it does | |", "|---|---|---|"]
+    for tool in rows:
+        text = tool.description.replace("|", "\\|")
+        lines.append(f"| `{signature(tool)}` | {text} | {_KINDS[tool.kind]} |")
+    return "\n".join(lines)
+
+
+def replace_tool_table(page: str) -> str:
+    """The page with the table between its two marks. Raises `ValueError` where a mark is missing."""
+    head, begin, rest = page.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page needs the lines {BEGIN!r} and {END!r}")
+    return f"{head}{BEGIN}\n\n{tool_table()}\n\n{END}{tail}"
+
+
+SCHEMA_VERSION = 1
+
+
+def build_context() -> JsonObject:
+    """Post types, module groups, modules, taxonomies and tools, each in order of name.
+
+    The same code gives the same value on every machine, so that a dump shows a contract change as a
+    diff.
+    """
+    autodiscover_modules("tools")
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "postTypes": [
+            {
+                "name": item.name,
+                "label": item.label,
+                "description": item.description,
+                "hierarchical": item.hierarchical,
+                "localized": item.localized,
+                "urlPattern": item.url_pattern,
+                "allowedModules": [
+                    module.name for module in definitions.allowed_modules(item.name)
+                ],
+                "moduleGroups": [group.name for group in definitions.groups_of(item.name)],
+                "defaultModuleGroup": item.default_module_group,
+                "taxonomies": [
+                    {"slug": use.slug, "maxSelections": use.max_selections}
+                    for use in item.taxonomies
+                ],
+                "customFieldsSchema": item.custom_fields_schema(),
+            }
+            for item in definitions.post_types
+        ],
+        "moduleGroups": [
+            {
+                "name": item.name,
+                "label": item.label,
+                "description": item.description,
+                "postType": item.post_type,
+                "modules": [
+                    {"type": module.type, "scope": module.scope, "locked": module.locked}
+                    for module in item.modules
+                ],
+            }
+            for item in definitions.module_groups
+        ],
+        "modules": [
+            {
+                "name": item.name,
+                "label": item.label,
+                "description": item.description,
+                "allowedScopes": list(item.allowed_scopes),
+                "allowedPostTypes": list(item.allowed_post_types),
+                "propsSchema": item.props_schema(),
+                "defaultProps": item.default_props(),
+                "aiGuidance": item.ai.as_json(),
+            }
+            for item in definitions.modules
+        ],
+        "taxonomies": [
+            {
+                "slug": item.name,
+                "label": item.label,
+                "description": item.description,
+                "hierarchical": item.hierarchical,
+                "freeTagging": item.free_tagging,
+            }
+            for item in definitions.taxonomies
+        ],
+        "tools": [
+            {
+                "name": item.name,
+                "title": item.title,
+                "description": item.description,
+                "kind": item.kind,
+                "group": item.group,
+                "permission": item.permission,
+                "inputSchema": lean_schema(item.arguments),
+                "outputSchema": None if item.result is None else result_schema(item.result),
+            }
+            for item in all_tools()
+        ],
+    }
+
+
+def context_text(context: JsonObject) -> str:
+    """The context as the text of a file: stable to the byte."""
+    return json.dumps(context, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 class Command(BaseCommand):
