@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "media",
     "content",
     "proofroom.starter",
+    "proofroom.menus",
     "proofroom.website",
     "proofroom.editorial",
     "forms",

@@ -19,7 +19,7 @@ class ContentConfig(AppConfig):
     def ready(self) -> None:
         from content import checks, media_usage, search, tools  # noqa: F401  # checks and tools register themselves
         from content.find_replace.posts import PostSource
-        from content.find_replace.shared_content import MENUS, TERMS, GlobalModuleSource
+        from content.find_replace.shared_content import TERMS, GlobalModuleSource
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written
         from content.paths import tree_changes  # checks and tools register themselves
@@ -66,7 +66,6 @@ class ContentConfig(AppConfig):
         post_migrate.connect(_list_what_waits, sender=self)
         text_sources.register(PostSource(), name="posts")
         text_sources.register(GlobalModuleSource(), name="modules")
-        text_sources.register(MENUS)
         text_sources.register(TERMS)
 
 

@@ -22,7 +22,6 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
-from content.menus.links import PageLocation
 from forms.api.submit import MAX_BODY_BYTES
 from forms.fields import HONEYPOT
 from forms.rendering import form_address, goal_of, load_forms
@@ -32,7 +31,7 @@ from proofroom.core.api.body import body_length
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json
-from proofroom.core.site_urls import locale_of
+from proofroom.core.site_urls import PageLocation, locale_of
 from proofroom.definitions import modules
 from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.links import safe_href

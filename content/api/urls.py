@@ -10,7 +10,6 @@ from content.api.feedback import FeedbackViewSet
 from content.api.find_replace import FindReplaceViewSet
 from content.api.global_modules import GlobalModuleViewSet
 from content.api.import_post import ImportViewSet
-from content.api.menus import MenusViewSet, MenuViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet, TrashViewSet
@@ -93,12 +92,6 @@ urlpatterns = [
     path(
         "url-patterns/<str:pattern_id>",
         UrlPatternViewSet.as_view({"put": "update", "delete": "destroy"}),
-    ),
-    path("menus", MenusViewSet.as_view({"get": "list", "post": "create"})),
-    path("menus/by-slug/<str:menu>", MenuViewSet.as_view({"get": "retrieve"})),
-    path(
-        "menus/<str:menu>",
-        MenuViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("taxonomies", TaxonomyViewSet.as_view({"get": "list"})),
     path(

@@ -1,8 +1,8 @@
-"""Find and replace in what posts share: global modules, menus, taxonomy terms."""
+"""Find and replace in what posts share: global modules, taxonomy terms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.db.models import F, QuerySet
@@ -11,9 +11,7 @@ from django.utils import timezone
 from content.find_replace.documents import edit_props, props_of_places
 from content.global_modules.services import build_revision
 from content.media_usage import follow_globals
-from content.menus.links import menu_post_ids
-from content.models import Menu, ModuleInstance, ModuleRevision, Term
-from content.rules.menus import clean_items
+from content.models import ModuleInstance, ModuleRevision, Term
 from content.rules.modules import clean_line
 from content.rules.references import PropsChange, check_props
 from content.search import keep_words_of_global
@@ -22,7 +20,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.find_replace.row_source import RowSource
 from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import JsonObject
 from proofroom.definitions import modules, validation
 
 GLOBALS: Final = "global_modules"
@@ -129,57 +127,10 @@ def _change_term(term: Term, hand: Hand) -> None:
         hand.settle({"name": term.name})
 
 
-def _change_menu(menu: Menu, hand: Hand) -> None:
-    name = hand.take("name", menu.name)
-    items = _edit_items(menu.items, hand, "items")
-    if not hand.places:
-        return
-    menu.name = clean_line("name", name, _LINE, required=True)
-    menu.items = clean_items(items, frozenset(map(str, menu_post_ids(menu.items))))
-    menu.version += 1
-    hand.settle({"name": menu.name, **dict(_texts_of(menu.items, "items"))})
-
-
-def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
-    """Items of a menu: their labels, and the addresses of those that lead to no post."""
-    edited: list[Json] = []
-    for place, item in enumerate(items if isinstance(items, list) else []):
-        if isinstance(item, Mapping):
-            here = f"{path}.{place}"
-            taken = {name: hand.take(f"{here}.{name}", item[name]) for name in _names_of(item)}
-            children = _edit_items(item.get("children"), hand, f"{here}.children")
-            item = {**item, **taken, "children": children}
-        edited.append(item)
-    return edited
-
-
-def _texts_of(items: Json, path: str) -> Iterator[tuple[str, Json]]:
-    """Yield what can be replaced in items, by its path."""
-    for place, item in enumerate(items if isinstance(items, list) else []):
-        if isinstance(item, Mapping):
-            here = f"{path}.{place}"
-            yield from ((f"{here}.{name}", item[name]) for name in _names_of(item))
-            yield from _texts_of(item.get("children"), f"{here}.children")
-
-
-def _names_of(item: Mapping[str, Json]) -> list[str]:
-    names = ("label",) if item.get("type") == "post" else ("label", "url")
-    return [name for name in names if isinstance(item.get(name), str)]
-
-
 TERMS: Final = RowSource(
     table="taxonomies",
     what="taxonomy-term",
     rows=Term.objects.all,
     change_row=_change_term,
     texts=("name",),
-)
-MENUS: Final = RowSource(
-    table="menus",
-    what="menu",
-    rows=Menu.objects.all,
-    change_row=_change_menu,
-    texts=("name",),
-    documents=("items",),
-    touched=("version",),
 )

@@ -4,7 +4,6 @@ from content.models.decision_batch import BatchState, DecisionBatch, DecisionIte
 from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
 from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
-from content.models.menu import Menu
 from content.models.module import ModuleGroup, ModuleInstance, ModuleRevision, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import CopyOrigin, Post, PostQuerySet, SearchEntry, Status
@@ -26,7 +25,6 @@ __all__ = [
     "FeedbackCategory",
     "FeedbackStatus",
     "Layer",
-    "Menu",
     "ModuleGroup",
     "ModuleInstance",
     "ModuleRevision",

@@ -13,7 +13,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.translation import gettext
 
-from content.models import Draft, Layer, Menu, ModuleInstance, Post, PostModule, PostTerm, Term
+from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm, Term
 from content.post_fields import LISTED_FIELDS
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
@@ -243,15 +243,6 @@ def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
     """The other posts of the translation group."""
     statement = _PUBLISHED_TRANSLATIONS if only_published else _TRANSLATIONS
     return statement.rows(post.translation_group, post.pk)
-
-
-def menu(slug: str, locale: str, default_locale: str) -> Menu | None:
-    """The menu of that slug in the locale, else in the default locale."""
-    found = {
-        row.locale: row
-        for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
-    }
-    return found.get(locale) or found.get(default_locale)
 
 
 def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ The canonical form has no slash at its end, but for the home pages, and no prefi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from django.conf import settings
@@ -15,6 +16,14 @@ LLMS: Final = "llms.txt"
 FEED: Final = "feed.xml"
 _MARKDOWN: Final = ".md"
 _HOME: Final = "index.html"
+
+
+@dataclass(frozen=True, slots=True)
+class PageLocation:
+    """The path and the language of a page."""
+
+    path: str
+    locale: str
 
 
 def absolute(path: str) -> str:

@@ -2,7 +2,6 @@
 
 from proofroom.editorial.feedback import feedback_admin
 from proofroom.editorial.find_replace import replacement_admin
-from proofroom.editorial.menus import menu_admin
 from proofroom.editorial.module_layouts import global_module_admin, group_admin
 from proofroom.editorial.posts import post_admin, url_pattern_admin
 from proofroom.editorial.terms import term_admin
@@ -11,7 +10,6 @@ __all__ = [
     "feedback_admin",
     "global_module_admin",
     "group_admin",
-    "menu_admin",
     "post_admin",
     "replacement_admin",
     "term_admin",

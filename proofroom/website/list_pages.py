@@ -12,12 +12,13 @@ from typing import Final
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from content.menus.links import Alternate, Crumb, PageLocation, alternates, breadcrumb
 from content.models import Post
+from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.list_urls import IndexPage, list_title
 from proofroom.definitions.list_urls import list_path as list_path
 from proofroom.definitions.list_urls import listings as listings
 from proofroom.website.meta_tags import seo_of_list, title_with_site
+from proofroom.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom.website.page_frame import (
     Surroundings,
     build_page_context,

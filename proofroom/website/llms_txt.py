@@ -6,10 +6,9 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from content.menus.links import PageLocation
 from content.models import Post
 from content.posts.queries import published_posts
-from proofroom.core.site_urls import absolute, home_of
+from proofroom.core.site_urls import PageLocation, absolute, home_of
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import feed_path, list_path, list_title
 from proofroom.definitions.markdown_values import heading, paragraphs, written

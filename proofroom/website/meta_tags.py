@@ -8,7 +8,6 @@ from typing import Final, TypedDict
 
 from django.conf import settings
 
-from content.menus.links import Alternate, Crumb
 from content.models import Post
 from content.posts.post_repository import format_time
 from media.presenters import SiteImage
@@ -17,6 +16,7 @@ from proofroom.core.site_urls import absolute, home_of, markdown_path, search_pa
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.definitions.richtext.nodes import to_text
+from proofroom.website.navigation import Alternate, Crumb
 from proofroom.website.rendering import RenderableModule
 
 _LONGEST: Final = 160

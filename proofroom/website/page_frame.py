@@ -15,22 +15,13 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation import to_locale
 
-from content.menus import links as site_links
-from content.menus.links import (
-    Alternate,
-    Crumb,
-    MenuItems,
-    PageLocation,
-    is_right_to_left,
-    menu_links,
-    menu_post_ids,
-    paths_above,
-)
 from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
-from proofroom.core.site_urls import home_of, search_path
+from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.list_urls import feed_path, list_path, list_title
-from proofroom.website import queries
+from proofroom.menus.links import MenuItems, menu_links, menu_post_ids
+from proofroom.website import navigation, queries
+from proofroom.website.navigation import Alternate, Crumb, is_right_to_left, paths_above
 
 _OWN = Path(__file__).parent / "locale"
 
@@ -170,6 +161,6 @@ def build_page_context(
         "footer_menu": links.get("footer", []),
         "breadcrumb": crumbs,
         "alternates": alternates,
-        "languages": site_links.alternates(around.place, {**around.homes, **own, **paths}),
+        "languages": navigation.alternates(around.place, {**around.homes, **own, **paths}),
         **more,
     }

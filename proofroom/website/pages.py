@@ -8,12 +8,13 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
-from content.menus.links import PageLocation, alternates, breadcrumb
 from content.models import Post, Term
+from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.meta_tags import PageFacts, canonical_of, description_of, seo_of_post
+from proofroom.website.navigation import alternates, breadcrumb
 from proofroom.website.page_frame import (
     build_page_context,
     feeds_of,

@@ -11,13 +11,13 @@ from datetime import datetime
 from uuid import UUID
 
 from content.media_usage import media_shown_in
-from content.menus.links import PageLocation
 from content.models import Post
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import FieldType, ModuleProps, PostList, modules, post_types
 from proofroom.definitions.props import values_in
 from proofroom.website.page_frame import Surroundings, load_surroundings

@@ -12,8 +12,7 @@ from django.db.models import Count, Exists, F, JSONField, Min, OuterRef, Q, Quer
 from django.db.models.functions import Coalesce
 
 from content import search
-from content.menus.links import MenuItems
-from content.models import Menu, Post, PostModule, PostTerm, Term
+from content.models import Post, PostModule, PostTerm, Term
 from content.posts.queries import module_rows, published_posts, reachable_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
@@ -21,6 +20,8 @@ from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
 from proofroom.definitions.list_urls import IndexPage
+from proofroom.menus.links import MenuItems
+from proofroom.menus.models import Menu
 from proofroom.website.rendering import RenderableModule
 
 MENUS = ("main", "footer")

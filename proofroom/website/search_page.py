@@ -13,14 +13,14 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from content.menus.links import PageLocation, alternates
 from content.models import Post
 from content.search import texts_of
 from proofroom.core.search.tokens import Word, query_words, word_positions
-from proofroom.core.site_urls import search_path
+from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.list_urls import list_title
 from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
+from proofroom.website.navigation import alternates
 from proofroom.website.page_frame import (
     build_page_context,
     feeds_of,

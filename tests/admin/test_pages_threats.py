@@ -79,7 +79,7 @@ def test_threat_10_each_address_answers_each_role_by_its_permission(signed_in: S
         "/admin/agents_app/agentrun/",
         f"/admin/agents_app/agentrun/{run.pk}/change/",
         f"/admin/agents_app/agentrun/{run.pk}/status/",
-        "/admin/content/menu/",
+        "/admin/proofroom_menus/menu/",
         "/admin/content/term/",
         "/admin/content/moduleinstance/",
     )

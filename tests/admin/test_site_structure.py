@@ -11,9 +11,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.menus.services import create_menu
-from content.models import Menu, Term, UrlPattern
+from content.models import Term, UrlPattern
 from content.paths.url_patterns import create_pattern
+from proofroom.menus.models import Menu
+from proofroom.menus.services import create_menu
 from seo.models import Redirect
 from tests import make
 from tests.admin.pages import fields
@@ -65,7 +66,7 @@ def test_a_term_is_added_moved_and_deleted(signed_in: SignedIn) -> None:
 
 
 def test_a_menu_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
-    client, list_ = signed_in(), "/admin/content/menu/"
+    client, list_ = signed_in(), "/admin/proofroom_menus/menu/"
     sent = {**fields(client.get(f"{list_}add/"), "copied"), "name": "Main", "slug": "main"}
 
     made = client.post(f"{list_}add/", sent)
@@ -114,7 +115,7 @@ def test_the_rows_of_a_menu_move_by_their_buttons_and_nothing_is_written(
         locale="en",
         items=[{"id": name, "label": name, "children": []} for name in labels],
     )
-    client, page = signed_in(), f"/admin/content/menu/{menu.pk}/change/"
+    client, page = signed_in(), f"/admin/proofroom_menus/menu/{menu.pk}/change/"
     sent: Any = fields(client.get(page))
 
     def after(*buttons: str) -> list[tuple[str, str]]:
@@ -140,7 +141,7 @@ def test_the_rows_of_a_menu_move_by_their_buttons_and_nothing_is_written(
 def test_what_a_menu_may_lead_to_is_found_and_added(signed_in: SignedIn) -> None:
     post, term = make.post(title="Green tea", slug="green"), make.term("Green things")
     menu = create_menu(actor=make.actor(), name="Main", slug="main", locale="en")
-    client, page = signed_in(), f"/admin/content/menu/{menu.pk}/change/"
+    client, page = signed_in(), f"/admin/proofroom_menus/menu/{menu.pk}/change/"
     sent: Any = fields(client.get(page))
 
     found = text(client.post(page, {**sent, "do": "search", "find": "green"}))
@@ -166,7 +167,7 @@ def test_a_menu_opens_in_the_same_number_of_queries(signed_in: SignedIn, number:
     menu = create_menu(actor=make.actor(), name="M", slug="main", locale="en", items=items)
     client = signed_in()
 
-    assert queries_of(client, f"/admin/content/menu/{menu.pk}/change/") == 6
+    assert queries_of(client, f"/admin/proofroom_menus/menu/{menu.pk}/change/") == 6
 
 
 def tree(parent: Term | None = None) -> list[Any]:
@@ -286,7 +287,9 @@ def test_threat_10_none_of_these_pages_opens_or_writes_without_the_right(
 ) -> None:
     rows = {
         "content/term": make.term("Coffee"),
-        "content/menu": create_menu(actor=make.actor(), name="Main", slug="main", locale="en"),
+        "proofroom_menus/menu": create_menu(
+            actor=make.actor(), name="Main", slug="main", locale="en"
+        ),
         "content/urlpattern": create_pattern(
             actor=make.actor(), type="blog", locale="en", pattern="/n/{slug}"
         ),
@@ -304,7 +307,7 @@ def test_threat_10_none_of_these_pages_opens_or_writes_without_the_right(
 
 def test_what_is_not_there_is_404(signed_in: SignedIn) -> None:
     client = signed_in()
-    for part in ("content/term", "content/menu", "content/urlpattern", "seo/redirect"):
+    for part in ("content/term", "proofroom_menus/menu", "content/urlpattern", "seo/redirect"):
         for id_ in ("1", "00000000-0000-4000-8000-000000000000"):
             for page in ("change", "delete"):
                 assert client.get(f"/admin/{part}/{id_}/{page}/").status_code == 404
@@ -321,8 +324,8 @@ def test_threat_31_names_are_words_on_every_page(signed_in: SignedIn) -> None:
         "/admin/content/term/",
         f"/admin/content/term/{term.pk}/change/",
         f"/admin/content/term/{term.pk}/delete/",
-        "/admin/content/menu/",
-        f"/admin/content/menu/{menu.pk}/change/",
+        "/admin/proofroom_menus/menu/",
+        f"/admin/proofroom_menus/menu/{menu.pk}/change/",
     ):
         assert "<script>alert" not in text(client.get(page)), page
     assert "<script>alert" not in text(

@@ -10,7 +10,6 @@ from django.test import Client
 
 from agents_app.models import AgentBatch, AgentRun
 from content.feedback.services import create_feedback
-from content.menus.services import create_menu
 from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
@@ -19,6 +18,7 @@ from mcp_bridge.access import tokens as mcp_tokens
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.json import Json
 from proofroom.core.models import Event
+from proofroom.menus.services import create_menu
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene

@@ -6,7 +6,6 @@ from typing import Any
 
 from agents_app.models import AgentRun
 from content.feedback.services import create_feedback
-from content.menus.services import create_menu
 from content.models import Layer, ModuleInstance, Post, Replacement, Term, UrlPattern
 from content.module_layouts.services import create_group
 from content.posts import document_edits
@@ -15,6 +14,7 @@ from content.previews.services import create_preview_link
 from forms.models import FormDefinition
 from media.models import Asset
 from proofroom.core.models import Event
+from proofroom.menus.services import create_menu
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene, inbox_scene, media_scene
@@ -143,8 +143,8 @@ def screens(post: Post) -> Screens:
         "trash": "content/post/trash/",
         "translations": "content/translations/",
         "feedback": "content/feedback/",
-        "menus": "content/menu/",
-        "menu": _one("content/menu", post),
+        "menus": "proofroom_menus/menu/",
+        "menu": _one("proofroom_menus/menu", post),
         "terms": "content/term/?taxonomy=topics",
         "patterns": "content/urlpattern/",
         "pattern": _one("content/urlpattern", UrlPattern),
@@ -188,7 +188,7 @@ def screens(post: Post) -> Screens:
 
 
 def _one(part: str, model: Any) -> str:
-    from content.models import Menu
+    from proofroom.menus.models import Menu
 
     model = Menu if isinstance(model, Post) else model
     pk = _pk(model._default_manager.order_by("pk"))

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from content.menus.services import create_menu
 from content.models import Term
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
 from content.previews.services import create_preview_link
+from proofroom.menus.services import create_menu
 from tests import make
 from tests.browser.take_pictures import IMAGES, keep
 
@@ -38,7 +38,7 @@ def a_menu() -> str:
         {"label": "Contact", "url": "/contact"},
     ]
     menu = create_menu(actor=make.actor(), name="Main", slug="main", locale="en", items=items)
-    return f"/admin/content/menu/{menu.pk}/change/"
+    return f"/admin/proofroom_menus/menu/{menu.pk}/change/"
 
 
 def terms() -> str:

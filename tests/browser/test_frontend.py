@@ -13,8 +13,8 @@ import pytest
 from django.conf import settings
 
 from analytics.models import AnalyticsEvent
-from content.menus.services import create_menu
 from content.models import Post
+from proofroom.menus.services import create_menu
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_previews import until

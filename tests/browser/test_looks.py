@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from content.models import Menu
+from proofroom.menus.models import Menu
 from tests import make
 from tests.browser.scene import coffee
 

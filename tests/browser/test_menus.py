@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from content.menus.services import create_menu
-from content.models import Menu
+from proofroom.menus.models import Menu
+from proofroom.menus.services import create_menu
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def a_menu(*labels: str) -> str:
     items: Any = [{"label": label, "url": f"/{label.lower()}"} for label in labels]
     menu = create_menu(actor=make.actor(), name="Main", slug="main", locale="en", items=items)
-    return f"/admin/content/menu/{menu.pk}/change/"
+    return f"/admin/proofroom_menus/menu/{menu.pk}/change/"
 
 
 def shape(items: Any) -> list[Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from content.models import Draft, Layer, Menu, Post, Provenance, Replacement
+from content.models import Draft, Layer, Post, Provenance, Replacement
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
+from proofroom.menus.models import Menu
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient

@@ -7,11 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from content.menus.services import change_menu, create_menu
-from content.models import Menu, Post
+from content.models import Post
 from content.posts.trash import delete_post
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.outbox import content_version
+from proofroom.menus.models import Menu
+from proofroom.menus.services import change_menu, create_menu
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

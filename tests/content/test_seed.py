@@ -11,10 +11,11 @@ from django.test import Client
 
 from agents_app.models import AgentRun
 from content.layers.state import read_marks
-from content.models import Draft, Menu, ModuleInstance, Post, PostModule, Revision, Term
+from content.models import Draft, ModuleInstance, Post, PostModule, Revision, Term
 from media.models import Asset
 from proofroom.accounts.models import User
 from proofroom.core.models import Event
+from proofroom.menus.models import Menu
 from proofroom.starter.demo.images import draw
 from tests import make
 from tests.conftest import RunOnCommit

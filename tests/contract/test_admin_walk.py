@@ -60,7 +60,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/<post_id>/review/edit/": EDITORS,
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
     "content/feedback/": PEOPLE,
-    "content/menu/": EDITORS,
+    "proofroom_menus/menu/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,
     "content/replacement/": ADMIN,

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.document import PostDocument
-from content.models import Menu, Post
+from content.models import Post
 from content.posts import document_edits
 from content.posts import linked_posts as linked_posts
 from content.posts.edit import edit_post
@@ -19,6 +19,7 @@ from content.posts.linked_posts import LinkedPostsRequest, load_linked_posts
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import MOST_LISTED, ModuleProps, PostList, modules, props_of
 from proofroom.definitions.props import Prop
+from proofroom.menus.models import Menu
 from tests import make
 from tests.content.test_definitions import paragraph
 from tests.site.test_images import image

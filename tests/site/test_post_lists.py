@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from content.models import Menu, Post
+from content.models import Post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
 from proofroom.definitions import modules
+from proofroom.menus.models import Menu
 from proofroom.website.prefetch import PostCard
 from proofroom.website.rendering import RenderableModule, render_modules
 from tests import make

@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content.menus.services import create_menu
 from content.models import Layer, ModuleInstance, Post, PreviewLink
 from content.posts import document_edits
 from content.posts.create import create_post, propose_post
@@ -20,6 +19,7 @@ from content.variations.services import create_variation
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
 from proofroom.core.actor import Actor
+from proofroom.menus.services import create_menu
 from tests import make
 from tests.api_client import ApiClient
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from content.document import PostDocument
 from content.layers import stage
-from content.models import Layer, Menu, ModuleInstance, Post, Term
+from content.models import Layer, ModuleInstance, Post, Term
 from content.posts import document_edits
 from content.posts.create import create_post, shared_modules
 from media.models import Asset
@@ -27,6 +27,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of, validate_props
 from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.menus.models import Menu
 from proofroom.starter.demo.images import draw
 from proofroom.starter.demo.reading import (
     DemoImage,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from content.menus.services import create_menu
-from content.models import Menu
+from proofroom.menus.models import Menu
+from proofroom.menus.services import create_menu
 from tests import make
 from tests.contract.endpoint import ALL, EDITORS, Endpoint, Names
 

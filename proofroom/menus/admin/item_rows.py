@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import uuid4
 
-from content.rules.menus import ITEM_URL_MAX, MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.core.json import Json, JsonObject
+from proofroom.menus.items import ITEM_URL_MAX, MAX_MENU_DEPTH, MAX_MENU_ITEMS
 
 MOVES: Final = ("up", "down", "in", "out", "remove")
 

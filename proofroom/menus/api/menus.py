@@ -19,11 +19,6 @@ from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
-from content.menus.links import MenuLink, visible_links
-from content.menus.services import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
-from content.models import Menu
-from content.posts import queries
-from content.rules.menus import ITEM_TYPES, ITEM_URL_MAX, LABEL_MAX, MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.core.api.answer import Answer, described, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -31,6 +26,23 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, invalid
+from proofroom.menus.items import (
+    ITEM_TYPES,
+    ITEM_URL_MAX,
+    LABEL_MAX,
+    MAX_MENU_DEPTH,
+    MAX_MENU_ITEMS,
+)
+from proofroom.menus.links import MenuLink, visible_links
+from proofroom.menus.models import Menu
+from proofroom.menus.services import (
+    NAME_MAX,
+    SLUG_MAX,
+    change_menu,
+    create_menu,
+    delete_menu,
+    find_menu,
+)
 
 READS: Final = ("GET", "HEAD")
 SHOWN_PARAMETERS: Final = [
@@ -208,7 +220,7 @@ class MenuViewSet(DeliveredViewSet):
         """The menu of a slug in a locale, else in the default one. Links to what is not published are left out."""
         default = settings.CMS_ENV.default_locale
         locale = locale_asked(request)
-        found = queries.menu(menu, locale, default) if "\x00" not in menu else None
+        found = find_menu(menu, locale, default) if "\x00" not in menu else None
         if found is None:
             raise NotFound("There is no menu of that slug.")
         shown: ShownMenuAnswer = {

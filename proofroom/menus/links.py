@@ -1,27 +1,18 @@
-"""The links around a page: menus, breadcrumb, other languages. All from what was read in one query."""
+"""The links of a menu, as a page shows them. All from what was read in one query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 from uuid import UUID
 
-from django.conf import settings
-from django.utils.translation import get_language_info
-
 from content.posts.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
-from content.rules.menus import MAX_MENU_DEPTH
 from proofroom.core.json import Json
-from proofroom.core.site_urls import home_of
+from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.richtext.links import safe_href
+from proofroom.menus.items import MAX_MENU_DEPTH
 
 MenuItems = Sequence[Mapping[str, Json]]
-
-
-class Crumb(TypedDict):
-    label: str
-    url: str
 
 
 class MenuLink(TypedDict):
@@ -31,74 +22,6 @@ class MenuLink(TypedDict):
     url: str
     current: bool
     children: list[MenuLink]
-
-
-class Alternate(TypedDict):
-    locale: str
-    label: str
-    url: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PageLocation:
-    """The path and the language of a page."""
-
-    path: str
-    locale: str
-
-
-def paths_above(place: PageLocation) -> list[str]:
-    """The paths of what may stand above a page, from the home page down."""
-    home = home_of(place.locale)
-    parts = place.path.removeprefix(home).strip("/").split("/")
-    return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
-
-
-def breadcrumb(
-    place: PageLocation, title: str, found: Iterable[Neighbour], listings: Mapping[str, str]
-) -> list[Crumb]:
-    """From the home page to the page. What is not published is left out, title and all.
-
-    `listings` are the labels of index pages by path, which no post stands for.
-    """
-    titles = dict(listings)
-    titles |= {
-        post.path: post.title
-        for post in found
-        if post.is_published and post.locale == place.locale and post.path
-    }
-    above = [path for path in paths_above(place) if path in titles and path != place.path]
-    crumbs = [Crumb(label=titles[path], url=path) for path in above]
-    return [*crumbs, Crumb(label=title, url=place.path)]
-
-
-def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]:
-    """The page in every language it is published in, in the order of the settings. `paths` are by locale."""
-    return [
-        Alternate(
-            locale=locale,
-            label=_name_of(locale),
-            url=paths[locale],
-            current=locale == place.locale,
-        )
-        for locale in settings.CMS_ENV.locales
-        if locale in paths
-    ]
-
-
-def _name_of(locale: str) -> str:
-    try:
-        return str(get_language_info(locale)["name_local"]).capitalize()
-    except KeyError:
-        return locale
-
-
-def is_right_to_left(locale: str) -> bool:
-    try:
-        return bool(get_language_info(locale)["bidi"])
-    except KeyError:
-        return False
 
 
 def menu_post_ids(items: MenuItems) -> set[UUID]:

@@ -10,16 +10,25 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from content.menus.links import menu_post_ids
-from content.models import Menu
-from content.rules.menus import clean_items, slug_taken
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.menus.items import clean_items, slug_taken
+from proofroom.menus.links import menu_post_ids
+from proofroom.menus.models import Menu
 
 NAME_MAX: Final = 200
 SLUG_MAX: Final = 100
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+
+
+def find_menu(slug: str, locale: str, default_locale: str) -> Menu | None:
+    """The menu of that slug in the locale, else in the default locale."""
+    found = {
+        row.locale: row
+        for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
+    }
+    return found.get(locale) or found.get(default_locale)
 
 
 @transaction.atomic

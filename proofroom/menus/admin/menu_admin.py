@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from content.menus.services import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
-from content.models import Menu
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.i18n.languages import site_languages
-from proofroom.editorial.menus.item_rows import MenuRow, rows_of
-from proofroom.editorial.menus.page import apply_button, read_items, tree_context
+from proofroom.menus.admin.item_rows import MenuRow, rows_of
+from proofroom.menus.admin.menu_page import apply_button, read_items, tree_context
+from proofroom.menus.models import Menu
+from proofroom.menus.services import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
 
 
 class MenuForm(forms.Form):
@@ -84,7 +84,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         copied = form.cleaned_data["copied"]
         items = copied.items if copied else []
         menu = create_menu(actor=actor_of(request), items=items, **values)
-        return HttpResponseRedirect(reverse("admin:content_menu_change", args=[menu.pk]))
+        return HttpResponseRedirect(reverse("admin:proofroom_menus_menu_change", args=[menu.pk]))
 
     def initial(self, row: Menu) -> Mapping[str, object]:
         names = ("name", "slug", "locale", "version")

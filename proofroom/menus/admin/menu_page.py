@@ -12,17 +12,15 @@ from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from content.menus.links import menu_post_ids, visible_links
-from content.models import Menu, Post, Status, Term
+from content.models import Post, Status, Term
 from content.review.labels import type_label
-from content.rules.menus import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import post_types
 from proofroom.definitions.list_urls import IndexPage, list_title
-from proofroom.editorial.menus.item_rows import (
+from proofroom.menus.admin.item_rows import (
     MOVES,
     MenuNode,
     MenuRow,
@@ -33,6 +31,9 @@ from proofroom.editorial.menus.item_rows import (
     read_rows,
     rows_of,
 )
+from proofroom.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
+from proofroom.menus.links import menu_post_ids, visible_links
+from proofroom.menus.models import Menu
 
 _MOST_POSTS: Final = 8
 _MOST_TERMS: Final = 6

@@ -1,1 +1,0 @@
-"""Menus and their links."""

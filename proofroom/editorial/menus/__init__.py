@@ -1,1 +1,0 @@
-"""Menus as trees."""

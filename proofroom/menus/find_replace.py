@@ -1,0 +1,64 @@
+"""Find and replace in menus: their names, the labels of their items and the addresses that lead to no post."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from content.rules.modules import clean_line
+from proofroom.core.find_replace.row_source import RowSource
+from proofroom.core.find_replace.sources import Hand
+from proofroom.core.json import Json
+from proofroom.menus.items import clean_items
+from proofroom.menus.links import menu_post_ids
+from proofroom.menus.models import Menu
+from proofroom.menus.services import NAME_MAX
+
+
+def _change_menu(menu: Menu, hand: Hand) -> None:
+    name = hand.take("name", menu.name)
+    items = _edit_items(menu.items, hand, "items")
+    if not hand.places:
+        return
+    menu.name = clean_line("name", name, NAME_MAX, required=True)
+    menu.items = clean_items(items, frozenset(map(str, menu_post_ids(menu.items))))
+    menu.version += 1
+    hand.settle({"name": menu.name, **dict(_texts_of(menu.items, "items"))})
+
+
+def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
+    """Items of a menu: their labels, and the addresses of those that lead to no post."""
+    edited: list[Json] = []
+    for place, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, Mapping):
+            here = f"{path}.{place}"
+            taken = {name: hand.take(f"{here}.{name}", item[name]) for name in _names_of(item)}
+            children = _edit_items(item.get("children"), hand, f"{here}.children")
+            item = {**item, **taken, "children": children}
+        edited.append(item)
+    return edited
+
+
+def _texts_of(items: Json, path: str) -> Iterator[tuple[str, Json]]:
+    """Yield what can be replaced in items, by its path."""
+    for place, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, Mapping):
+            here = f"{path}.{place}"
+            yield from ((f"{here}.{name}", item[name]) for name in _names_of(item))
+            yield from _texts_of(item.get("children"), f"{here}.children")
+
+
+def _names_of(item: Mapping[str, Json]) -> list[str]:
+    names = ("label",) if item.get("type") == "post" else ("label", "url")
+    return [name for name in names if isinstance(item.get(name), str)]
+
+
+MENUS: Final = RowSource(
+    table="menus",
+    what="menu",
+    rows=Menu.objects.all,
+    change_row=_change_menu,
+    texts=("name",),
+    documents=("items",),
+    touched=("version",),
+)

@@ -1,0 +1,77 @@
+"""The links around a page besides its menus: breadcrumb and other languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypedDict
+
+from django.conf import settings
+from django.utils.translation import get_language_info
+
+from content.posts.linked_posts import Neighbour
+from proofroom.core.site_urls import PageLocation, home_of
+
+
+class Crumb(TypedDict):
+    label: str
+    url: str
+
+
+class Alternate(TypedDict):
+    locale: str
+    label: str
+    url: str
+    current: bool
+
+
+def paths_above(place: PageLocation) -> list[str]:
+    """The paths of what may stand above a page, from the home page down."""
+    home = home_of(place.locale)
+    parts = place.path.removeprefix(home).strip("/").split("/")
+    return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def breadcrumb(
+    place: PageLocation, title: str, found: Iterable[Neighbour], listings: Mapping[str, str]
+) -> list[Crumb]:
+    """From the home page to the page. What is not published is left out, title and all.
+
+    `listings` are the labels of index pages by path, which no post stands for.
+    """
+    titles = dict(listings)
+    titles |= {
+        post.path: post.title
+        for post in found
+        if post.is_published and post.locale == place.locale and post.path
+    }
+    above = [path for path in paths_above(place) if path in titles and path != place.path]
+    crumbs = [Crumb(label=titles[path], url=path) for path in above]
+    return [*crumbs, Crumb(label=title, url=place.path)]
+
+
+def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]:
+    """The page in every language it is published in, in the order of the settings. `paths` are by locale."""
+    return [
+        Alternate(
+            locale=locale,
+            label=_name_of(locale),
+            url=paths[locale],
+            current=locale == place.locale,
+        )
+        for locale in settings.CMS_ENV.locales
+        if locale in paths
+    ]
+
+
+def _name_of(locale: str) -> str:
+    try:
+        return str(get_language_info(locale)["name_local"]).capitalize()
+    except KeyError:
+        return locale
+
+
+def is_right_to_left(locale: str) -> bool:
+    try:
+        return bool(get_language_info(locale)["bidi"])
+    except KeyError:
+        return False
