@@ -41,10 +41,9 @@ from proofroom.core.diagnostics.doctor import (
     messages,
     providers,
 )
-from proofroom.editorial.inbox.labels import age_of, risk_word
 from proofroom.editorial.inbox.page import inbox_url
-from proofroom.editorial.posts.post_pages import review_url
-from proofroom.editorial.posts.titles import title_of, with_proposed_titles
+from proofroom.editorial.inbox.queue_rows import age_of, risk_word
+from proofroom.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
 from proofroom.webhooks.queries import failed_since, switched_off
 
 _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}

@@ -31,6 +31,12 @@ class TranslationState:
     new_modules: tuple[ModuleDocument, ...] = ()
     removed_modules: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def open_paths(self) -> list[str]:
+        """The paths of all of it, which are called up to date together."""
+        new = [f"modules.{module.id}" for module in self.new_modules]
+        return [*self.stale_paths, *new, *(f"modules.{own}" for own, _ in self.removed_modules)]
+
 
 def record_source(post: Post, source: PostDocument, modules: Mapping[str, str]) -> None:
     """Keep what a new copy was made from."""

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from proofroom.definitions.richtext.markdown import from_markdown
-from proofroom.editorial.post_editor import choices, reference_search
+from proofroom.editorial.post_editor import choices
 from tests import make
 from tests.admin.pages import fields, url
 
@@ -151,7 +151,7 @@ def test_a_search_is_bounded_and_takes_few_queries(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = signed_in()
-    monkeypatch.setattr(reference_search, "_MOST", 2)
+    monkeypatch.setattr(choices, "_MAX_RESULTS", 2)
     for number in range(4):
         make.post(f"Cup {number}")
 
@@ -191,7 +191,7 @@ def test_an_address_is_said_to_be_live_a_draft_or_nothing(signed_in: SignedIn) -
 def test_without_scripts_a_list_is_short_and_a_post_is_named_by_its_path(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choices, "_MOST", 2)
+    monkeypatch.setattr(choices, "_MAX_CHOICES", 2)
     oldest, *_, newest = (make.post(f"Page {at}", type="page", markdown="") for at in range(5))
     client = signed_in()
 

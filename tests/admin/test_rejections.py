@@ -13,7 +13,7 @@ from django.utils import timezone
 from agents_app.models import AgentRun
 from content.models import Layer, Post, Revision
 from proofroom.core.models import Event
-from proofroom.editorial.review.confirmations import rejected_words
+from proofroom.editorial.review.confirmations import rejected_message
 from tests import make
 from tests.admin.pages import fields, review, url
 
@@ -146,7 +146,7 @@ def test_a_rejection_is_taken_back_from_its_message_and_from_its_page(signed_in:
 def test_more_rejections_than_an_address_can_name_have_no_button_that_leads_nowhere() -> None:
     post = Post(pk="00000000-0000-4000-8000-000000000001")
 
-    many, more = (rejected_words(post, 9, range(1, 1 + count)) for count in (200, 201))
+    many, more = (rejected_message(post, 9, range(1, 1 + count)) for count in (200, 201))
 
     assert "Take it back" in many
     assert "Take it back" not in more

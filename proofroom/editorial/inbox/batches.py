@@ -28,12 +28,17 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
-from proofroom.editorial.inbox.labels import place_of
-from proofroom.editorial.posts.post_pages import page, post_url, review_url
-from proofroom.editorial.posts.titles import title_of, with_proposed_titles
+from proofroom.editorial.inbox.queue_rows import place_of
+from proofroom.editorial.posts.post_pages import (
+    page,
+    post_url,
+    review_url,
+    title_of,
+    with_proposed_titles,
+)
 
-_PAGE: Final = 50
-_SLOW: Final = timedelta(seconds=20)
+_PAGE_SIZE: Final = 50
+_SLOW_AFTER: Final = timedelta(seconds=20)
 _STATES: Final[dict[str, tuple[str, Promise]]] = {
     BatchState.RUNNING: ("running", gettext_lazy("Going on")),
     BatchState.DONE: ("succeeded", gettext_lazy("Finished")),
@@ -41,13 +46,13 @@ _STATES: Final[dict[str, tuple[str, Promise]]] = {
     BatchState.STOPPED: ("failed", gettext_lazy("Stopped")),
 }
 _LEFT: Final = (Outcome.MOVED, Outcome.HELD, Outcome.REFUSED, Outcome.GONE)
-_SHOWN: Final[dict[str, tuple[Promise, Sequence[str]]]] = {
+_LISTS: Final[dict[str, tuple[Promise, Sequence[str]]]] = {
     "left": (gettext_lazy("Left out"), _LEFT),
     "accepted": (gettext_lazy("Accepted"), (Outcome.TAKEN,)),
     "rejected": (gettext_lazy("Rejected"), (Outcome.REJECTED,)),
     "waiting": (gettext_lazy("Not decided"), (Outcome.WAITING,)),
 }
-_CAME_OF_IT: Final[dict[str, Promise]] = {
+_OUTCOMES: Final[dict[str, Promise]] = {
     Outcome.WAITING: gettext_lazy("Not decided"),
     Outcome.REJECTED: gettext_lazy("Rejected"),
     Outcome.GONE: gettext_lazy("It did not wait any more: decided on or taken back meanwhile."),
@@ -112,7 +117,7 @@ def running_batches(request: HttpRequest) -> list[Progress]:
 def inbox_batches(request: HttpRequest) -> HttpResponse:
     """The latest first: one's own; all, for admins."""
     require(request, "posts.view")
-    found = Paginator(batches_for(actor_of(request)), _PAGE).get_page(request.GET.get("page"))
+    found = Paginator(batches_for(actor_of(request)), _PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"batches": _progress(list(found)), "page_obj": found}
     title = _("Decisions on many changes")
     return page(request, "admin/inbox_batches.html", context, title=title)
@@ -123,15 +128,22 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Return how far one is; `?show=` what came of which changes."""
     require(request, "posts.view")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
-    by_layer, asked = _counted(batch)
+    by_layer, asked = _count_items(batch)
     counts: Counter[str] = Counter()
     for (_layer, outcome), count in by_layer.items():
         counts[outcome] += count
     progress = Progress(batch, counts, batch_url(batch))
-    shown = _shown(request.GET.get("show", ""), progress)
+    # Which of the lists: what was asked for, else the first that has something.
+    tabs = [
+        (name, label, sum(counts[outcome] for outcome in outcomes))
+        for name, (label, outcomes) in _LISTS.items()
+    ]
+    shown = request.GET.get("show", "")
+    if shown not in _LISTS:
+        shown = next((name for name, _label, count in tabs if count), "left")
     # A page of the changes. Three queries.
-    items = batch.items.filter(outcome__in=_SHOWN[shown][1]).order_by("pk")
-    found: Page[DecisionItem] = Paginator(items, _PAGE).get_page(request.GET.get("page"))
+    items = batch.items.filter(outcome__in=_LISTS[shown][1]).order_by("pk")
+    found: Page[DecisionItem] = Paginator(items, _PAGE_SIZE).get_page(request.GET.get("page"))
     listed = list(found)
     wanted = {item.post_id for item in listed if item.post_id is not None}
     posts = with_proposed_titles(Post.objects.filter(pk__in=wanted)).in_bulk()
@@ -142,13 +154,11 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "submitted": by_layer[Layer.AI_REVIEW, Outcome.TAKEN],
         "live": by_layer[Layer.REVIEW, Outcome.TAKEN],
         "rejected": counts[Outcome.REJECTED],
-        "is_slow": not progress.done and timezone.now() - batch.created_at > _SLOW,
+        "is_slow": not progress.done and timezone.now() - batch.created_at > _SLOW_AFTER,
         "shown": shown,
-        "tabs": [
-            (name, label, sum(counts[outcome] for outcome in outcomes))
-            for name, (label, outcomes) in _SHOWN.items()
-        ],
-        **{"page_obj": found, "lines": [_line(item, posts.get(item.post_id)) for item in listed]},
+        "tabs": tabs,
+        "page_obj": found,
+        "lines": [_decision_row(item, posts.get(item.post_id)) for item in listed],
     }
     return page(request, "admin/inbox_batch.html", context, title=_("Decisions on many changes"))
 
@@ -176,7 +186,7 @@ def _progress(batches: Sequence[DecisionBatch]) -> list[Progress]:
     return [Progress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
 
 
-def _counted(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
+def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
     """Return how many changes by layer and outcome, and what was asked for in words. One query."""
     found: Counter[tuple[str, str]] = Counter()
     asked: Counter[str] = Counter()
@@ -194,44 +204,25 @@ def _counted(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
     return found, ", ".join(text % {"n": n} for text, n in zip(words, numbers, strict=True) if n)
 
 
-def _shown(wanted: str, progress: Progress) -> str:
-    """Return which of the lists: what was asked for, else the first that has something."""
-    if wanted in _SHOWN:
-        return wanted
-    full = (
-        name
-        for name, (_label, outcomes) in _SHOWN.items()
-        if any(progress.counts[outcome] for outcome in outcomes)
-    )
-    return next(full, "left")
-
-
-def _line(item: DecisionItem, post: Post | None) -> DecisionRow:
+def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
+    is_live = item.layer == Layer.REVIEW
+    if item.outcome == Outcome.TAKEN:
+        outcome = _("Accepted, and live") if is_live else _("Accepted, on to Review")
+    elif item.outcome == Outcome.REFUSED:
+        outcome = item.why
+    else:
+        outcome = str(_OUTCOMES[item.outcome])
     is_problem = item.outcome in _LEFT
     if post is None:
-        return DecisionRow(_("(deleted for good)"), "", "", _outcome(item), is_problem)
+        return DecisionRow(_("(deleted for good)"), "", "", outcome, is_problem)
     item.post = post
-    return DecisionRow(
-        title_of(post), _address(item, post), place_of(item), _outcome(item), is_problem
-    )
-
-
-def _address(item: DecisionItem, post: Post) -> str:
-    """Return where the change is now, or was decided on; empty for a post in the trash."""
+    # Where the change is now, or was decided on; nowhere for a post in the trash.
     if post.deleted_at is not None:
-        return ""
-    if item.outcome == Outcome.REJECTED:
-        return post_url("revisions", post)  # where it can be taken back
-    if item.outcome != Outcome.TAKEN:
-        return review_url(post, item.layer)
-    is_live = item.layer == Layer.REVIEW
-    return post_url("change", post) if is_live else review_url(post, Layer.REVIEW)
-
-
-def _outcome(item: DecisionItem) -> str:
-    if item.outcome == Outcome.TAKEN:
-        is_live = item.layer == Layer.REVIEW
-        return _("Accepted, and live") if is_live else _("Accepted, on to Review")
-    if item.outcome == Outcome.REFUSED:
-        return item.why
-    return str(_CAME_OF_IT[item.outcome])
+        url = ""
+    elif item.outcome == Outcome.REJECTED:
+        url = post_url("revisions", post)  # where it can be taken back
+    elif item.outcome != Outcome.TAKEN:
+        url = review_url(post, item.layer)
+    else:
+        url = post_url("change", post) if is_live else review_url(post, Layer.REVIEW)
+    return DecisionRow(title_of(post), url, place_of(item), outcome, is_problem)

@@ -16,7 +16,6 @@ from django.utils.translation import ngettext
 from content.inbox.decision_batches import MAX_BATCH_CHANGES, begin_batch
 from content.inbox.decisions import (
     MAX_DECISIONS,
-    Decision,
     InboxOutcome,
     Marked,
     Word,
@@ -32,7 +31,7 @@ from proofroom.editorial.review.confirmations import take_back_button
 _PACKED: Final = re.compile(r"(\d{1,18})\.([0-9a-f]{20,32})")
 _NAME: Final = re.compile(rf"([dx])\.{_PACKED.pattern}")
 _WORDS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
-_TOLD: Final = 5
+_MAX_POSTS_NAMED: Final = 5
 
 
 def read_marks(posted: QueryDict) -> list[Marked]:
@@ -88,8 +87,8 @@ def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResp
 
 def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
     """Say what was done, and what was left out by name."""
-    parts = [part for part in (_submitted(done), _approved(done), _rejected(done)) if part]
-    if parts:
+    texts = _describe(done)
+    if texts:
         # A button for each of the first posts of which something was rejected.
         rejected = [decision for decision in done.decisions if decision.rejections]
         words = _("Take back: %(title)s") if len(rejected) > 1 else _("Take it back")
@@ -97,7 +96,7 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
             request,
             format_html(
                 "{}{}",
-                " ".join(parts),
+                " ".join(texts),
                 format_html_join(
                     "",
                     " {}",
@@ -107,7 +106,7 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
                                 one.post, one.rejections, words % {"title": one.post.title}
                             ),
                         )
-                        for one in rejected[:_TOLD]
+                        for one in rejected[:_MAX_POSTS_NAMED]
                     ),
                 ),
             ),
@@ -119,9 +118,19 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
             done.gone,
         )
         messages.warning(request, text % {"count": done.gone})
-    for decision in done.left[:_TOLD]:
-        messages.warning(request, _left(decision))
-    more = len(done.left) - _TOLD
+    for decision in done.left[:_MAX_POSTS_NAMED]:
+        names = {"title": decision.post.title, "why": decision.why, "count": len(decision.left)}
+        text = _("“%(title)s” was left as it is: %(why)s")
+        if not decision.why:
+            text = ngettext(
+                "“%(title)s”: %(count)d change was left, because it is not what you saw any more, or a "
+                "person staged something else.",
+                "“%(title)s”: %(count)d changes were left, because they are not what you saw any more, or a "
+                "person staged something else.",
+                len(decision.left),
+            )
+        messages.warning(request, text % names)
+    more = len(done.left) - _MAX_POSTS_NAMED
     if more > 0:
         text = ngettext(
             "So it is with %(count)d more post.", "So it is with %(count)d more posts.", more
@@ -129,40 +138,30 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
         messages.warning(request, text % {"count": more})
 
 
-def _submitted(done: InboxOutcome) -> str:
-    count = done.count(Layer.AI_REVIEW)
-    text = ngettext(
-        "%(count)d change went on to Review.", "%(count)d changes went on to Review.", count
-    )
-    return text % {"count": count} if count else ""
-
-
-def _approved(done: InboxOutcome) -> str:
-    count = done.count(Layer.REVIEW)
-    text = ngettext(
-        "%(count)d change was approved and is live.",
-        "%(count)d changes were approved and are live.",
-        count,
-    )
-    return text % {"count": count} if count else ""
-
-
-def _rejected(done: InboxOutcome) -> str:
-    text = ngettext(
-        "%(count)d change was rejected.", "%(count)d changes were rejected.", done.rejected
-    )
-    return text % {"count": done.rejected} if done.rejected else ""
-
-
-def _left(decision: Decision) -> str:
-    title = decision.post.title
-    if decision.why:
-        return _("“%(title)s” was left as it is: %(why)s") % {"title": title, "why": decision.why}
-    text = ngettext(
-        "“%(title)s”: %(count)d change was left, because it is not what you saw any more, or a person "
-        "staged something else.",
-        "“%(title)s”: %(count)d changes were left, because they are not what you saw any more, or a "
-        "person staged something else.",
-        len(decision.left),
-    )
-    return text % {"title": title, "count": len(decision.left)}
+def _describe(done: InboxOutcome) -> list[str]:
+    submitted, approved = done.count(Layer.AI_REVIEW), done.count(Layer.REVIEW)
+    texts = [
+        (
+            submitted,
+            ngettext(
+                "%(count)d change went on to Review.",
+                "%(count)d changes went on to Review.",
+                submitted,
+            ),
+        ),
+        (
+            approved,
+            ngettext(
+                "%(count)d change was approved and is live.",
+                "%(count)d changes were approved and are live.",
+                approved,
+            ),
+        ),
+        (
+            done.rejected,
+            ngettext(
+                "%(count)d change was rejected.", "%(count)d changes were rejected.", done.rejected
+            ),
+        ),
+    ]
+    return [text % {"count": count} for count, text in texts if count]

@@ -32,15 +32,22 @@ from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.inbox.batches import running_batches
 from proofroom.editorial.inbox.decisions import decide, read_marks, require_opened
-from proofroom.editorial.inbox.labels import AGES, LAYERS, RISKS, place_of, risk_word
-from proofroom.editorial.inbox.queue_rows import Rights, build_queue_rows
+from proofroom.editorial.inbox.queue_rows import (
+    AGES,
+    LAYERS,
+    RISKS,
+    Rights,
+    build_queue_rows,
+    place_of,
+    risk_word,
+)
 from proofroom.editorial.posts.panels import describe_runs
 from proofroom.editorial.posts.post_pages import page
 
-_PAGE: Final = 25
-_GROUPS: Final = 6
-_LONGEST: Final = 150
-_ALL_LEAST: Final = 4
+_PAGE_SIZE: Final = 25
+_MAX_GROUPS: Final = 6
+_MAX_FILTER_LENGTH: Final = 150
+_MIN_FOR_ALL: Final = 4
 """Fewer are a sample and nothing beside it."""
 Option = tuple[str, str, int]
 
@@ -49,9 +56,20 @@ Option = tuple[str, str, int]
 def inbox(request: HttpRequest) -> HttpResponse:
     """GET lists (`?layer=`, `risk`, `agent`, `author`, `type`, `locale`, `age`), POST decides on what is marked."""
     require(request, "posts.view")
-    if request.method == "POST":
-        return _decided(request)
-    return _show(request, {})
+    if request.method != "POST":
+        return _show(request, {})
+    marks = read_marks(request.POST)
+    if not marks:
+        return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
+    try:
+        require_opened(request, marks)
+        query = request.GET.urlencode()
+        return decide(request, marks, reverse("admin:inbox") + (f"?{query}" if query else ""))
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        words = {f"{name}.{mark.id}.{mark.seen}": str(mark.word) for mark in marks for name in "dx"}
+        return _show(request, words, error.message, error.status)
 
 
 def read_queue_filter(query: QueryDict) -> QueueFilter:
@@ -59,7 +77,7 @@ def read_queue_filter(query: QueryDict) -> QueueFilter:
     found = {
         name: value
         for name in ("agent", "author", "type", "locale", "like")
-        if 0 < len(value := query.get(name, "")) <= _LONGEST
+        if 0 < len(value := query.get(name, "")) <= _MAX_FILTER_LENGTH
     }
     known: dict[str, Collection[str]] = {
         "layer": LAYERS,
@@ -76,12 +94,18 @@ def _show(
     request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
 ) -> HttpResponse:
     asked = read_queue_filter(request.GET)
-    found = Paginator(join_posts(filter_queue(asked)), _PAGE).get_page(request.GET.get("page"))
+    found = Paginator(join_posts(filter_queue(asked)), _PAGE_SIZE).get_page(request.GET.get("page"))
     there, rights = count_facets(), Rights.of(request)
     # The selects: name, label, what is chosen, options with counts.
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     # The tabs: both layers, and each.
     both = ("", _("Everything"), sum(there.layer.values()))
+    # The links to decide on all that is asked for at once: label and address, for each layer.
+    together: list[tuple[str, str]] = []
+    if rights.any and not asked.like and len(found) >= _MIN_FOR_ALL:
+        names = [asked.layer] if asked.layer else [name for name in LAYERS if there.layer[name]]
+        query = {**asdict(asked), "like": ""}
+        together = [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
     context = {
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
@@ -101,9 +125,9 @@ def _show(
         ],
         "layers": [both, *((name, label, there.layer[name]) for name, label in LAYERS.items())],
         "total": sum(there.layer.values()),
-        "groups": [] if asked.like else _groups(request, asked),
+        "groups": [] if asked.like else _group_rows(request, asked),
         "rights": rights,
-        "together": _together(asked, there.layer, len(found)) if rights.any else [],
+        "together": together,
         "going_on": running_batches(request) if rights.any else [],
         "problem": problem,
         "note": request.POST.get("note", ""),
@@ -112,37 +136,13 @@ def _show(
     return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
 
 
-def _decided(request: HttpRequest) -> HttpResponse:
-    marks = read_marks(request.POST)
-    if not marks:
-        return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
-    try:
-        require_opened(request, marks)
-        query = request.GET.urlencode()
-        return decide(request, marks, reverse("admin:inbox") + (f"?{query}" if query else ""))
-    except CmsError as error:
-        if error.status in (403, 404):
-            raise
-        words = {f"{name}.{mark.id}.{mark.seen}": str(mark.word) for mark in marks for name in "dx"}
-        return _show(request, words, error.message, error.status)
-
-
-def _together(asked: QueueFilter, counts: Counter[str], shown: int) -> list[tuple[str, str]]:
-    """Return where to decide on all that is asked for at once: label and address, for each layer."""
-    if asked.like or shown < _ALL_LEAST:
-        return []
-    names = [asked.layer] if asked.layer else [name for name in LAYERS if counts[name]]
-    query = {**asdict(asked), "like": ""}
-    return [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
-
-
 def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> list[Option]:
     return [(name, (labels or {}).get(name, name), counts[name]) for name in sorted(counts)]
 
 
-def _groups(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
+def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
     """Like work on several posts, to be decided on together after a sample."""
-    found = group_similar(asked, _GROUPS)
+    found = group_similar(asked, _MAX_GROUPS)
     runs = describe_runs(request, (group.example.run_id for group in found))
     return [
         {
@@ -200,14 +200,14 @@ def filter_words(asked: QueueFilter) -> str:
 
 def inbox_url(**asked: str) -> str:
     """The address of the inbox, narrowed."""
-    return _narrowed("admin:inbox", asked)
+    return _filtered_url("admin:inbox", asked)
 
 
 def all_url(**asked: str) -> str:
     """The address of the page that decides on all that is asked for."""
-    return _narrowed("admin:inbox-all", asked)
+    return _filtered_url("admin:inbox-all", asked)
 
 
-def _narrowed(name: str, asked: Mapping[str, str]) -> str:
+def _filtered_url(name: str, asked: Mapping[str, str]) -> str:
     query = urlencode({name: value for name, value in asked.items() if value})
     return reverse(name) + (f"?{query}" if query else "")

@@ -1,30 +1,103 @@
-"""The rows of the queue as lines that a template shows."""
+"""The rows of the queue as lines that a template shows: places, risks, reasons and ages in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.inbox.rows import from_json
-from content.models import Layer, Post, QueuedChange, Status
+from content.models import DecisionItem, Layer, Post, QueuedChange, Status
 from content.posts.reference_titles import load_titles
-from content.review.cards import ShownLine
-from content.review.cards import lines_of as drawn
-from content.review.labels import type_label
+from content.review.cards import ShownLine, lines_of
+from content.review.labels import field_label, module_label, prop_label, type_label
 from content.review.references import Wanted
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.inbox.labels import age_of, flag_words, place_of, risk_word
 from proofroom.editorial.posts.panels import RunView, describe_runs
-from proofroom.editorial.posts.post_pages import post_url, review_url
-from proofroom.editorial.posts.titles import title_of
-from proofroom.editorial.review.earlier_rejections import rejection_reasons
+from proofroom.editorial.posts.post_pages import post_url, review_url, title_of
+from proofroom.editorial.review.rejections import rejection_reasons
 
-_SHOWN: Final = 3
+_LINES_SHOWN: Final = 3
 """Lines of a change that stand open in a list."""
+RISKS: Final[dict[int, Promise]] = {
+    3: gettext_lazy("High risk"),
+    2: gettext_lazy("Medium risk"),
+    1: gettext_lazy("Low risk"),
+}
+AGES: Final[dict[str, Promise]] = {
+    "day": gettext_lazy("Last 24 hours"),
+    "week": gettext_lazy("Last 7 days"),
+    "month": gettext_lazy("Last 30 days"),
+    "older-week": gettext_lazy("Older than 7 days"),
+    "older-month": gettext_lazy("Older than 30 days"),
+}
+LAYERS: Final = {"ai-review": "AI Review", "review": "Review"}
+_FLAGS: Final[dict[str, Promise]] = {
+    "conflict": gettext_lazy("a person staged something else"),
+    "drifted": gettext_lazy("changed meanwhile"),
+    "edited": gettext_lazy("edited by a person"),
+    "removed": gettext_lazy("something removed"),
+    "characters": gettext_lazy("hidden or look-alike characters"),
+    "price": gettext_lazy("price"),
+    "negation": gettext_lazy("negation"),
+    "number": gettext_lazy("number"),
+    "date": gettext_lazy("date"),
+    "name": gettext_lazy("name"),
+    "link": gettext_lazy("link"),
+    "image": gettext_lazy("image"),
+    "embed": gettext_lazy("embedded page"),
+    "reference": gettext_lazy("reference"),
+    "slug": gettext_lazy("address of the page"),
+    "seo": gettext_lazy("search engines"),
+    "structured-data": gettext_lazy("structured data"),
+    "module": gettext_lazy("module"),
+    "choice": gettext_lazy("setting"),
+    "boolean": gettext_lazy("yes or no"),
+    "mark": gettext_lazy("formatting"),
+    "code": gettext_lazy("code"),
+    "structure": gettext_lazy("structure"),
+}
+
+
+def risk_word(risk: int) -> str:
+    return str(RISKS[min(max(risk, 1), 3)])
+
+
+def flag_words(flags: Iterable[str]) -> list[str]:
+    """Return why to look, in words."""
+    return [str(_FLAGS.get(flag, flag)) for flag in flags]
+
+
+def place_of(row: QueuedChange | DecisionItem) -> str:
+    """Return where the change is: "Meta description", "Hero › Title", "New module: Prose"."""
+    if not row.subject.startswith("module."):
+        return field_label(row.post.type if row.post else "", row.subject.removeprefix("post."))
+    _module, type_name, *rest = row.subject.split(".", 2)
+    name = module_label(type_name)
+    if row.kind == "added":
+        return _("New module: %(name)s") % {"name": name}
+    if row.kind == "removed":
+        return _("Module removed: %(name)s") % {"name": name}
+    if row.kind == "replaced":
+        return _("Module replaced: %(name)s") % {"name": name}
+    if row.kind == "moved":
+        return _("%(name)s › Position") % {"name": name}
+    return f"{name} › {prop_label(type_name, rest[0])}" if rest else name
+
+
+def age_of(moment: datetime) -> str:
+    """Return how long ago, in words."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return _("just now")
+    return _("%(age)s ago") % {"age": timesince(moment, depth=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +165,12 @@ class QueueRow:
 
     @property
     def first(self) -> tuple[ShownLine, ...]:
-        return self.shown[:_SHOWN]
+        return self.shown[:_LINES_SHOWN]
 
     @property
     def more(self) -> tuple[ShownLine, ...]:
         """What is folded where much differs: closed, but there."""
-        return self.shown[_SHOWN:]
+        return self.shown[_LINES_SHOWN:]
 
     @property
     def is_cut(self) -> bool:
@@ -143,46 +216,30 @@ def build_queue_rows(
     runs = describe_runs(request, (row.run_id for row in listed))
     rights = Rights.of(request)
     rejected = rejection_reasons(listed)
-    return [
-        _line(
-            row,
-            drawn(comparison, references),
-            runs.get(row.run_id),
-            rights,
-            words or {},
-            rejected.get(row.pk, ()),
+    decisions = words or {}
+    found = []
+    for row, comparison in zip(listed, comparisons, strict=True):
+        run, post = runs.get(row.run_id), row.post
+        weight: int = getattr(row, "weight", row.risk)
+        flags = row.flags_live if post.status == Status.PUBLISHED else row.flags
+        found.append(
+            QueueRow(
+                row=row,
+                post=post,
+                title=title_of(post, row),
+                url=f"{review_url(post, row.layer)}#c-{row.path}",
+                post_url=post_url("change", post),
+                type=type_label(post.type),
+                place=place_of(row),
+                shown=lines_of(comparison, references),
+                risk=weight,
+                risk_word=risk_word(weight),
+                reasons=(*flag_words(flags), *rejected.get(row.pk, ())),
+                who=run.agent if run else row.agent_id or row.author_name,
+                run=run,
+                may_take=rights.take(row.layer),
+                may_reject=rights.reject,
+                word=decisions.get(name_of(row)) or decisions.get(reject_name_of(row), ""),
+            )
         )
-        for row, comparison in zip(listed, comparisons, strict=True)
-    ]
-
-
-def _line(
-    row: QueuedChange,
-    shown: tuple[ShownLine, ...],
-    run: RunView | None,
-    rights: Rights,
-    words: dict[str, str],
-    rejected: Sequence[str],
-) -> QueueRow:
-    weight: int = getattr(row, "weight", row.risk)
-    return QueueRow(
-        row=row,
-        post=row.post,
-        title=title_of(row.post, row),
-        url=f"{review_url(row.post, row.layer)}#c-{row.path}",
-        post_url=post_url("change", row.post),
-        type=type_label(row.post.type),
-        place=place_of(row),
-        shown=shown,
-        risk=weight,
-        risk_word=risk_word(weight),
-        reasons=(
-            *flag_words(row.flags_live if row.post.status == Status.PUBLISHED else row.flags),
-            *rejected,
-        ),
-        who=run.agent if run else row.agent_id or row.author_name,
-        run=run,
-        may_take=rights.take(row.layer),
-        may_reject=rights.reject,
-        word=words.get(name_of(row)) or words.get(reject_name_of(row), ""),
-    )
+    return found

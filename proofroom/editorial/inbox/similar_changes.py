@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
@@ -14,13 +14,11 @@ from django.utils.translation import ngettext
 from content.inbox.decision_batches import MAX_BATCH_CHANGES
 from content.inbox.decisions import MAX_DECISIONS, Marked, Word
 from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
-from content.layers import LayerView
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
-from content.posts.reference_titles import load_titles as looked_up
-from content.posts.reference_titles import shared_props
+from content.posts.reference_titles import load_titles, shared_props
 from content.review.cards import ChangeCard, cards_of_layer
-from content.review.references import References, Wanted, collect_references
+from content.review.references import Wanted, collect_references
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.inbox.decisions import (
@@ -30,9 +28,8 @@ from proofroom.editorial.inbox.decisions import (
     read_packed,
     require_opened,
 )
-from proofroom.editorial.inbox.labels import LAYERS
 from proofroom.editorial.inbox.page import filter_words, group_words, inbox_url, read_queue_filter
-from proofroom.editorial.inbox.queue_rows import QueueRow, Rights, build_queue_rows
+from proofroom.editorial.inbox.queue_rows import LAYERS, QueueRow, Rights, build_queue_rows
 from proofroom.editorial.posts.post_pages import page
 
 SAMPLE_SIZE: Final = 3
@@ -63,9 +60,43 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
     require(request, "posts.view")
     if not (asked.like or asked.layer):
         return HttpResponseRedirect(inbox_url())
-    if request.method == "POST":
-        return _decided(request, asked)
-    return _show(request, asked)
+    if request.method != "POST":
+        return _show(request, asked)
+    word = _VERBS.get(request.POST.get("action", ""))
+    if word is None:
+        return _show(request, asked, _("Press one of the buttons."), 422)
+    # What is included: all of it to be rejected, else only what may be accepted from a list.
+    included = request.POST.copy()
+    for name in [name for name in included if name.startswith("x.")]:
+        if word == "accept":
+            del included[name]
+        else:
+            included[name] = "reject"
+    marks = [Marked(mark.id, mark.seen, word) for mark in read_marks(included)]
+    if asked.like or word == "reject":
+        # What is not listed may only be accepted where it is the same as what is.
+        marks += read_packed(request.POST.get("rest", ""), word)
+    try:
+        seen = {(mark.id, mark.seen) for mark in marks}
+        ids = {mark.id for mark in marks}
+        # Without the age: what is decided on grows older while it is read.
+        kind = filter_queue(replace(asked, age="")).order_by()
+        known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
+        present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
+        if (present - known) & seen:
+            raise Conflict(
+                _(
+                    "Some of these changed and are not of this kind any more. Look again and decide."
+                ),
+                code="stale_review",
+            )
+        if not asked.like:
+            require_opened(request, marks)
+        return decide(request, marks, inbox_url())
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        return _show(request, asked, error.message, error.status)
 
 
 def _show(
@@ -86,12 +117,10 @@ def _show(
     layer = listed[0].layer
     rights = Rights.of(request)
     context: dict[str, Any] = {
-        **{
-            "layer": layer,
-            "is_review": layer == Layer.REVIEW,
-            "may_take": rights.take(layer),
-            "may_reject": rights.reject,
-        },
+        "layer": layer,
+        "is_review": layer == Layer.REVIEW,
+        "may_take": rights.take(layer),
+        "may_reject": rights.reject,
         "samples": _samples(lines[:SAMPLE_SIZE]),
         "others": lines[SAMPLE_SIZE:],
         "count": len(lines),
@@ -102,7 +131,7 @@ def _show(
         "is_all_there_may_be": len(lines) + len(rest) == MAX_BATCH_CHANGES,
         "most": MAX_BATCH_CHANGES,
         "is_all": not asked.like,
-        "words": _words(asked, lines[0], len(lines) + len(rest)),
+        "words": _describe(asked, lines[0], len(lines) + len(rest)),
         "problem": problem,
         "note": request.POST.get("note", ""),
         "hides_ask": True,
@@ -111,7 +140,7 @@ def _show(
     return page(request, "admin/inbox_like.html", context, title=title, status=status)
 
 
-def _words(asked: QueueFilter, first: QueueRow, total: int) -> str:
+def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
     if asked.like:
         group = Alike(asked.like, total, first.risk, first.row)
         return group_words(group, first.run.agent if first.run else "")
@@ -147,61 +176,13 @@ def _samples(lines: Sequence[QueueRow]) -> list[Sample]:
         for view in views.values()
         for id_, props in shared_props(view.changes, view.document, view.below).items()
     }
-    references = replace(looked_up(wanted), shared=shared)
-    cards: dict[UUID, dict[str, ChangeCard]] = {
-        pk: _cards(_only(view, lines), references, posts[pk]) for pk, view in views.items()
-    }
-    return [Sample(line, cards.get(line.post.pk, {}).get(line.row.path)) for line in lines]
-
-
-def _cards(view: LayerView, references: References, post: Post) -> dict[str, ChangeCard]:
-    groups = cards_of_layer(view, references, is_live=post.status == Status.PUBLISHED)
-    return {card.path: card for group in groups for card in group.cards}
-
-
-def _only(view: LayerView, lines: Iterable[QueueRow]) -> LayerView:
-    """The layer with the changes of these lines alone: no other card is made."""
+    references = replace(load_titles(wanted), shared=shared)
+    cards: dict[tuple[UUID, str], ChangeCard] = {}
     paths = {line.row.path for line in lines}
-    return replace(view, changes=view.changes.only(paths))
-
-
-def _decided(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
-    word = _VERBS.get(request.POST.get("action", ""))
-    if word is None:
-        return _show(request, asked, _("Press one of the buttons."), 422)
-    marks = [Marked(mark.id, mark.seen, word) for mark in _ticked(request, word)]
-    if asked.like or word == "reject":
-        # What is not listed may only be accepted where it is the same as what is.
-        marks += read_packed(request.POST.get("rest", ""), word)
-    try:
-        seen = {(mark.id, mark.seen) for mark in marks}
-        ids = {mark.id for mark in marks}
-        # Without the age: what is decided on grows older while it is read.
-        kind = filter_queue(replace(asked, age="")).order_by()
-        known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
-        present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
-        if (present - known) & seen:
-            raise Conflict(
-                _(
-                    "Some of these changed and are not of this kind any more. Look again and decide."
-                ),
-                code="stale_review",
-            )
-        if not asked.like:
-            require_opened(request, marks)
-        return decide(request, marks, inbox_url())
-    except CmsError as error:
-        if error.status in (403, 404):
-            raise
-        return _show(request, asked, error.message, error.status)
-
-
-def _ticked(request: HttpRequest, word: Word) -> list[Marked]:
-    """Return what is included: all of it to be rejected, else only what may be accepted from a list."""
-    included = request.POST.copy()
-    for name in [name for name in included if name.startswith("x.")]:
-        if word == "accept":
-            del included[name]
-        else:
-            included[name] = "reject"
-    return read_marks(included)
+    for pk, view in views.items():
+        # The layer with the changes of these lines alone: no other card is made.
+        sampled = replace(view, changes=view.changes.only(paths))
+        is_live = posts[pk].status == Status.PUBLISHED
+        for group in cards_of_layer(sampled, references, is_live=is_live):
+            cards |= {(pk, card.path): card for card in group.cards}
+    return [Sample(line, cards.get((line.post.pk, line.row.path))) for line in lines]

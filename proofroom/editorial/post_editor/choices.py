@@ -1,25 +1,36 @@
-"""Choices in the form of a post: media, posts, terms, modules. Each list is read once."""
+"""Choices in the form of a post: media, posts, terms, modules, and the searches of its pickers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
+from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
-from content.models import ModuleInstance, Post, Term
+from content.models import ModuleInstance, Post, Status, Term
+from content.review.labels import type_label
+from content import search
 from media.models import Asset
+from proofroom.core.admin.permissions import require
 from proofroom.core.i18n import in_words
-from proofroom.core.json import Json
+from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import allowed_modules, find_post_type, taxonomies
-from proofroom.editorial.post_editor.controls import Choice
+from proofroom.definitions.richtext.links import is_external, safe_href
 from proofroom.editorial.post_editor.form_fields import EditorField, Typed
 
-_MOST: Final = 50
-"""A list without scripts has the newest of these; the pickers search among all there are."""
-_MOST_TERMS: Final = 100
+_MAX_CHOICES: Final = 50
+"""A list without scripts has the newest of these."""
+_MAX_TERMS: Final = 100
+_MAX_RESULTS: Final = 20
+_MAX_QUERY_LENGTH: Final = 200
+Choice = tuple[str, str]
 
 
 class PostChoices:
@@ -42,14 +53,15 @@ class PostChoices:
         return self._lists[form_field.kind]
 
     def _media(self) -> list[tuple[str, list[Choice]]]:
-        newest = Asset.objects.order_by("-created_at").values("pk")[:_MOST]
+        newest = Asset.objects.order_by("-created_at").values("pk")[:_MAX_CHOICES]
         rows = Asset.objects.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         listed = rows.order_by("-created_at").values_list("pk", "filename", "alt_text")
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
         others = Post.objects.alive().filter(is_placeholder=False).exclude(pk=self.post.pk)
-        newest = others.filter(locale=self.post.locale).order_by("-updated_at").values("pk")[:_MOST]
+        own = others.filter(locale=self.post.locale).order_by("-updated_at")
+        newest = own.values("pk")[:_MAX_CHOICES]
         rows = others.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         groups: dict[str, list[Choice]] = {}
         listed = rows.order_by("type", "title").values_list("pk", "title", "type")
@@ -60,16 +72,20 @@ class PostChoices:
     def _terms(self) -> list[tuple[str, list[Choice]]]:
         uses = [use.slug for use in find_post_type(self.post.type).taxonomies]
         own = Term.objects.filter(taxonomy__in=uses, locale__in=["", self.post.locale])
-        rows = list(own.order_by("taxonomy", "order_index", "name")[:_MOST_TERMS])
+        rows = list(own.order_by("taxonomy", "order_index", "name")[:_MAX_TERMS])
         known = {str(term.pk) for term in rows}
         missing = [id_ for id_ in self.keep if id_ not in known]
         rows += Term.objects.filter(pk__in=missing) if missing else []
         groups: dict[str, list[Choice]] = {}
         for term in rows:
-            definition = taxonomies.get(term.taxonomy)
-            label = in_words(definition.label) if definition else term.taxonomy
+            label = taxonomy_label(term.taxonomy)
             groups.setdefault(label, []).append((str(term.pk), term.name))
         return list(groups.items())
+
+
+def taxonomy_label(name: str) -> str:
+    definition = taxonomies.get(name)
+    return in_words(definition.label) if definition else name
 
 
 def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:
@@ -88,30 +104,127 @@ def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:
 
 def _is_id(text: str) -> bool:
     try:
-        return len(text) == 36 and str(UUID(text)) == text
+        return str(UUID(text)) == text
     except ValueError:
         return False
-
-
-def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
-    """Global modules by slug: instance id and props."""
-    rows = ModuleInstance.objects.filter(scope="global").values_list("global_slug", "pk", "props")
-    return {str(slug): (str(pk), props) for slug, pk, props in rows}
 
 
 def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
     """Return what the button for a new module offers."""
     own = [(module.name, in_words(module.label)) for module in allowed_modules(post.type)]
     groups = [(_("For this post"), own)]
-    placed = dict(_types(shared))
-    if placed:
-        groups.append((_("Shared"), [(f"{kind}@{slug}", slug) for slug, kind in placed.items()]))
-    return groups
+    rows = ModuleInstance.objects.filter(global_slug__in=list(shared))
+    placed = [
+        (f"{type_}@{slug}", str(slug)) for slug, type_ in rows.values_list("global_slug", "type")
+    ]
+    return [*groups, (_("Shared"), placed)] if placed else groups
 
 
-def _types(slugs: Iterable[str]) -> list[tuple[str, str]]:
-    wanted = list(slugs)
-    if not wanted:
-        return []
-    rows = ModuleInstance.objects.filter(global_slug__in=wanted).values_list("global_slug", "type")
-    return [(str(slug), type_) for slug, type_ in rows]
+@dataclass(frozen=True, slots=True)
+class ReferenceSearch:
+    """A search; `among` are the post types or taxonomies that may be chosen, all of them where empty."""
+
+    kind: str
+    text: str
+    locale: str
+    among: list[str]
+    without: str
+
+
+@require_safe
+def search_targets(request: HttpRequest) -> JsonResponse:
+    """`kind` and `q`: what can be chosen; `address`: what a link leads to."""
+    require(request, "posts.view")
+    if "address" in request.GET:
+        return JsonResponse(state_of(request.GET["address"][:2048]))
+    asked = ReferenceSearch(
+        kind=_parameter(request, "kind"),
+        text=_parameter(request, "q"),
+        locale=_parameter(request, "locale"),
+        among=[one for one in _parameter(request, "among").split(",") if one],
+        without=_parameter(request, "without"),
+    )
+    is_for_posts = asked.kind in ("post-reference", "link")
+    found = search_posts(asked) if is_for_posts else search_terms(asked)
+    return JsonResponse({"results": found})
+
+
+def search_posts(asked: ReferenceSearch) -> list[JsonObject]:
+    """Posts by title, text, path or id, the best first; without text the newest. At most two queries."""
+    rows = Post.objects.alive().filter(is_placeholder=False)
+    if asked.locale:
+        rows = rows.filter(locale=asked.locale)
+    if asked.among:
+        rows = rows.filter(type__in=asked.among)
+    if _is_id(asked.without):
+        rows = rows.exclude(pk=asked.without)
+    newest = rows.order_by("-updated_at", "id")
+    if not asked.text:
+        found = list(newest[:_MAX_RESULTS])
+    elif _is_id(asked.text):
+        found = list(newest.filter(pk=asked.text))
+    elif asked.text.startswith("/"):
+        by_path = rows.filter(path__startswith=asked.text).order_by("path", "id")
+        found = list(by_path[:_MAX_RESULTS])
+    else:
+        # Half a word is no word to the search, and what people type is mostly half a title.
+        found = list(newest.filter(title__icontains=asked.text)[:_MAX_RESULTS])
+        if len(found) < _MAX_RESULTS:
+            known = {post.pk for post in found}
+            ranked = search.order_by_rank(search.search_posts(rows, asked.text))[:_MAX_RESULTS]
+            found += [post for post in ranked if post.pk not in known]
+    return [
+        {
+            "id": str(post.pk),
+            "title": post.title,
+            "detail": " · ".join(filter(None, [type_label(post.type), post.locale, post.path])),
+            "path": post.path,
+            "state": "live" if post.status == Status.PUBLISHED else "draft",
+            "status": str(post.get_status_display()),
+        }
+        for post in found[:_MAX_RESULTS]
+    ]
+
+
+def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
+    """Terms whose name holds the text or whose slug begins with it, by taxonomy."""
+    rows = Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects
+    if asked.among:
+        rows = rows.filter(taxonomy__in=asked.among)
+    if asked.text:
+        rows = rows.filter(Q(name__icontains=asked.text) | Q(slug__startswith=asked.text.lower()))
+    found: list[JsonObject] = []
+    for term in rows.order_by("taxonomy", "order_index", "name")[:_MAX_RESULTS]:
+        locale = term.locale if len(settings.CMS_ENV.locales) > 1 else ""
+        detail = " · ".join(filter(None, [taxonomy_label(term.taxonomy), locale]))
+        found.append(
+            {"id": str(term.pk), "title": term.name, "detail": detail, "path": "", "state": ""}
+        )
+    return found
+
+
+def state_of(address: str) -> JsonObject:
+    """Return what a link leads to, in a word for the page and a sentence for people."""
+    safe = safe_href(address)
+    if safe is None:
+        return _state("refused", _("Nothing can be linked at this address."))
+    if is_external(safe):
+        return _state("external", _("Another site."))
+    if safe.startswith(("#", "mailto:", "tel:", "?")):
+        return _state("plain", "")
+    path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
+    post = Post.objects.alive().filter(path=path).order_by("-status").first()
+    if post is None:
+        return _state("missing", _("No post has this address. It may be a page of another kind."))
+    if post.status == Status.PUBLISHED:
+        return _state("live", _("Leads to “%(title)s”, which is live.") % {"title": post.title})
+    sentence = _("Leads to “%(title)s”, which is not live: visitors would find nothing.")
+    return _state("draft", sentence % {"title": post.title})
+
+
+def _state(state: str, sentence: str) -> JsonObject:
+    return {"state": state, "sentence": sentence}
+
+
+def _parameter(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\x00", "")[:_MAX_QUERY_LENGTH].strip()

@@ -11,21 +11,24 @@ from typing import Final
 from django.utils.translation import gettext, gettext_noop
 
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models import ModuleInstance
 from content.post_fields import POST_FIELDS, Panel, PostField
 from content.review.labels import module_label
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import find_module, find_post_type, modules, own_scope, post_types
 from proofroom.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
-from proofroom.editorial.post_editor.robots import ROBOTS, robots_field, robots_to_form
 
-_PLACE: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
+_PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
 """The beginning of its panel, in this order; what else is declared for it follows."""
-_TERMS: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
+_TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
 _LABELS: Final = {"publishAt": gettext_noop("Publish at (UTC)")}
 """Labels that say in the form how to type a value."""
 NEW_PREFIX: Final = "new-"
-_NEW: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
+ROBOTS: Final = "robotsJson"
+_ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
+"""Rules for search engines that are check boxes; those that have none stay JSON."""
+_NEW_ID: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +102,49 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
     definition = post_types.get(document.type)
     names = [name for name, field in POST_FIELDS.items() if field.panel == panel]
     if panel == "place":
-        names = [*_PLACE, *(name for name in names if name not in _PLACE)]
+        names = [*_PLACE_ORDER, *(name for name in names if name not in _PLACE_ORDER)]
     for name in names:
         value = document.fields.get(name)
         if name == "taxonomyTermIds":
             if find_post_type(document.type).taxonomies:
-                yield FormUnit(f"post.{name}", _TERMS, list(document.taxonomy_term_ids))
+                yield FormUnit(f"post.{name}", _TERMS_FIELD, list(document.taxonomy_term_ids))
         elif name == ROBOTS:
-            yield FormUnit(f"post.{ROBOTS}", robots_field(), robots_to_form(value))
+            boxes = (
+                EditorField("noindex", gettext("Keep this page out of search results"), "boolean"),
+                EditorField(
+                    "nofollow", gettext("Search engines follow no link of this page"), "boolean"
+                ),
+                EditorField(
+                    "more", gettext("Other rules"), "json", gettext("JSON, seldom needed.")
+                ),
+            )
+            robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)
+            yield FormUnit(f"post.{ROBOTS}", robots, robots_to_form(value))
         elif name != "parentId" or (definition and definition.hierarchical):
             yield FormUnit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
+
+
+def robots_to_form(value: Json) -> Json:
+    """The stored rules as the form shows them."""
+    rules = dict(value) if isinstance(value, Mapping) else {}
+    boxes: dict[str, Json] = {}
+    for box, rule in _ROBOTS_BOXES.items():
+        boxes[box] = rules.get(rule) is False
+        if boxes[box]:
+            del rules[rule]
+    return {**boxes, "more": rules or None}
+
+
+def robots_from_form(value: Json) -> Json:
+    """Return what was typed as the rules to store; null where there are none."""
+    if not isinstance(value, Mapping):
+        return value
+    more = value.get("more")
+    if more is not None and not isinstance(more, Mapping):
+        return more  # the service says what is wrong with it
+    rules = dict(more or {})
+    rules |= {rule: False for box, rule in _ROBOTS_BOXES.items() if value.get(box) is True}
+    return rules or None
 
 
 @cache
@@ -122,6 +158,12 @@ def form_field_of(field: PostField) -> EditorField:
         is_nullable=field.kind in REFERENCES,
         max_length=field.max_length,
     )
+
+
+def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
+    """Global modules by slug: instance id and props."""
+    rows = ModuleInstance.objects.filter(scope="global").values_list("global_slug", "pk", "props")
+    return {str(slug): (str(pk), props) for slug, pk, props in rows}
 
 
 def module_section(
@@ -166,7 +208,7 @@ def new_module(
     """The section of a module that was added in the form: `new-1:callout` or `new-1:callout@slug`."""
     id_, _, kind = token.partition(":")
     type_name, _, slug = kind.partition("@")
-    if not _NEW.fullmatch(id_):
+    if not _NEW_ID.fullmatch(id_):
         return None  # the live preview writes it into a page
     if type_name not in modules or (slug and slug not in shared):
         return None

@@ -17,12 +17,15 @@ from content.posts import document_edits
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.form import (
     NEW_PREFIX,
+    ROBOTS,
     FormSection,
     FormUnit,
     ModuleSection,
     module_section,
     new_module,
     post_sections,
+    robots_from_form,
+    shared_modules,
 )
 from proofroom.editorial.post_editor.form_fields import (
     Typed,
@@ -31,8 +34,7 @@ from proofroom.editorial.post_editor.form_fields import (
     to_typed,
     value_stamp,
 )
-from proofroom.editorial.post_editor.rich_text_values import is_as_stored
-from proofroom.editorial.post_editor.robots import ROBOTS, robots_from_form
+from proofroom.editorial.post_editor.rich_text import is_as_stored
 
 Shared = Mapping[str, tuple[str, Mapping[str, Json]]]
 """Global modules by slug: instance id and props."""
@@ -87,17 +89,17 @@ class Sheet:
         return [path for path, was in self.was.items() if path in now and now[path] != was]
 
 
-def open_sheet(document: PostDocument, shared: Shared) -> Sheet:
+def open_sheet(document: PostDocument) -> Sheet:
     """The form as it is first shown."""
-    sheet = _empty(document, shared)
+    sheet = _empty_sheet(document)
     sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
     sheet.was, sheet.was_order = sheet.stamps(), list(document.order)
     return sheet
 
 
-def read_sheet(document: PostDocument, shared: Shared, data: QueryDict) -> Sheet:
+def read_sheet(document: PostDocument, data: QueryDict) -> Sheet:
     """The form as it was sent, over the document as it stands now."""
-    sheet = _empty(document, shared)
+    sheet = _empty_sheet(document)
     # Modules that were shown later brought stamps of their own.
     sheet.was = {path: was for text in data.getlist("was") for path, was in _stamps(text).items()}
     sheet.was_order = data.getlist("was_order")
@@ -127,7 +129,8 @@ def refresh(sheet: Sheet) -> list[str]:
     return moved
 
 
-def _empty(document: PostDocument, shared: Shared) -> Sheet:
+def _empty_sheet(document: PostDocument) -> Sheet:
+    shared = shared_modules()
     props = dict(shared.values())
     sections = [module_section(module, props) for module in document.modules]
     return Sheet(document, shared, post_sections(document), sections, {}, {}, [])

@@ -17,12 +17,13 @@ from typing import Final, TypeAlias, cast
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from content.models import Post
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
+from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import ModuleProps, props_of
 from proofroom.definitions.props import json_schema, option_label
-from proofroom.editorial.post_editor.reference_search import post_id_of
-from proofroom.editorial.post_editor.rich_text_values import (
+from proofroom.editorial.post_editor.rich_text import (
     markdown_of,
     normalize_line_ends,
     read_written,
@@ -70,13 +71,17 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
         item = cast("Mapping[str, Json]", node.get("items") or {})
         inner = cast("Mapping[str, Json]", (item or node).get("properties") or {})
         types = node.get("type")
+        choices = item if prop.kind in _MULTIPLE else node
+        values = choices.get("enum") or ([choices["const"]] if "const" in choices else [])
         found.append(
             EditorField(
                 name=prop.name,
                 label=prop.label,
                 kind=prop.kind,
                 help=str(node.get("description") or "") if prop.kind != "richtext" else "",
-                choices=_choices(item if prop.kind in _MULTIPLE else node),
+                choices=tuple(
+                    (str(value), option_label(value)) for value in cast("Sequence[Json]", values)
+                ),
                 is_list=prop.kind in _MULTIPLE or (prop.kind in REFERENCES and types == "array"),
                 is_nullable=isinstance(types, list) and "null" in types,
                 max_length=cast("int | None", node.get("maxLength")),
@@ -87,11 +92,6 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
             )
         )
     return tuple(found)
-
-
-def _choices(node: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
-    values = node.get("enum") or ([node["const"]] if "const" in node else [])
-    return tuple((str(value), option_label(value)) for value in cast("Sequence[Json]", values))
 
 
 def to_typed(field: EditorField, value: Json) -> Typed:
@@ -111,13 +111,9 @@ def to_typed(field: EditorField, value: Json) -> Typed:
         return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     if field.kind == "moment":
         return str(value or "")[:16]
-    return (
-        ""
-        if value is None
-        else normalize_line_ends(str(value))
-        if field.kind != "number"
-        else f"{value}"
-    )
+    if value is None:
+        return ""
+    return str(value) if field.kind == "number" else normalize_line_ends(str(value))
 
 
 def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
@@ -136,11 +132,10 @@ def read(field: EditorField, data: QueryDict, name: str) -> Typed:
     if field.kind == "boolean":
         return name in data
     # The id of what somebody named beside the list: a post also by its path.
-    words = data.get(f"{name}~other", "")
-    if field.kind not in REFERENCES or not words.strip():
-        other = ""
-    else:
-        other = post_id_of(words.strip()) if field.kind == "post-reference" else words.strip()
+    other = data.get(f"{name}~other", "").strip() if field.kind in REFERENCES else ""
+    if field.kind == "post-reference" and other.startswith("/"):
+        found = Post.objects.alive().filter(path=canonical_form(other)).values_list("pk", flat=True)
+        other = str(found[0]) if found else other
     if field.is_list:
         return [value for value in [*data.getlist(name), other] if value]
     if other:
@@ -172,9 +167,24 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
     if isinstance(typed, bool | list | dict):
         return cast("Json", typed)
     if field.kind == "number":
-        return _number(typed)
+        text = typed.strip().replace(",", ".")
+        try:
+            number = int(text) if text.lstrip("+-").isdecimal() else float(text)
+        except ValueError:
+            return typed if text else None  # the definition says what a number is
+        return number
     if field.kind == "json":
-        return _json(typed, where)
+        if not typed.strip():
+            return None
+        try:
+            return require_encodable(cast("Json", json.loads(typed)))
+        except UnicodeEncodeError:
+            sentence = _(
+                "This holds half of a character (a lone surrogate), which cannot be stored."
+            )
+            raise invalid(where, sentence) from None
+        except (ValueError, RecursionError) as error:
+            raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
     if field.kind == "moment":
         return f"{typed}:00Z" if len(typed) == 16 else typed or None
     return None if not typed and (field.is_nullable or field.kind in REFERENCES) else typed
@@ -198,29 +208,6 @@ def match_item(field: EditorField, item: object, known: Sequence[Json], at: int)
         if _typed_object(field, old) == item:
             return old
     return known[at] if at < len(known) else None
-
-
-def _number(typed: str) -> Json:
-    text = typed.strip().replace(",", ".")
-    if not text:
-        return None
-    try:
-        number = float(text)
-        return int(text) if text.lstrip("+-").isdecimal() else number
-    except ValueError:
-        return typed  # the definition says what a number is
-
-
-def _json(typed: str, where: str) -> Json:
-    if not typed.strip():
-        return None
-    try:
-        return require_encodable(cast("Json", json.loads(typed)))
-    except UnicodeEncodeError:
-        sentence = _("This holds half of a character (a lone surrogate), which cannot be stored.")
-        raise invalid(where, sentence) from None
-    except (ValueError, RecursionError) as error:
-        raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
 
 
 def value_stamp(typed: Typed) -> str:

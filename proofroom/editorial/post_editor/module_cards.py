@@ -15,11 +15,10 @@ from media.presenters import site_image
 from proofroom.core.i18n import in_words
 from proofroom.definitions import modules
 from proofroom.definitions.module_group import module_groups
-from proofroom.editorial.post_editor.controls import Control
+from proofroom.editorial.post_editor.controls import Control, summary_of
 from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import Typed
-from proofroom.editorial.post_editor.module_summary import summary_of
 
 OPEN_UNTIL: Final = 8
 """A post with more modules shows them closed, and the fields of each when it is opened."""

@@ -1,22 +1,25 @@
-"""The origin of each value of a post, in words and as one of three kinds: for the bar at the edge of its field."""
+"""The origin of each value of a post: who wrote it, in words and as one of three kinds, and whether AI did."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Max
 from django.http import HttpRequest
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from content.layers.state import Mark
 from content.models import Post, Provenance
+from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.editorial.post_editor.form import FormUnit
-from proofroom.editorial.posts.authorship import AI_DOORS
 from proofroom.editorial.posts.panels import RunView, describe_runs
 
+AI_DOORS: Final = frozenset({"mcp", "agent"})
+"""The doors that only AI comes through."""
 PERSON: Final = "person"
 AI: Final = "ai"
 AI_EDITED: Final = "ai-edited"
@@ -91,21 +94,22 @@ def load_origins(post: Post) -> dict[str, Origin]:
     later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
     latest = later.values("path").annotate(last=Max("id")).values("last")
     rows = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
-    return {row["path"]: _origin(row) for row in rows}
-
-
-def _origin(row: Mapping[str, Any]) -> Origin:
-    is_ai = bool(row["agent_id"]) or row["via"] in AI_DOORS or row["author__role"] == Role.AI_AGENT
-    # A person's own words on live content are not approved by anybody else.
-    is_approved = is_ai or row["approved_by_name"] != row["author_name"]
-    return Origin(
-        kind=(AI_EDITED if row["edited_by_name"] else AI) if is_ai else PERSON,
-        author=(row["agent_id"] or row["author_name"]) if is_ai else row["author_name"],
-        edited_by=row["edited_by_name"],
-        approved_by=row["approved_by_name"] if is_approved else "",
-        day=date_format(row["created_at"], "DATE_FORMAT"),
-        run_id=row["run_id"],
-    )
+    found = {}
+    for row in rows:
+        is_agent = bool(row["agent_id"]) or row["author__role"] == Role.AI_AGENT
+        is_ai = is_agent or row["via"] in AI_DOORS
+        # A person's own words on live content are not approved by anybody else.
+        is_approved = is_ai or row["approved_by_name"] != row["author_name"]
+        ai_kind = AI_EDITED if row["edited_by_name"] else AI
+        found[row["path"]] = Origin(
+            kind=ai_kind if is_ai else PERSON,
+            author=(row["agent_id"] or row["author_name"]) if is_ai else row["author_name"],
+            edited_by=row["edited_by_name"],
+            approved_by=row["approved_by_name"] if is_approved else "",
+            day=date_format(row["created_at"], "DATE_FORMAT"),
+            run_id=row["run_id"],
+        )
+    return found
 
 
 def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
@@ -125,3 +129,16 @@ def ai_share(units: Iterable[FormUnit], found: Mapping[str, Origin]) -> tuple[in
 def origin_at(path: str, found: Mapping[str, Origin]) -> Origin | None:
     """Of the value, or of the whole module that it came with."""
     return found.get(path) or found.get(".".join(path.split(".")[:2]))
+
+
+def find_agent_accounts(marks: Iterable[Mark]) -> set[int]:
+    """Return the writers whose accounts are made for agents, whatever door they came through. At most one query."""
+    ids = {mark.user_id for mark in marks if not mark.is_ai and mark.user_id is not None}
+    if not ids:
+        return set()
+    return set(User.objects.filter(pk__in=ids, role=Role.AI_AGENT).values_list("pk", flat=True))
+
+
+def is_by_ai(mark: Mark, agents: set[int]) -> bool:
+    """Return whether the words are AI's; `agents` is of `find_agent_accounts`."""
+    return mark.is_ai or mark.user_id in agents

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,15 +24,14 @@ from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of
-from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
+from proofroom.editorial.post_editor.form import ROBOTS, FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import EditorField, Typed, match_item, to_typed
 from proofroom.editorial.post_editor.module_cards import cards_of
 from proofroom.editorial.post_editor.origins import Origin, ai_share, origin_at, origins_of
-from proofroom.editorial.post_editor.rich_text_values import markdown_of
-from proofroom.editorial.post_editor.robots import ROBOTS
+from proofroom.editorial.post_editor.rich_text import markdown_of
 from proofroom.editorial.posts.panels import FieldActions, FieldPlace, field_actions, panels
-from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
+from proofroom.editorial.posts.post_pages import post_page, post_url, read, review_url, version_sent
 
 TITLE_MOST: Final = 60
 WORDS_MOST: Final = 160
@@ -187,11 +187,15 @@ class Frame:
     layers: Layers
     layer: Layer | None
 
+    @classmethod
+    def read(cls, request: HttpRequest, post_id: UUID) -> Frame:
+        post, layers = read(post_id)
+        layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
+        return cls(request, post, layers, layer)
 
-def version_sent(request: HttpRequest) -> int:
-    """The version that the form was made for; -1, which never matches, for nonsense."""
-    text = request.POST.get("version", "")
-    return int(text) if text.isdecimal() and len(text) < 10 else -1
+    @property
+    def document(self) -> PostDocument:
+        return self.layers.document(self.layer)
 
 
 def show(
@@ -234,7 +238,7 @@ def _around(frame: Frame) -> dict[str, Any]:
         "ai_review_count": len(layers.ai_review.changes),
         "review_edit_url": post_url("change", post, "?layer=review"),
         "ai_review_url": review_url(post, Layer.AI_REVIEW),
-        "search": search_preview(frame.request, post, layers.document(frame.layer)),
+        "search": search_preview(frame.request, post, frame.document),
         "delete_url": post_url("delete", post),
         "panels": panels(frame.request, post),
     }

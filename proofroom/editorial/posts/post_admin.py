@@ -1,49 +1,72 @@
-"""Posts in the admin: the list, and the addresses of the pages of a post."""
+"""Posts in the admin: the list, the addresses of the pages of a post, adding, deleting, and the trash."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
+from django.conf import settings
+from django.contrib import admin, messages
 from django.contrib.admin.views.main import ORDER_VAR
+from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.generic import RedirectView
 
 from content import search
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF
+from content.posts.create import create_post
+from content.posts.queries import deleted_posts
+from content.posts.trash import delete_post, restore_post
 from content.review.labels import type_label
 from proofroom.core.admin.labels import LanguageFilter, language
-from proofroom.core.admin.permissions import PermittedAdmin, may
-from proofroom.editorial.post_editor.live_preview import live_preview
-from proofroom.editorial.post_editor.module_partial import module_part
+from proofroom.core.admin.permissions import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.errors import CmsError, NotFound
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.form_errors import with_label
+from proofroom.core.i18n.languages import site_languages
+from proofroom.definitions import post_types
+from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker
-from proofroom.editorial.post_editor.presence import report_presence
-from proofroom.editorial.post_editor.reference_search import search_targets
-from proofroom.editorial.post_editor.richtext_field import richtext
-from proofroom.editorial.post_editor.save import edit
-from proofroom.editorial.posts.add_post import add
-from proofroom.editorial.posts.layer_preview import preview, preview_frame
+from proofroom.editorial.post_editor.rich_text import richtext
+from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
 from proofroom.editorial.posts.list_columns import PostTypeFilter
 from proofroom.editorial.posts.panels import ListAction, list_actions
-from proofroom.editorial.posts.post_pages import post_url, review_url
+from proofroom.editorial.posts.post_pages import (
+    page,
+    post_page,
+    post_url,
+    read,
+    review_url,
+    title_of,
+    with_proposed_titles,
+)
+from proofroom.editorial.posts.previews import preview, preview_frame, previews
 from proofroom.editorial.posts.revisions import compare, restore, revisions
-from proofroom.editorial.posts.titles import title_of, with_proposed_titles
-from proofroom.editorial.posts.trash import delete, trash
+from proofroom.editorial.posts.variations import variations
 from proofroom.editorial.review.decisions import review
 from proofroom.editorial.review.edit_change import review_edit
 from proofroom.editorial.review.restore_rejection import rejection
-from proofroom.editorial.translations.post_translations import VIEWS as COPIES
+from proofroom.editorial.translations.post_translations import translations
 
-_MOST_CHOSEN = 1000
+_MAX_CHOSEN = 1000
 """Posts that an action is told of; it says itself how many it takes."""
+_TRASH_PAGE_SIZE = 50
 
 
 class WaitingFilter(admin.SimpleListFilter):
@@ -56,14 +79,11 @@ class WaitingFilter(admin.SimpleListFilter):
         return [(Layer.AI_REVIEW.value, "AI Review"), (Layer.REVIEW.value, "Review")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
-        return (
-            queryset.filter(_waits(self.value() or ""))
-            if self.value() in Layer.values
-            else queryset
-        )
+        layer = self.value() or ""
+        return queryset.filter(_has_staged(layer)) if layer in Layer.values else queryset
 
 
-def _waits(layer: str) -> Exists:
+def _has_staged(layer: str) -> Exists:
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
 
 
@@ -93,13 +113,13 @@ class PostAdmin(PermittedAdmin[Post]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
         return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
-            in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW)
+            in_review=_has_staged(Layer.REVIEW), in_ai_review=_has_staged(Layer.AI_REVIEW)
         )
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return what other apps do with several posts. Django's own actions write past the services."""
         return {
-            action.name: (_done_by(action), action.name, action.label)
+            action.name: (_run_on_chosen(action), action.name, action.label)
             for action in list_actions(request)
         }
 
@@ -185,11 +205,18 @@ class PostAdmin(PermittedAdmin[Post]):
                 name="content_post_live_preview",
             ),
             path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
-            *[
-                path(f"<uuid:post_id>/{name}/", wrap(view), name=f"content_post_{name}")
-                for name, view in COPIES.items()
-            ],
-            path("<uuid:post_id>/history/", wrap(_history), name="content_post_history"),
+            path(
+                "<uuid:post_id>/translations/",
+                wrap(translations),
+                name="content_post_translations",
+            ),
+            path("<uuid:post_id>/variations/", wrap(variations), name="content_post_variations"),
+            path("<uuid:post_id>/previews/", wrap(previews), name="content_post_previews"),
+            path(
+                "<uuid:post_id>/history/",
+                wrap(RedirectView.as_view(pattern_name="admin:content_post_revisions")),
+                name="content_post_history",
+            ),
             path("<uuid:post_id>/revisions/", wrap(revisions), name="content_post_revisions"),
             path("<uuid:post_id>/revisions/compare/", wrap(compare), name="content_post_compare"),
             path(
@@ -197,7 +224,11 @@ class PostAdmin(PermittedAdmin[Post]):
                 wrap(restore),
                 name="content_post_restore",
             ),
-            path("<uuid:post_id>/", wrap(_to_change), name="content_post_page"),
+            path(
+                "<uuid:post_id>/",
+                wrap(RedirectView.as_view(pattern_name="admin:content_post_change")),
+                name="content_post_page",
+            ),
         ]
         # Of Django's own pages only the list is left: its forms would save rows past the services.
         return own + [
@@ -205,17 +236,98 @@ class PostAdmin(PermittedAdmin[Post]):
         ]
 
 
-def _done_by(action: ListAction) -> Callable[..., HttpResponse]:
+def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:
     def do(admin_: object, request: HttpRequest, chosen: QuerySet[Post]) -> HttpResponse:
-        ids = chosen.order_by("pk").values_list("pk", flat=True)[: _MOST_CHOSEN + 1]
+        ids = chosen.order_by("pk").values_list("pk", flat=True)[: _MAX_CHOSEN + 1]
         return action.run(request, [str(id_) for id_ in ids])
 
     return do
 
 
-def _history(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    return HttpResponseRedirect(post_url("revisions", str(post_id)))
+@answers_refusals
+def add(request: HttpRequest) -> HttpResponse:
+    """GET shows the form, POST makes a draft."""
+    require(request, "posts.create")
+    typed = {
+        "type": request.POST.get("type") or request.GET.get("type") or "blog",
+        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
+        "title": request.POST.get("title", ""),
+        "slug": request.POST.get("slug", ""),
+    }
+    problem, status = "", 200
+    errors: dict[str, list[str]] = {}
+    if request.method == "POST":
+        fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
+        try:
+            post = create_post(
+                actor=actor_of(request), type=typed["type"], locale=typed["locale"], fields=fields
+            )
+        except CmsError as error:
+            if error.status == 403:
+                raise
+            # What was refused of the fields that the form has.
+            labels = {"title": _("Title"), "slug": _("Slug")}
+            errors, status = (
+                {
+                    name: with_label(label, name, error.details[name])
+                    for name, label in labels.items()
+                    if name in error.details
+                },
+                error.status,
+            )
+            problem = "" if errors else error.message
+        else:
+            messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
+            return HttpResponseRedirect(post_url("change", post))
+    context = {
+        "typed": typed,
+        "problem": problem,
+        "errors": errors,
+        "types": [(definition.name, in_words(definition.label)) for definition in post_types],
+        "locales": site_languages(),
+    }
+    return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
 
 
-def _to_change(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    return HttpResponseRedirect(post_url("change", str(post_id)))
+@answers_refusals
+def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET asks, POST puts the post into the trash."""
+    require(request, "posts.delete")
+    post, layers = read(post_id)
+    if request.method == "POST":
+        delete_post(post_id=post.pk, actor=actor_of(request))
+        messages.success(request, _("“%(title)s” is in the trash.") % {"title": post.title})
+        return HttpResponseRedirect(reverse("admin:content_post_changelist"))
+    context = {"back": post_url("change", post)}
+    return post_page(
+        request,
+        "admin/posts/delete.html",
+        post,
+        layers,
+        context,
+        title=_("Delete: %(title)s") % {"title": post.title},
+        tab="source",
+    )
+
+
+@answers_refusals
+def trash(request: HttpRequest) -> HttpResponse:
+    """The trash: GET lists, POST restores one (`one`), or those that are ticked (`post`)."""
+    require(request, "posts.restore")
+    if request.method == "POST":
+        one = request.POST.get("one")
+        for id_ in [one] if one else request.POST.getlist("post")[:_TRASH_PAGE_SIZE]:
+            with refusals_as_messages(request):
+                try:
+                    post_id = UUID(id_)
+                except ValueError:
+                    raise NotFound(_("There is no such post in the trash.")) from None
+                post = restore_post(post_id=post_id, actor=actor_of(request))
+                messages.success(request, _("“%(title)s” is back.") % {"title": post.title})
+        return HttpResponseRedirect(request.path)
+    found = Paginator(deleted_posts(), _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
+    days = settings.CMS_ENV.trash_days
+    ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
+    rows = [(post, ends.get(post.pk) if days else None) for post in found]
+    context = {"posts": found, "rows": rows, "days": days}
+    return page(request, "admin/posts/trash.html", context, title=_("Trash"))

@@ -1,4 +1,4 @@
-"""Shared parts of the pages of one post: finding it, its tabs, and the frame of the admin around them."""
+"""Shared parts of the pages of one post: finding it, its title and tabs, and the frame of the admin around them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import admin
+from django.db.models import Case, OuterRef, QuerySet, Subquery, TextField, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from content.layers import Layers, open_layers
-from content.models import Layer, Post, Status
+from content.models import Draft, Layer, Post, QueuedChange, Status
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.panels import PostTab, more_tabs
-from proofroom.editorial.posts.titles import title_in
 
 MAX_REJECTIONS: Final = 200
 """Rejections that one address names: there are servers that take no longer one."""
+
+_STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 
 
 def find_post(post_id: UUID) -> Post:
@@ -35,6 +39,12 @@ def read(post_id: UUID) -> tuple[Post, Layers]:
     return post, open_layers(post)
 
 
+def version_sent(request: HttpRequest, name: str = "version") -> int:
+    """The version that the form was made for; -1, which never matches, for nonsense."""
+    text = request.POST.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
+
 def post_url(name: str, post: Post | str, query: str = "") -> str:
     """The address of a page of a post: `change`, `review`, `revisions`, …"""
     pk = post.pk if isinstance(post, Post) else post
@@ -45,8 +55,12 @@ def review_url(post: Post | str, layer: str) -> str:
     return post_url("review", post, f"?layer={layer}")
 
 
+def layer_label(layer: str) -> str:
+    return str(_("Review") if layer == Layer.REVIEW else _("AI Review"))
+
+
 def rejection_url(post: Post, rejections: Iterable[int]) -> str:
-    """Return where these rejections of a post are shown and taken back: at most `MOST_REJECTIONS`."""
+    """Return where these rejections of a post are shown and taken back: at most `MAX_REJECTIONS`."""
     ids = ",".join(map(str, rejections))
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 
@@ -113,3 +127,27 @@ def post_page(
         **context,
     }
     return page(request, template, frame, title=title, status=status)
+
+
+def with_proposed_titles(posts: QuerySet[Post]) -> QuerySet[Post]:
+    """The posts with `proposed_title`, null but for placeholders; AI Review's where both layers hold one."""
+    drafts = Draft.objects.filter(post=OuterRef("pk"), is_empty=False).order_by("layer")
+    staged = Subquery(drafts.values(title=_STAGED_TITLE)[:1])
+    return posts.annotate(proposed_title=Case(When(is_placeholder=True, then=staged)))
+
+
+def drafts_with_titles(drafts: QuerySet[Draft]) -> QuerySet[Draft]:
+    """The drafts with `proposed_title`, null but for those of placeholders."""
+    title = Case(When(post__is_placeholder=True, then=_STAGED_TITLE))
+    return drafts.annotate(proposed_title=title)
+
+
+def title_of(post: Post, row: Post | Draft | QueuedChange | None = None) -> str:
+    """The title to show, from a row of one of the two above."""
+    return str(getattr(row or post, "proposed_title", None) or post.title)
+
+
+def title_in(post: Post, layers: Layers) -> str:
+    """The title to show on the pages of a post."""
+    proposed = layers.ai_review.document.fields.get("title") if post.is_placeholder else None
+    return str(proposed or post.title)

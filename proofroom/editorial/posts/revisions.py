@@ -22,8 +22,8 @@ from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 from proofroom.editorial.review.rejections import rejections_of
 
-_PAGE = 50
-_CHOICES = 200
+_PAGE_SIZE = 50
+_MAX_CHOICES = 200
 
 
 @answers_refusals
@@ -32,7 +32,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.view")
     post, layers = read(post_id)
     rows = post.revisions.defer("document").order_by("-version")
-    found = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
+    found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "revisions": found,
         "rejections": rejections_of(post, layers) if found.number == 1 else [],
@@ -58,12 +58,18 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     other = find_revision(post, request.GET.get("to", ""))
     if one.version > other.version:
         one, other = other, one
-    groups = _cards(PostDocument.from_json(one.document), PostDocument.from_json(other.document))
+    groups = compare_documents(
+        PostDocument.from_json(one.document), PostDocument.from_json(other.document)
+    )
+    # What can be chosen to compare: the latest, and what is chosen already.
+    offered = list(post.revisions.defer("document").order_by("-version")[:_MAX_CHOICES])
+    known = {revision.pk for revision in offered}
+    offered += [revision for revision in (other, one) if revision.pk not in known]
     context = {
         "one": one,
         "other": other,
         "groups": groups,
-        "choices": _choices(post, one, other),
+        "choices": offered,
         **_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
     }
     return post_page(
@@ -100,7 +106,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         return HttpResponseRedirect(post_url("change", post))
     context = {
         "revision": revision,
-        "groups": _cards(layers.live, PostDocument.from_json(revision.document)),
+        "groups": compare_documents(layers.live, PostDocument.from_json(revision.document)),
         "back": post_url("revisions", post),
         **_switch(request, {}),
     }
@@ -116,13 +122,6 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
     )
 
 
-def _choices(post: Post, *chosen: Revision) -> list[Revision]:
-    """Return what can be chosen to compare: the latest, and what is chosen already."""
-    found = list(post.revisions.defer("document").order_by("-version")[:_CHOICES])
-    known = {revision.pk for revision in found}
-    return found + [revision for revision in reversed(chosen) if revision.pk not in known]
-
-
 def _switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
     """In one column or side by side, and the address of the other."""
     is_split = request.GET.get("view") == "split"
@@ -130,7 +129,8 @@ def _switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
     return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}
 
 
-def _cards(before: PostDocument, after: PostDocument) -> list[CardGroup]:
+def compare_documents(before: PostDocument, after: PostDocument) -> list[CardGroup]:
+    """Return what leads from one to the other, as cards."""
     changes = diff(before, after)
     return cards_between(before, after, changes, references_of(changes, before, after))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -12,16 +11,21 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from content.changes import diff
 from content.layers import Layers
 from content.models import Post, Revision, Status
+from content.models.post import VARIATION_MAX
 from content.posts import post_repository
-from content.posts.reference_titles import references_of
-from content.review.cards import CardGroup, cards_between
+from content.review.cards import CardGroup
 from content.review.labels import label_of, module_names
 from content.variations.arms import ORIGINAL
-from content.variations.services import create_variation, promote_variation, winning_document
+from content.variations.services import (
+    USUAL_WEIGHT,
+    create_variation,
+    promote_variation,
+    winning_document,
+)
 from content.variations.traffic import change_variation
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
@@ -33,14 +37,34 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.editorial.posts.panels import test_links
-from proofroom.editorial.posts.post_pages import post_page, post_url, read
-from proofroom.editorial.translations.copy_forms import VariationForm, WeightForm
+from proofroom.editorial.posts.post_pages import post_page, post_url, read, version_sent
+from proofroom.editorial.posts.revisions import compare_documents
 
-_STALE = "stale_version"
+_QUESTIONS: Final = ("start", "stop", "promote")
+_CHANGES: Final = ("weigh", "start", "stop")
+_COLORS: Final = 5
+
+
+class WeightForm(forms.Form):
+    weight = forms.IntegerField(
+        label=gettext_lazy("Share of the visitors (%)"),
+        initial=USUAL_WEIGHT,
+        min_value=1,
+        max_value=100,
+    )
+
+
+class VariationForm(WeightForm):
+    variation = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=VARIATION_MAX,
+        help_text=gettext_lazy("Like B. The original is called A."),
+    )
+    field_order = ("variation", "weight")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class VersionChange:
     """The changes of others in the post or in the variation, by the names that people know."""
 
     name: str
@@ -55,52 +79,31 @@ def promote_reviewed(request: HttpRequest, post: Post) -> bool:
                 post_id=post.pk,
                 variation_id=request.POST.get("value", ""),
                 actor=actor_of(request),
-                expected_version=_sent(request, "version"),
-                expected_variation_version=_sent(request, "variation_version"),
+                expected_version=version_sent(request),
+                expected_variation_version=version_sent(request, "variation_version"),
             )
         except Conflict as error:
-            if error.code != _STALE:
+            if error.code != "stale_version":
                 raise
             return False
         messages.success(request, _("The post has the content of the variation now."))
     return True
 
 
-def find_moved_versions(request: HttpRequest, post: Post, row: Post) -> list[Moved]:
-    """Of what was sent: each of the two that has another version now."""
-    return [
-        Moved(one.title, _labels(one, sent))
-        for one, sent in (
-            (post, _sent(request, "version")),
-            (row, _sent(request, "variation_version")),
-        )
-        if one.version != sent
-    ]
-
-
-def changes_of(row: Post, layers: Layers) -> list[CardGroup]:
-    """Return what a promotion would change of the live content."""
-    after = winning_document(row, layers.live)
-    changes = diff(layers.live, after)
-    return cards_between(layers.live, after, changes, references_of(changes, layers.live, after))
-
-
-def _labels(post: Post, since: int) -> list[str]:
-    rows = Revision.objects.filter(post=post, version__gt=since).order_by("version")
-    changed = rows.values_list("changed_paths", flat=True) if since >= 0 else []
-    document = post_repository.load(post)
-    names = module_names(document)
-    return list(dict.fromkeys(label_of(path, document, names) for row in changed for path in row))
-
-
-def _sent(request: HttpRequest, name: str) -> int:
-    """The version that the question was asked of; -1, which never matches, for nonsense."""
-    text = request.POST.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 10 else -1
-
-
-_ASKED: Final = ("start", "stop", "promote")
-_LOOKS: Final = 5
+def find_version_changes(request: HttpRequest, post: Post, row: Post) -> list[VersionChange]:
+    """Return what others changed in each of the two since the version that was sent."""
+    found = []
+    for one, name in ((post, "version"), (row, "variation_version")):
+        since = version_sent(request, name)
+        if one.version == since:
+            continue
+        rows = Revision.objects.filter(post=one, version__gt=since).order_by("version")
+        changed = rows.values_list("changed_paths", flat=True) if since >= 0 else []
+        document = post_repository.load(one)
+        names = module_names(document)
+        labels = [label_of(path, document, names) for paths in changed for path in paths]
+        found.append(VersionChange(one.title, list(dict.fromkeys(labels))))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +130,24 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.view")
     post, layers = read(post_id)
     form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
-    if form.is_bound and save_form(form, lambda: _create(request, post, form)):
+
+    def create() -> None:
+        create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
+        text = _("Variation %(variation)s is a draft.")
+        messages.success(request, text % {"variation": form.cleaned_data["variation"]})
+
+    if form.is_bound and save_form(form, create):
         return HttpResponseRedirect(request.path)
-    if request.POST.get("do") == "promote":
+    do = request.POST.get("do", "")
+    if do == "promote":
         if promote_reviewed(request, post):
             return HttpResponseRedirect(request.path)
         return _question(request, *read(post_id), "promote")
-    do = _DOES.get(request.POST.get("do", ""))
-    if request.method == "POST" and do is not None:
+    if do in _CHANGES:
         with refusals_as_messages(request):
-            do(request, post, request.POST.get("value", ""))
+            _change(request, post, do)
         return HttpResponseRedirect(request.path)
-    if request.GET.get("ask") in _ASKED:
+    if request.GET.get("ask") in _QUESTIONS:
         return _question(request, post, layers, request.GET["ask"])
     rows = _rows(post)
     shown = form if may(request, "posts.create") and post.variation_of_id is None else None
@@ -157,56 +166,28 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     )
 
 
-def _create(request: HttpRequest, post: Post, form: forms.Form) -> None:
-    create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
-    messages.success(
-        request,
-        _("Variation %(variation)s is a draft.") % {"variation": form.cleaned_data["variation"]},
-    )
-
-
-def _weigh(request: HttpRequest, post: Post, chosen: str) -> None:
-    form = WeightForm(request.POST)
-    if not form.is_valid():
-        raise RuleViolation(_("The share is a whole number from 1 to 100."))
+def _change(request: HttpRequest, post: Post, do: str) -> None:
+    """Change the share of a variation, or whether it runs, and say so."""
+    fields: dict[str, Any] = {"running": do == "start"}
+    if do == "weigh":
+        form = WeightForm(request.POST)
+        if not form.is_valid():
+            raise RuleViolation(_("The share is a whole number from 1 to 100."))
+        fields = form.cleaned_data
     row = change_variation(
-        post_id=post.pk, variation_id=chosen, actor=actor_of(request), **form.cleaned_data
+        post_id=post.pk,
+        variation_id=request.POST.get("value", ""),
+        actor=actor_of(request),
+        **fields,
     )
-    messages.success(
-        request,
-        _("%(variation)s has %(variation_weight)s %% of the visitors.")
-        % {"variation": row.variation, "variation_weight": row.variation_weight},
-    )
-
-
-def _start(request: HttpRequest, post: Post, chosen: str) -> None:
-    row = change_variation(
-        post_id=post.pk, variation_id=chosen, actor=actor_of(request), running=True
-    )
-    share = _("%(variation_weight)s %% of the visitors") % {
-        "variation_weight": row.variation_weight
+    names = {"variation": row.variation, "variation_weight": row.variation_weight}
+    texts = {
+        "weigh": _("%(variation)s has %(variation_weight)s %% of the visitors."),
+        "start": _("%(variation)s runs: %(share)s are shown it."),
+        "stop": _("%(variation)s is shown to nobody any more."),
     }
-    messages.success(
-        request,
-        _("%(variation)s runs: %(share)s are shown it.")
-        % {"variation": row.variation, "share": share},
-    )
-
-
-def _stop(request: HttpRequest, post: Post, chosen: str) -> None:
-    row = change_variation(
-        post_id=post.pk, variation_id=chosen, actor=actor_of(request), running=False
-    )
-    messages.success(
-        request, _("%(variation)s is shown to nobody any more.") % {"variation": row.variation}
-    )
-
-
-_DOES: Final[dict[str, Callable[[HttpRequest, Post, str], None]]] = {
-    "weigh": _weigh,
-    "start": _start,
-    "stop": _stop,
-}
+    share = _("%(variation_weight)s %% of the visitors") % names
+    messages.success(request, texts[do] % {**names, "share": share})
 
 
 def _rows(post: Post) -> list[Post]:
@@ -222,7 +203,7 @@ def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Versio
         share = row.variation_weight or 0
         form = WeightForm(initial={"weight": share}, auto_id=f"%s-{row.variation}")
         shown = form if may(request, "posts.edit") else None
-        look = 1 + number % _LOOKS
+        look = 1 + number % _COLORS
         seen_at = _seen_at(post, row.variation) if row.variation_running else ""
         found.append(
             Version(row, row.variation, share, begins, row.variation_running, look, seen_at, shown)
@@ -248,6 +229,9 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
         raise Http404(_("The post has no such variation."))
     others = [one for one in rows if one.variation_running and one.pk != row.pk]
     rest = 100 - sum(one.variation_weight or 0 for one in others)
+    groups: list[CardGroup] = []
+    if ask == "promote":
+        groups = compare_documents(layers.live, winning_document(row, layers.live))
     context = {
         "ask": ask,
         "row": row,
@@ -256,8 +240,8 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
         "after": rest - (row.variation_weight or 0) if ask == "start" else rest,
         "is_published": post.status == Status.PUBLISHED,
         "back": post_url("variations", post),
-        "groups": changes_of(row, layers) if ask == "promote" else [],
-        "moved": find_moved_versions(request, post, row) if request.method == "POST" else [],
+        "groups": groups,
+        "moved": find_version_changes(request, post, row) if request.method == "POST" else [],
     }
     status = 409 if context["moved"] else 200
     return _page(request, "admin/posts/variation_question.html", post, layers, context, status)

@@ -15,13 +15,12 @@ from django.utils.translation import gettext_lazy as _
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
-from content.layers.state import Mark
 from content.models import Layer, Status
 from content.posts.reference_titles import references_of
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.references import kind_at
 from proofroom.editorial.post_editor.form import module_fields, post_sections
-from proofroom.editorial.posts.authorship import agent_accounts, is_ais
+from proofroom.editorial.post_editor.origins import find_agent_accounts, is_by_ai
 from proofroom.editorial.posts.panels import (
     FieldAction,
     FieldActions,
@@ -30,44 +29,10 @@ from proofroom.editorial.posts.panels import (
     describe_runs,
     field_actions,
 )
-from proofroom.editorial.review.earlier_rejections import (
+from proofroom.editorial.review.rejections import (
     EarlierRejectionNotes,
     load_earlier_rejections,
 )
-
-
-def retry_action(
-    path: str,
-    kind: str,
-    mark: Mark | None,
-    *,
-    layer: Layer,
-    document: PostDocument,
-    actions: FieldActions,
-) -> FieldAction | None:
-    """The link that asks again for what an agent or AI client proposed at `path`; None where nobody can be asked.
-
-    `kind` is that of the change, `document` what AI Review holds: a new proposal goes there, whatever `layer` it is
-    asked from.
-    """
-    if mark is None or not mark.is_ai or kind != "changed":
-        return None
-    place = _place(path, document, layer, mark.agent_id)
-    offered = actions(place) if place is not None else ()
-    return next(iter(offered), None)
-
-
-def _place(path: str, document: PostDocument, layer: Layer, made_by: str) -> FieldPlace | None:
-    kind, _nested = kind_at(path, document)
-    if path.startswith("post."):
-        return FieldPlace(path, kind, retried_in=layer.value, made_by=made_by)
-    _, module_id, *rest = path.split(".", 3)
-    module = document.module(module_id)
-    if module is None or len(rest) < 2:
-        return None
-    key = f"module.{module.type}.{rest[1]}"
-    return FieldPlace(key, kind, module_id, retried_in=layer.value, made_by=made_by)
-
 
 _DOORS: Final[Mapping[str, Promise]] = {
     "admin": _("in the admin"),
@@ -77,17 +42,17 @@ _DOORS: Final[Mapping[str, Promise]] = {
     "command": _("by a command"),
     "system": _("by the system"),
 }
-_FAMILIAR: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
+_DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The marks of a person so far: words by path, the note of each rejection, and what moved since.
+    """The marks of a person so far: accept or reject by path, the note of each rejection, and what moved since.
 
     `accepts_safe` accepts what is open still and needs no second look.
     """
 
-    words: Mapping[str, str] = field(default_factory=dict)
+    by_path: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     moved: Collection[str] = ()
     accepts_safe: bool = False
@@ -125,7 +90,9 @@ class ReviewCard:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownGroup:
+class ReviewGroup:
+    """The cards of a module, or of the post itself."""
+
     name: str
     cards: tuple[ReviewCard, ...]
     is_locked: bool
@@ -137,10 +104,10 @@ class ShownGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLayer:
+class ReviewLayer:
     """All cards, and the runs that proposed them with how many each did."""
 
-    groups: list[ShownGroup]
+    groups: list[ReviewGroup]
     runs: list[tuple[RunView, int]]
 
     @property
@@ -149,8 +116,11 @@ class ShownLayer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """The data that was looked up for all cards at once."""
+class CardBuilder:
+    """Makes the cards of a layer from what was looked up for all of them at once.
+
+    `document` is what AI Review holds: a new proposal goes there, whatever layer it is asked from.
+    """
 
     decisions: Decisions
     runs: Mapping[str, RunView]
@@ -162,19 +132,61 @@ class _Known:
     layer: Layer
     rejected: Mapping[str, EarlierRejectionNotes]
 
+    def build(self, card: ChangeCard) -> ReviewCard:
+        path, mark, decided = card.path, card.mark, self.decisions.by_path
+        has_moved = path in self.decisions.moved
+        decision, was = decided.get(path, "leave"), ""
+        if has_moved:
+            decision, was = "leave", str(_DECISION_LABELS.get(decision, ""))
+        elif decision == "leave" and self.decisions.accepts_safe and not card.is_flagged:
+            decision = "accept"
+        passages = [] if has_moved else [passage.name for passage in card.passages]
+        return ReviewCard(
+            card,
+            decision,
+            was,
+            self.decisions.notes.get(path, ""),
+            self.seen.get(path, ""),
+            str(_DOORS.get(mark.via, mark.via)) if mark else "",
+            parse_datetime(mark.at) if mark else None,
+            is_by_ai(mark, self.agents) if mark else False,
+            self.runs.get(mark.run_id) if mark else None,
+            path in self.editable,
+            self.retry_action(card),
+            self.rejected.get(path),
+            {name for name in passages if decided.get(name) == "accept"},
+            {name for name in passages if decided.get(name) == "reject"},
+        )
+
+    def retry_action(self, card: ChangeCard) -> FieldAction | None:
+        """The link that asks again for what an agent or AI client proposed; None where nobody can be asked."""
+        path, mark = card.path, card.mark
+        if mark is None or not mark.is_ai or card.kind != "changed":
+            return None
+        kind, _nested = kind_at(path, self.document)
+        key, module_id = path, ""
+        if not path.startswith("post."):
+            _, module_id, *rest = path.split(".", 3)
+            module = self.document.module(module_id)
+            if module is None or len(rest) < 2:
+                return None
+            key = f"module.{module.type}.{rest[1]}"
+        place = FieldPlace(key, kind, module_id, retried_in=self.layer.value, made_by=mark.agent_id)
+        return next(iter(self.actions(place)), None)
+
 
 def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
-) -> ShownLayer:
+) -> ReviewLayer:
     """The groups of a layer. At most seven queries, however many changes."""
     references = references_of(view.changes, view.document, view.below)
     is_live = layers.post.status == Status.PUBLISHED
     groups = cards_of_layer(view, references, is_live=is_live)
     marks = [card.mark for group in groups for card in group.cards if card.mark]
-    known = _Known(
+    builder = CardBuilder(
         decisions,
         describe_runs(request, (mark.run_id for mark in marks)),
-        agent_accounts(marks),
+        find_agent_accounts(marks),
         {change.path: fingerprint(change) for change in view.changes},
         editable_paths(view) if may_edit else (),
         field_actions(request, layers.post),
@@ -183,16 +195,16 @@ def build_layer_cards(
         load_earlier_rejections(layers.post, view),
     )
     shown = [
-        ShownGroup(
+        ReviewGroup(
             group.name,
-            tuple(_shown(card, known) for card in group.cards),
+            tuple(builder.build(card) for card in group.cards),
             group.is_locked,
             group.cards[0].module_id,
         )
         for group in groups
     ]
-    counts = [(run, sum(mark.run_id == id_ for mark in marks)) for id_, run in known.runs.items()]
-    return ShownLayer(shown, counts)
+    counts = [(run, sum(mark.run_id == id_ for mark in marks)) for id_, run in builder.runs.items()]
+    return ReviewLayer(shown, counts)
 
 
 def editable_paths(view: LayerView) -> set[str]:
@@ -203,46 +215,3 @@ def editable_paths(view: LayerView) -> set[str]:
         fields = {path for path, _field in module_fields(module)}
         paths |= fields | ({f"modules.{module.id}"} if fields else set())
     return {change.path for change in view.changes if change.path in paths}
-
-
-def _shown(card: ChangeCard, known: _Known) -> ReviewCard:
-    decision, was = known.decisions.words.get(card.path, "leave"), ""
-    if card.path in known.decisions.moved:
-        decision, was = "leave", str(_FAMILIAR.get(decision, ""))
-    elif decision == "leave" and known.decisions.accepts_safe and not card.is_flagged:
-        decision = "accept"
-    mark = card.mark
-    return ReviewCard(
-        card,
-        decision,
-        was,
-        known.decisions.notes.get(card.path, ""),
-        known.seen.get(card.path, ""),
-        str(_DOORS.get(mark.via, mark.via)) if mark else "",
-        parse_datetime(mark.at) if mark else None,
-        is_ais(mark, known.agents) if mark else False,
-        known.runs.get(mark.run_id) if mark else None,
-        card.path in known.editable,
-        retry_action(
-            card.path,
-            card.kind,
-            mark,
-            layer=known.layer,
-            document=known.document,
-            actions=known.actions,
-        ),
-        known.rejected.get(card.path),
-        *(
-            {
-                passage.name
-                for passage in card.passages
-                if known.decisions.words.get(passage.name) == word
-                and card.path not in known.decisions.moved
-            }
-            for word in ("accept", "reject")
-        ),
-    )
-
-
-def layer_label(layer: str) -> str:
-    return str(_("Review") if layer == Layer.REVIEW else _("AI Review"))

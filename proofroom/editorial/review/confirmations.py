@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from django.contrib import messages
+from django.db.models import Case, Count, F, IntegerField, Value, When, Window
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -13,11 +15,17 @@ from django.utils.translation import ngettext
 
 from content.layers import LayerView
 from content.layers.decide import LayerOutcome
-from content.models import Layer, Post, Status
+from content.models import Draft, Layer, Post, Status
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.posts.post_pages import MAX_REJECTIONS, post_url, rejection_url, review_url
-from proofroom.editorial.review.cards import layer_label
-from proofroom.editorial.review.next_reviews import find_next_review
+from proofroom.editorial.posts.post_pages import (
+    MAX_REJECTIONS,
+    drafts_with_titles,
+    layer_label,
+    post_url,
+    rejection_url,
+    review_url,
+    title_of,
+)
 
 
 def add_confirmations(
@@ -25,12 +33,17 @@ def add_confirmations(
 ) -> None:
     """Leave messages about what was decided."""
     if done.taken:
-        messages.success(
-            request,
-            _with_link(_taken(post, view, len(done.taken)), *_way_back(request, post, view)),
-        )
+        # The link to what takes it back, for those who may.
+        undo = url = ""
+        if view.layer == Layer.AI_REVIEW:
+            undo = _("Take it back: reject it in Review")
+            url = review_url(post, Layer.REVIEW)
+        elif may(request, "posts.revisions.manage"):
+            undo = _("Take it back: restore the revision before")
+            url = post_url("revisions", post)
+        messages.success(request, _with_link(_taken_text(post, view, len(done.taken)), undo, url))
     if done.rejected:
-        messages.success(request, rejected_words(post, len(done.rejected), done.rejections))
+        messages.success(request, rejected_message(post, len(done.rejected), done.rejections))
     if done.conflicts:
         text = ngettext(
             "%(count)s stayed in AI Review, because a person staged another value in Review.",
@@ -40,14 +53,12 @@ def add_confirmations(
         messages.warning(request, text % {"count": len(done.conflicts)})
     following = find_next_review(post, view.layer)
     if following is not None:
-        words = _("%(title)s (%(layer)s)") % {
-            "title": following.title,
-            "layer": layer_label(following.layer),
-        }
-        messages.info(request, _with_link(_("Next in the inbox:"), words, following.url))
+        names = {"title": following.title, "layer": layer_label(following.layer)}
+        label = _("%(title)s (%(layer)s)") % names
+        messages.info(request, _with_link(_("Next in the inbox:"), label, following.url))
 
 
-def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeString:
+def rejected_message(post: Post, count: int, rejections: Collection[int]) -> SafeString:
     """Return what was rejected, with a button that takes it back."""
     text = ngettext(
         "%(count)s change rejected. For 30 days it can be taken back, here or under Revisions.",
@@ -59,16 +70,16 @@ def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeS
     return format_html("{} {}", text, take_back_button(post, rejections, _("Take it back")))
 
 
-def take_back_button(post: Post, rejections: Collection[int], words: str) -> SafeString:
+def take_back_button(post: Post, rejections: Collection[int], label: str) -> SafeString:
     """Of a message; the form that it belongs to stands in the frame of every page."""
     return format_html(
         '<button type="submit" form="message-form" formaction="{}">{}</button>',
         rejection_url(post, rejections),
-        words,
+        label,
     )
 
 
-def _taken(post: Post, view: LayerView, count: int) -> str:
+def _taken_text(post: Post, view: LayerView, count: int) -> str:
     if view.layer == Layer.AI_REVIEW:
         text = ngettext(
             "%(count)s change submitted to Review. Nothing is live yet.",
@@ -90,16 +101,37 @@ def _taken(post: Post, view: LayerView, count: int) -> str:
     return text % {"count": count}
 
 
-def _way_back(request: HttpRequest, post: Post, view: LayerView) -> tuple[str, str]:
-    """The link to what takes it back, for those who may."""
-    if view.layer == Layer.AI_REVIEW:
-        return _("Take it back: reject it in Review"), review_url(post, Layer.REVIEW)
-    if may(request, "posts.revisions.manage"):
-        return _("Take it back: restore the revision before"), post_url("revisions", post)
-    return "", ""
-
-
-def _with_link(text: str, words: str, url: str) -> SafeString:
+def _with_link(text: str, label: str, url: str) -> SafeString:
     if not url:
         return format_html("{}", text)
-    return format_html('{} <a href="{}">{}</a>', text, url, words)
+    return format_html('{} <a href="{}">{}</a>', text, url, label)
+
+
+@dataclass(frozen=True, slots=True)
+class NextReview:
+    """The post to go on with, and how many other layers wait."""
+
+    title: str
+    url: str
+    layer: str
+    total: int
+
+
+def find_next_review(post: Post, layer: Layer) -> NextReview | None:
+    """The next layer of another post, those of the same kind first, the longest waiting first. One query."""
+    waiting = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True).exclude(post=post)
+    elsewhere = Case(
+        When(layer=layer, then=Value(0)), default=Value(1), output_field=IntegerField()
+    )
+    row = (
+        drafts_with_titles(waiting)
+        .annotate(elsewhere=elsewhere, total=Window(Count("*")))
+        .select_related("post")
+        .defer("base", "document", "marks")
+        .order_by("elsewhere", F("updated_at"), "pk")
+        .first()
+    )
+    if row is None:
+        return None
+    total: int = row.total
+    return NextReview(title_of(row.post, row), review_url(row.post, row.layer), row.layer, total)

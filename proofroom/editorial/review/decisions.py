@@ -11,19 +11,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import LayerOutcome, clean_note, decide
-from content.models import Layer, Post
+from content.layers.decide import clean_note, decide
+from content.models import Layer
 from content.review.change_comparison import passages_at
 from content.review.differences import SEPARATOR, base_path
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
-from proofroom.editorial.posts.post_pages import post_page, read, review_url
-from proofroom.editorial.review.cards import Decisions, layer_label
+from proofroom.editorial.posts.post_pages import layer_label, post_page, read, review_url
+from proofroom.editorial.review.cards import Decisions
 from proofroom.editorial.review.confirmations import add_confirmations
 from proofroom.editorial.review.page import Reviewed, show
 
-_WORDS = ("accept", "reject")
-_NOTE = "note."
+_NOTE_PREFIX = "note."
 
 
 @answers_refusals
@@ -36,41 +35,37 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     reviewed = Reviewed(
         request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)
     )
-    if request.method == "POST":
-        return _decided(reviewed)
-    return show(reviewed, Decisions())
-
-
-def _decided(reviewed: Reviewed) -> HttpResponse:
-    action = reviewed.request.POST.get("action", "")
+    if request.method != "POST":
+        return show(reviewed, Decisions())
+    action = request.POST.get("action", "")
+    decisions = _read_decisions(request)
     if action == "accept-safe":
-        decisions = replace(_read_decisions(reviewed.request), accepts_safe=True)
-        more = {"note": reviewed.request.POST.get("note", ""), "marks_safe": True}
-        return show(reviewed, decisions, more=more)
+        more = {"note": request.POST.get("note", ""), "marks_safe": True}
+        return show(reviewed, replace(decisions, accepts_safe=True), more=more)
     taking = "approve" if reviewed.is_review else "submit"
     if action not in (taking, "reject"):
-        return _again(reviewed, _("Press one of the buttons."))
-    marked = _read_decisions(reviewed.request).words
-    accept, refuse = _by_word(marked, reviewed.view)
+        return _show_problem(reviewed, _("Press one of the buttons."))
+    accept, refuse = _split_by_decision(decisions.by_path, reviewed.view)
     if not accept and not refuse:
-        return _confirm_all(reviewed, action)
+        return _ask_for_all(reviewed, action)
     if action == taking and not accept:
         message = ngettext(
             "Nothing is marked Accept. To drop the one marked Reject, press Reject.",
             "Nothing is marked Accept. To drop the %(count)s marked Reject, press Reject.",
             len(refuse),
         )
-        return _again(reviewed, message % {"count": len(refuse)})
-    return _carry_out(reviewed, accept if action == taking else (), refuse)
+        return _show_problem(reviewed, message % {"count": len(refuse)})
+    return _carry_out(reviewed, decisions, accept if action == taking else (), refuse)
 
 
 def _carry_out(
-    reviewed: Reviewed, accept: Collection[str], refuse: Collection[str]
+    reviewed: Reviewed, decisions: Decisions, accept: Collection[str], refuse: Collection[str]
 ) -> HttpResponse:
     request, post, view = reviewed.request, reviewed.post, reviewed.view
+    # The note of each rejection; a passage has that of its change.
+    notes = decisions.notes
+    own = {path: clean_note(notes[base_path(path)]) for path in refuse if base_path(path) in notes}
     try:
-        # The note of each rejection; a passage has that of its change.
-        sent = _read_decisions(request).notes
         done = decide(
             post_id=post.pk,
             layer=view.layer,
@@ -79,38 +74,41 @@ def _carry_out(
             accept=accept,
             refuse=refuse,
             note=clean_note(request.POST.get("note", "")),
-            notes={
-                path: clean_note(sent[base_path(path)])
-                for path in refuse
-                if base_path(path) in sent
-            },
+            notes=own,
         )
     except CmsError as error:
         if error.status in (403, 404):
             raise
-        return _refused(reviewed, error)
+        # The page as it stands now, with the decisions kept on everything that did not move.
+        post, layers = read(post.pk)
+        now = Reviewed(request, post, layers, layers.view(view.layer))
+        moved = set(error.details) if error.code == "stale_review" else set()
+        return _show_problem(now, error.message, moved=moved, status=error.status)
     add_confirmations(request, post, view, done)
-    return HttpResponseRedirect(_next(post, view, done))
+    # AI Review that was carried over whole leads on to Review.
+    is_whole = len(done.taken) + len(done.rejected) == len(view.changes)
+    is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole
+    return HttpResponseRedirect(review_url(post, Layer.REVIEW if is_carried_over else view.layer))
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
     """Every radio group that was decided, also of changes that are gone by now."""
     sent = {key: value for key, value in request.POST.items() if isinstance(value, str)}
-    words = {
+    by_path = {
         key: value
         for key, value in sent.items()
-        if key.startswith(("post.", "modules.")) and value in _WORDS
+        if key.startswith(("post.", "modules.")) and value in ("accept", "reject")
     }
     notes = {
-        key.removeprefix(_NOTE): value
+        key.removeprefix(_NOTE_PREFIX): value
         for key, value in sent.items()
-        if key.startswith((f"{_NOTE}post.", f"{_NOTE}modules."))
+        if key.startswith((f"{_NOTE_PREFIX}post.", f"{_NOTE_PREFIX}modules."))
     }
-    return Decisions(words, {path: note for path, note in notes.items() if note.strip()})
+    return Decisions(by_path, {path: note for path, note in notes.items() if note.strip()})
 
 
-def _by_word(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
-    """What is accepted and what is rejected. The word on a passage goes before the word on its whole change."""
+def _split_by_decision(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
+    """What is accepted and what is rejected. A decision on a passage goes before that on its whole change."""
     passages: dict[str, dict[str, str]] = {}
     for name, word in marked.items():
         if SEPARATOR in name:
@@ -134,18 +132,10 @@ def _by_word(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], lis
     return found["accept"], found["reject"]
 
 
-def _refused(reviewed: Reviewed, error: CmsError) -> HttpResponse:
-    """The page as it stands now, with the decisions kept on everything that did not move."""
-    post, layers = read(reviewed.post.pk)
-    now = Reviewed(reviewed.request, post, layers, layers.view(reviewed.view.layer))
-    moved = set(error.details) if error.code == "stale_review" else set()
-    return _again(now, error.message, moved=moved, status=error.status)
-
-
-def _again(
+def _show_problem(
     reviewed: Reviewed, message: str, *, moved: Collection[str] = (), status: int = 422
 ) -> HttpResponse:
-    read_ = _read_decisions(reviewed.request)
+    decided = _read_decisions(reviewed.request)
     staged = set(reviewed.view.changes.paths)
     more = {
         "problem": message,
@@ -153,14 +143,13 @@ def _again(
             (path if path in staged else "", label)
             for path, label in reviewed.labels(sorted(moved))
         ],
-        "decided": len(read_.words),
+        "decided": len(decided.by_path),
         "note": reviewed.request.POST.get("note", ""),
     }
-    decisions = Decisions(read_.words, read_.notes, moved)
-    return show(reviewed, decisions, more=more, status=status)
+    return show(reviewed, replace(decided, moved=moved), more=more, status=status)
 
 
-def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
+def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
     """Nothing was marked: ask whether all of it is meant, naming each."""
     request, post, view = reviewed.request, reviewed.post, reviewed.view
     if not view.exists:
@@ -193,11 +182,3 @@ def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
         title=questions[action] % {"count": count},
         tab=view.layer,
     )
-
-
-def _next(post: Post, view: LayerView, done: LayerOutcome) -> str:
-    """Return where the work goes on: AI Review that was carried over whole leads to Review."""
-    everything = len(done.taken) + len(done.rejected) == len(view.changes)
-    if view.layer == Layer.AI_REVIEW and done.taken and everything:
-        return review_url(post, Layer.REVIEW)
-    return review_url(post, view.layer)

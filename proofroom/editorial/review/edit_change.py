@@ -17,10 +17,15 @@ from content.models import Layer
 from content.posts import document_edits
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
-from proofroom.core.json import Json, JsonObject
-from proofroom.editorial.post_editor.choices import PostChoices, shared_modules
+from proofroom.core.json import JsonObject
+from proofroom.editorial.post_editor.choices import PostChoices
 from proofroom.editorial.post_editor.controls import control_of
-from proofroom.editorial.post_editor.form import FormUnit, module_section, post_sections
+from proofroom.editorial.post_editor.form import (
+    FormUnit,
+    module_section,
+    post_sections,
+    shared_modules,
+)
 from proofroom.editorial.post_editor.form_fields import (
     Typed,
     from_typed,
@@ -28,14 +33,14 @@ from proofroom.editorial.post_editor.form_fields import (
     to_typed,
     value_stamp,
 )
-from proofroom.editorial.post_editor.rich_text_values import normalize_line_ends
+from proofroom.editorial.post_editor.rich_text import normalize_line_ends
 from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
 from proofroom.editorial.posts.post_pages import read as read_post
 from proofroom.editorial.review.page import Reviewed, may_edit
 
-_PART = "X-Part"
+_PART_HEADER = "X-Part"
 """The header of a script that asks for the form alone."""
-_MOST_SAID = 5000
+_MAX_TEXT_SHOWN = 5000
 
 
 @answers_refusals
@@ -49,7 +54,13 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     reviewed = Reviewed(request, post, layers, layers.view(layer))
     path = request.GET.get("path", "")
     if path not in reviewed.view.changes.paths:
-        return _gone(reviewed, path)
+        # Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied.
+        messages.warning(request, _("This change is not staged any more."))
+        lost = normalize_line_ends(request.POST.get(path, ""))
+        if lost.strip() and value_stamp(lost) != request.POST.get(f"was.{path}"):
+            text = _("What you typed is not saved: %(words)s")
+            messages.warning(request, text % {"words": lost[:_MAX_TEXT_SHOWN]})
+        return _leave_form(reviewed, "")
     units = units_of(path, reviewed.view.document)
     if not units:
         raise Http404(_("No such field."))
@@ -59,18 +70,8 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     return _show(reviewed, path, units, typed)
 
 
-def _gone(reviewed: Reviewed, path: str) -> HttpResponse:
-    """Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied."""
-    messages.warning(reviewed.request, _("This change is not staged any more."))
-    typed = normalize_line_ends(reviewed.request.POST.get(path, ""))
-    if typed.strip() and value_stamp(typed) != reviewed.request.POST.get(f"was.{path}"):
-        text = _("What you typed is not saved: %(words)s")
-        messages.warning(reviewed.request, text % {"words": typed[:_MOST_SAID]})
-    return _done(reviewed, "")
-
-
-def _done(reviewed: Reviewed, path: str) -> HttpResponse:
-    if _PART in reviewed.request.headers:
+def _leave_form(reviewed: Reviewed, path: str) -> HttpResponse:
+    if _PART_HEADER in reviewed.request.headers:
         return HttpResponse(status=204)
     anchor = f"#c-{path}" if path else ""
     return HttpResponseRedirect(review_url(reviewed.post, reviewed.view.layer) + anchor)
@@ -84,10 +85,7 @@ def units_of(path: str, document: PostDocument) -> list[FormUnit]:
     module = document.module(path.split(".", 2)[1])
     if module is None:
         return []
-    needs_shared = module.scope == "global"
-    shared: Mapping[str, Mapping[str, Json]] = (
-        dict(shared_modules().values()) if needs_shared else {}
-    )
+    shared = dict(shared_modules().values()) if module.scope == "global" else {}
     units = list(module_section(module, shared).units)
     whole = path == f"modules.{module.id}"
     return [unit for unit in units if whole or unit.path == path]
@@ -109,7 +107,17 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
                 code="stale_version",
             )
         touched = [unit for unit in now if value_stamp(typed[unit.path]) != was[unit.path]]
-        return _put(document, touched, typed) if touched else document
+        if not touched:
+            return document
+        values: JsonObject = {
+            unit.field.name: from_typed(unit.field, typed[unit.path], unit.value, unit.path)
+            for unit in touched
+        }
+        if not path.startswith("post."):
+            return document_edits.update_module(document, path.split(".", 2)[1], props=values)
+        if path.removeprefix("post.").startswith(CUSTOM_PREFIX):
+            return document_edits.patch_fields(document, {"customFields": values})
+        return document_edits.patch_fields(document, values)
 
     try:
         staged = stage(
@@ -126,20 +134,7 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
         messages.success(request, _("Saved. It still waits for your decision."))
     else:
         messages.info(request, _("Nothing was changed."))
-    return _done(reviewed, path)
-
-
-def _put(document: PostDocument, units: list[FormUnit], typed: Mapping[str, Typed]) -> PostDocument:
-    values: JsonObject = {
-        unit.field.name: from_typed(unit.field, typed[unit.path], unit.value, unit.path)
-        for unit in units
-    }
-    start = units[0].path
-    if not start.startswith("post."):
-        return document_edits.update_module(document, start.split(".", 2)[1], props=values)
-    if start.removeprefix("post.").startswith(CUSTOM_PREFIX):
-        return document_edits.patch_fields(document, {"customFields": values})
-    return document_edits.patch_fields(document, values)
+    return _leave_form(reviewed, path)
 
 
 def _show(
@@ -179,7 +174,7 @@ def _show(
     }
     status = error.status if error else 200
     title = _("Edit: %(label)s") % {"label": label}
-    if _PART in request.headers:
+    if _PART_HEADER in request.headers:
         return TemplateResponse(request, "admin/cms/edit_part.html", context, status=status)
     return post_page(
         request,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +16,15 @@ from content.layers import Layers, LayerView, digest_of
 from content.models import Layer, Post, Status
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
-from proofroom.editorial.posts.titles import title_in
-from proofroom.editorial.review.cards import Decisions, ReviewCard, build_layer_cards, layer_label
-from proofroom.editorial.review.next_reviews import find_next_review
+from proofroom.editorial.posts.post_pages import (
+    layer_label,
+    post_page,
+    post_url,
+    review_url,
+    title_in,
+)
+from proofroom.editorial.review.cards import Decisions, build_layer_cards
+from proofroom.editorial.review.confirmations import find_next_review
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +65,21 @@ def show(
     is_review = reviewed.is_review
     right = "posts.review.approve" if is_review else "posts.ai-review.approve"
     other = layers.ai_review if is_review else layers.review
+    may_write = may_edit(request, view.layer)
+    shown = build_layer_cards(request, layers, view, decisions, may_edit=may_write)
+    cards = shown.cards
+    counts = Counter(card.decision for card in cards)
+    flagged = sum(card.card.is_flagged for card in cards)
     context = {
-        **_cards(reviewed, decisions),
+        "groups": shown.groups,
+        "runs": shown.runs,
+        "first": cards[0].card.path if cards else "",
+        "total": len(cards),
+        "accepted": counts["accept"],
+        "rejected": counts["reject"],
+        "undecided": counts["leave"],
+        "flagged": flagged,
+        "safe": len(cards) - flagged,
         "view": view,
         "layer_label": layer_label(view.layer),
         "is_review": is_review,
@@ -87,29 +106,6 @@ def show(
         tab=view.layer,
         status=status,
     )
-
-
-def _cards(reviewed: Reviewed, decisions: Decisions) -> dict[str, Any]:
-    request, view = reviewed.request, reviewed.view
-    shown = build_layer_cards(
-        request, reviewed.layers, view, decisions, may_edit=may_edit(request, view.layer)
-    )
-    cards = shown.cards
-    return {
-        "groups": shown.groups,
-        "runs": shown.runs,
-        "first": cards[0].card.path if cards else "",
-        "total": len(cards),
-        "accepted": _count(cards, "accept"),
-        "rejected": _count(cards, "reject"),
-        "undecided": _count(cards, "leave"),
-        "flagged": sum(card.card.is_flagged for card in cards),
-        "safe": sum(not card.card.is_flagged for card in cards),
-    }
-
-
-def _count(cards: list[ReviewCard], decision: str) -> int:
-    return sum(card.decision == decision for card in cards)
 
 
 def _switches(reviewed: Reviewed) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -20,7 +20,6 @@ from content.inbox.rejections import (
     is_untouched,
     take_back_rejections,
 )
-from content.layers import Layers, LayerView
 from content.models import Layer, Post, RejectedChange
 from content.posts.reference_titles import references_of
 from content.review.cards import cards_between
@@ -30,12 +29,12 @@ from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import (
     MAX_REJECTIONS,
+    layer_label,
     post_page,
     post_url,
     read,
     review_url,
 )
-from proofroom.editorial.review.cards import layer_label
 
 _ID: Final = "[1-9][0-9]{0,17}"
 _IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MAX_REJECTIONS - 1}}}")
@@ -50,13 +49,28 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
         raise Http404(_("No such rejection."))
     ids = [int(id_) for id_ in rejections.split(",")]
     if request.method == "POST":
-        return _taken_back(request, post, ids)
+        return _take_back(request, post, ids)
     rows = find_rejections(post, ids)
     view = layers.view(Layer(rows[0].layer))
     # Who rejected it, when and why: of these rejections, and of nothing else that happened to the post.
     of = {row.rejection for row in rows}
+    # What can come back as cards; the rest by name, with why not.
+    kept = filter_kept(rows)
+    free = [one for one in kept if is_untouched(one, view)]
+    paths = {one.row.path for one in free}
+    changes = changes_of(free, view)
+    after = apply(view.document, changes)
+    references = references_of(changes, view.document, after)
+    names = module_names(view.document, after, layers.review.document, layers.live)
+
+    def label(row: RejectedChange) -> str:
+        return label_of(row.path, after, names)
+
     context = {
-        **_shown(layers, view, rows),
+        "groups": cards_between(view.document, after, changes, references),
+        "newer": [label(one.row) for one in kept if one.row.path not in paths],
+        "large": [label(row) for row in rows if not row.is_kept and row.taken_back_at is None],
+        "taken": [(label(row), row.taken_back_by) for row in rows if row.taken_back_at],
         "events": Event.objects.filter(pk__in=of).select_related("actor"),
         "layer_label": layer_label(view.layer),
         "may_take_back": may(request, "posts.review.approve"),
@@ -77,29 +91,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
     )
 
 
-def _shown(layers: Layers, view: LayerView, rows: Sequence[RejectedChange]) -> dict[str, Any]:
-    """Return what can come back as cards; the rest by name, with why not."""
-    kept = filter_kept(rows)
-    free = [one for one in kept if is_untouched(one, view)]
-    changes = changes_of(free, view)
-    after = apply(view.document, changes)
-    names = module_names(view.document, after, layers.review.document, layers.live)
-
-    def label(row: RejectedChange) -> str:
-        return label_of(row.path, after, names)
-
-    paths = {one.row.path for one in free}
-    return {
-        "groups": cards_between(
-            view.document, after, changes, references_of(changes, view.document, after)
-        ),
-        "newer": [label(one.row) for one in kept if one.row.path not in paths],
-        "large": [label(row) for row in rows if not row.is_kept and row.taken_back_at is None],
-        "taken": [(label(row), row.taken_back_by) for row in rows if row.taken_back_at],
-    }
-
-
-def _taken_back(request: HttpRequest, post: Post, ids: Sequence[int]) -> HttpResponse:
+def _take_back(request: HttpRequest, post: Post, ids: Sequence[int]) -> HttpResponse:
     """The button in the message that follows a rejection names no paths, and means all of it."""
     ticked = request.POST.getlist("path") if "chosen" in request.POST else None
     try:

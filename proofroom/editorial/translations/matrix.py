@@ -25,8 +25,13 @@ from content.translations.translation_status import states_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.definitions import post_types
-from proofroom.editorial.posts.post_pages import page, post_url, review_url
-from proofroom.editorial.posts.titles import title_of, with_proposed_titles
+from proofroom.editorial.posts.post_pages import (
+    page,
+    post_url,
+    review_url,
+    title_of,
+    with_proposed_titles,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +97,13 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow
         if post is None:
             return MatrixCell(locale)
         state = states.get(post.pk)
-        older = (
-            0
-            if state is None
-            else len(state.stale_paths) + len(state.new_modules) + len(state.removed_modules)
-        )
         return MatrixCell(
             locale,
             post,
             titles[post.pk],
             post_url("change", post),
             is_original=post.pk == original.pk,
-            stale=older,
+            stale=len(state.open_paths) if state else 0,
             stale_url=post_url("translations", post),
             waits=waiting.get(post.pk, ()),
         )

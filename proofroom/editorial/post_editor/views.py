@@ -1,0 +1,305 @@
+"""The views of the form of a post: edit and save it, one module of it, its live preview, who has it open."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from content.changes import diff, same, value_at
+from content.document import PostDocument
+from content.layers import stage
+from content.layers.state import check_version
+from content.models import Layer, Status
+from content.posts.edit import edit_post
+from content.posts.presence import close_editor, list_open_editors, mark_editing
+from content.posts.reference_titles import references_of
+from content.review.cards import ChangeCard, cards_between
+from content.review.labels import label_of, module_names
+from content.rules.check import clean_changes
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError, Conflict, RuleViolation
+from proofroom.core.http.frame_options import allow_admin_frame
+from proofroom.core.realtime.presence import presence_message
+from proofroom.editorial.post_editor.form_data import (
+    Sheet,
+    edit_of,
+    open_sheet,
+    read_sheet,
+    refresh,
+)
+from proofroom.editorial.post_editor.form_fields import value_stamp
+from proofroom.editorial.post_editor.module_actions import rearrange
+from proofroom.editorial.post_editor.page import Frame, module_partial, show
+from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
+from proofroom.editorial.posts.post_pages import find_post, post_url, read, review_url, version_sent
+from proofroom.website.layer_pages import preview_page
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictChoice:
+    """A difference between what stands and what was typed. `is_both`: others changed it too since it was shown."""
+
+    group: str
+    card: ChangeCard
+    is_both: bool
+    is_field: bool
+
+
+def build_conflict_choices(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
+    """What a save of this form would change, those that others changed too first; nothing for what is refused."""
+    try:
+        typed = edit_of(sheet, sheet.document)
+    except CmsError:
+        return []
+    sheet.created.clear()
+    changes = diff(sheet.document, typed)
+    fields = {unit.path for unit in sheet.touched()}
+    groups = cards_between(
+        sheet.document, typed, changes, references_of(changes, sheet.document, typed)
+    )
+    found = [
+        ConflictChoice(group.name, card, card.path in moved, card.path in fields)
+        for group in groups
+        for card in group.cards
+    ]
+    return sorted(found, key=lambda choice: not choice.is_both)
+
+
+@answers_refusals
+def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET shows the form (`?layer=review` over what is staged in Review), POST saves or rearranges it."""
+    require(request, "posts.view")
+    frame = Frame.read(request, post_id)
+    if request.method != "POST":
+        return show(frame, open_sheet(frame.document))
+    require(request, "posts.edit", "posts.translate", "posts.review.save")
+    sheet = read_sheet(frame.document, request.POST)
+    do = request.POST.get("do", "")
+    if do in ("restore", "compare"):
+        # What a browser kept of a form that was never saved, over what stands now.
+        return _show_conflicts(frame, sheet, {"is_restored": True, "is_compared": do == "compare"})
+    if do not in ("save", "save-review"):
+        rearrange(sheet, do, request.POST)
+        return show(frame, sheet, sent=True)
+    return _save(frame, sheet, to_review=do == "save-review" or frame.layer is not None)
+
+
+def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
+    request, post = frame.request, frame.post
+    status = post.status
+    try:
+        saved = _save_to_review(frame, sheet) if to_review else _save_live(frame, sheet)
+    except Conflict as error:
+        more = {"problem": error.message, "is_stale": True}
+        return _show_conflicts(frame, sheet, more, status=409)
+    except CmsError as error:
+        if error.status == 404:
+            raise
+        # The sentences of a refusal by the name of the form's field.
+        tokens = {id_: token for token, id_ in sheet.created.items()}
+        errors: dict[str, list[str]] = {}
+        for key, sentences in error.details.items():
+            head, _, rest = key.partition(".")
+            if head == "modules":
+                id_, _, tail = rest.partition(".")
+                key = f"modules.{tokens.get(id_, id_)}" + (f".{tail}" if tail else "")
+            elif head != "post":
+                key = f"post.{key}"
+            errors.setdefault(key, []).extend(sentences)
+        more = {"problem": "" if errors else error.message}
+        return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
+    # A script asks, which keeps the page open.
+    is_in_place = request.headers.get("Accept") == "application/json"
+    is_elsewhere = post.status != status or (to_review and frame.layer is None)
+    if is_in_place and not is_elsewhere and not sheet.created:
+        answer = current_stamps(frame, sheet)
+        if answer is not None:
+            return answer
+    if not saved:
+        messages.info(request, gettext("Nothing was changed."))
+        url = request.get_full_path()
+    elif to_review:
+        text = gettext("Saved to Review: %(paths)s. The live text is as it was.")
+        messages.success(request, text % {"paths": saved})
+        url = review_url(post, Layer.REVIEW)
+    else:
+        is_live = post.status == Status.PUBLISHED
+        text = gettext("Saved. The change is live.") if is_live else gettext("Saved.")
+        messages.success(request, text)
+        url = post_url("change", post)
+    return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)
+
+
+def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
+    """The version and the stamps of what stands now; None where the page does not show just that."""
+    if any(name.startswith("take.") for name in frame.request.POST):
+        return None
+    post, layers = read(frame.post.pk)
+    now = open_sheet(layers.document(frame.layer))
+    is_same = now.was_order == [module.id for module in sheet.modules]
+    if not is_same or any(sheet.typed.get(path) != typed for path, typed in now.typed.items()):
+        return None
+    return JsonResponse(
+        {
+            "stays": True,
+            "version": layers.review.version if frame.layer else post.version,
+            "was": {path: was for path, was in now.was.items() if sheet.was.get(path) != was},
+            "order": now.was_order,
+        }
+    )
+
+
+def _show_conflicts(
+    frame: Frame, sheet: Sheet, more: Mapping[str, object], *, status: int = 200
+) -> HttpResponse:
+    """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
+    data = frame.request.POST
+    names = module_names(frame.layers.live, frame.layers.review.document)
+    # What was typed into modules that are gone: after the refresh the sheet knows of them no more.
+    order = set(data.getlist("order"))
+    gone = tuple(
+        f"modules.{id_}."
+        for id_ in sheet.was_order
+        if id_ in order and sheet.document.module(id_) is None
+    )
+    lost = []
+    for name in data:
+        text = normalize_line_ends(data.get(name, ""))
+        is_text = name.startswith(gone) and not name.endswith((DOCUMENT, ".count"))
+        if is_text and text.strip() and sheet.was.get(name) != value_stamp(text):
+            lost.append(text)
+    paths = refresh(sheet)
+    context = {
+        **more,
+        "moved": [label_of(path, sheet.document, names) for path in paths],
+        "choices": build_conflict_choices(sheet, paths),
+        "lost": lost,
+    }
+    return show(frame, sheet, more=context, status=status)
+
+
+def _save_live(frame: Frame, sheet: Sheet) -> str:
+    """Return whether anything was saved, as a word or none."""
+    post, status = frame.post, frame.request.POST.get("status") or None
+    before = post.version
+    saved = edit_post(
+        post_id=post.pk,
+        actor=actor_of(frame.request),
+        edit=lambda document: edit_of(sheet, document),
+        status=status if status != post.status else None,
+        expected_version=version_sent(frame.request),
+    )
+    post.status = saved.status
+    return "live" if saved.version != before else ""
+
+
+def _save_to_review(frame: Frame, sheet: Sheet) -> str:
+    """Return what was staged in Review, in words; empty for nothing."""
+    version: int | None = version_sent(frame.request)
+    if frame.layer is None:
+        # The form shows live content; Review's own version is not what this person read.
+        check_version(version, frame.post.version, gettext("This post"))
+        version = None
+
+    def change(document: PostDocument) -> PostDocument:
+        if frame.layer is None:
+            _check_unseen(frame, sheet, document)
+        return edit_of(sheet, document)
+
+    staged = stage(
+        post_id=frame.post.pk,
+        layer=Layer.REVIEW,
+        actor=actor_of(frame.request),
+        edit=change,
+        expected_version=version,
+    )
+    names = module_names(staged.document, frame.layers.live)
+    return ", ".join(label_of(path, staged.document, names) for path in staged.paths)
+
+
+def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
+    """Raise `Conflict` where Review holds words that the form, which shows live content, does not show."""
+    live = frame.layers.live
+    typed = edit_of(sheet, live)
+    unseen = [
+        path
+        for path in diff(live, typed).paths
+        if not same(value_at(review, path), value_at(live, path))
+        and not same(value_at(review, path), value_at(typed, path))
+    ]
+    if unseen:
+        names = module_names(review, live)
+        labels = ", ".join(label_of(path, review, names) for path in unseen)
+        text = gettext(
+            "Review already holds other words for: %(labels)s. Nothing was saved. "
+            "Open the post in Review and change them there."
+        )
+        raise Conflict(
+            text % {"labels": labels},
+            code="stale_review",
+            details={path: [gettext("staged by somebody already")] for path in unseen},
+        )
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET `?module=` answers the fields of a module; POST with the buttons of the form a new one or a copy."""
+    require(request, "posts.view")
+    frame = Frame.read(request, post_id)
+    if request.method != "POST":
+        return module_partial(frame, open_sheet(frame.document), request.GET.get("module", ""))
+    require(request, "posts.edit")
+    sheet = read_sheet(frame.document, request.POST)
+    before = {module.id for module in sheet.modules}
+    rearrange(sheet, request.POST.get("do", ""), request.POST)
+    made = [module.id for module in sheet.modules if module.id not in before]
+    return module_partial(frame, sheet, made[0] if made else "")
+
+
+@answers_refusals
+@require_POST
+@allow_admin_frame
+def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """The page of the site for the form that is sent; a refused one answers 422 with the reason. Stores nothing."""
+    require(request, "posts.view")
+    require(request, "posts.edit", "posts.translate", "posts.review.save")
+    frame = Frame.read(request, post_id)
+    sheet = read_sheet(frame.document, request.POST)
+    try:
+        edited = edit_of(sheet, frame.document)
+        typed = clean_changes(frame.post, frame.document, edited)
+    except CmsError as error:
+        return JsonResponse({"message": error.message}, status=error.status)
+    page = preview_page(frame.post, typed, gettext("not saved"))
+    for token, id_ in sheet.created.items():
+        page = page.replace(id_, token)  # the form knows a new module by its own name
+    response = HttpResponse(page)
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response
+
+
+@require_POST
+@answers_refusals
+def report_presence(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """Called every few seconds by an open form, and once more when it is closed."""
+    require(request, "posts.edit", "posts.translate", "posts.review.save")
+    post, actor = find_post(post_id), actor_of(request)
+    key = request.POST.get("key", "")
+    try:
+        if "leave" in request.POST:
+            close_editor(post_id=post.pk, key=key, actor=actor)
+        else:
+            layer = request.POST.get("layer", "")
+            mark_editing(post_id=post.pk, key=key, actor=actor, layer=layer)
+    except RuleViolation as error:
+        return JsonResponse({"error": error.message}, status=error.status)
+    pages = list_open_editors([post.pk]).get(post.pk, [])
+    return JsonResponse({"editing": presence_message(actor.user.pk, pages)})
