@@ -152,6 +152,12 @@ def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
     )
 
 
+def smallest_url(asset: Asset) -> str:
+    """The address of the smallest picture of an image; empty for another file."""
+    image = site_image(asset)
+    return (image["srcset"].partition(" ")[0] or image["url"]) if image else ""
+
+
 def _addresses(names: Mapping[str, str]) -> Variants:
     found = {size: url_of(name) for size, name in names.items() if size in VARIANTS}
     return cast(Variants, found)

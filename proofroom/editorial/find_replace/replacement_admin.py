@@ -25,7 +25,7 @@ from proofroom.core.admin.permissions import actor_of, refusals_as_messages, req
 from proofroom.core.find_replace.sources import known_tables
 from proofroom.core.i18n import said
 
-_SHOWN = 10
+_SAMPLES_SHOWN = 10
 _DRY_RUN = gettext_lazy("Only show what would change")
 
 
@@ -77,10 +77,17 @@ class ReplacementAdmin(FormAdmin[Replacement]):
                 request, _("Replaced in %(places)s.") % {"places": _places(len(done.places))}
             )
             return HttpResponseRedirect(reverse("admin:content_replacement_changelist"))
+        tried = _("It is found nowhere in these tables. Nothing was changed.")
+        if done.places:
+            text = _(
+                "It would be replaced in %(places)s. Nothing was changed yet: untick “%(dry_run)s” "
+                "to replace it."
+            )
+            tried = text % {"places": _places(len(done.places)), "dry_run": _DRY_RUN}
         context = {
             "button": self.add_button,
-            "said": _said(len(done.places)),
-            "places": sample_of(done.places[:_SHOWN]),
+            "said": tried,
+            "places": sample_of(done.places[:_SAMPLES_SHOWN]),
         }
         return form_page(
             request,
@@ -100,7 +107,12 @@ class ReplacementAdmin(FormAdmin[Replacement]):
     ) -> HttpResponse:
         """GET asks whether to undo it, POST does."""
         require(request, self.add_permission)
-        row = _find(object_id)
+        try:
+            row = Replacement.objects.filter(pk=UUID(object_id)).first()
+        except ValueError:
+            row = None
+        if row is None:
+            raise Http404(_("There is no such replacement."))
         back = reverse("admin:content_replacement_changelist")
         if request.method == "POST":
             with refusals_as_messages(request):
@@ -125,22 +137,3 @@ class ReplacementAdmin(FormAdmin[Replacement]):
 
 def _places(number: int) -> str:
     return _("1 place") if number == 1 else _("%(number)s places") % {"number": f"{number:,}"}
-
-
-def _said(places: int) -> str:
-    if not places:
-        return _("It is found nowhere in these tables. Nothing was changed.")
-    return _(
-        "It would be replaced in %(places)s. Nothing was changed yet: untick “%(dry_run)s” "
-        "to replace it."
-    ) % {"places": _places(places), "dry_run": _DRY_RUN}
-
-
-def _find(id_: str) -> Replacement:
-    try:
-        row = Replacement.objects.filter(pk=UUID(id_)).first()
-    except ValueError:
-        row = None
-    if row is None:
-        raise Http404(_("There is no such replacement."))
-    return row

@@ -31,7 +31,7 @@ from proofroom.definitions import modules
 from proofroom.editorial.post_editor.form_fields import EditorField, fields_of, from_typed, to_typed
 from proofroom.editorial.posts.list_columns import module_type
 
-_MOST_PLACES = 50
+_MAX_PLACES_SHOWN = 50
 _STRUCTURED = frozenset({"object", "repeater"})
 
 
@@ -67,8 +67,8 @@ class GlobalForm(forms.Form):
         self.props = fields_of(definition.Props) if definition is not None else ()
         for prop in self.props:
             name = f"props.{prop.name}"
-            shown = to_typed(_flat(prop), self.stored.get(prop.name))
-            self.fields[name] = _field(prop)
+            shown = to_typed(_as_one_field(prop), self.stored.get(prop.name))
+            self.fields[name] = _form_field(prop)
             self.initial[name] = shown
         self.fields["label"].help_text = initial["sentence"]
 
@@ -76,7 +76,7 @@ class GlobalForm(forms.Form):
         """The props as they were typed; `RuleViolation` at the field that is no JSON."""
         return {
             prop.name: from_typed(
-                _flat(prop),
+                _as_one_field(prop),
                 self.cleaned_data[f"props.{prop.name}"],
                 self.stored.get(prop.name),
                 f"props.{prop.name}",
@@ -85,14 +85,14 @@ class GlobalForm(forms.Form):
         }
 
 
-def _flat(prop: EditorField) -> EditorField:
-    """Return what has parts stands in one field, as JSON."""
+def _as_one_field(prop: EditorField) -> EditorField:
+    """The field itself; one that has parts, or is a list, as a field for its JSON."""
     if prop.kind in _STRUCTURED or prop.is_list:
         return EditorField(prop.name, in_words(prop.label), "json", in_words(prop.help))
     return prop
 
 
-def _field(prop: EditorField) -> forms.Field:
+def _form_field(prop: EditorField) -> forms.Field:
     if prop.kind == "boolean":
         return forms.BooleanField(
             label=in_words(prop.label), required=False, help_text=in_words(prop.help)
@@ -101,8 +101,8 @@ def _field(prop: EditorField) -> forms.Field:
         return forms.ChoiceField(
             label=in_words(prop.label), choices=said(prop.choices), help_text=in_words(prop.help)
         )
-    is_long = prop.kind in ("textarea", "richtext") or _flat(prop).kind == "json"
-    helps = {"richtext": "Markdown.", "json": "JSON."}.get(_flat(prop).kind, "")
+    is_long = prop.kind in ("textarea", "richtext") or _as_one_field(prop).kind == "json"
+    helps = {"richtext": "Markdown.", "json": "JSON."}.get(_as_one_field(prop).kind, "")
     return forms.CharField(
         label=in_words(prop.label),
         required=False,
@@ -167,7 +167,7 @@ class SharedModuleAdmin(EditAdmin[ModuleInstance]):
     def shown(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> dict[str, Any]:
         placements = placements_of(row)
         layers = dict(PREVIEW_LAYERS)
-        places = [(post, layers[post.layer]) for post in usage(row)[:_MOST_PLACES]]  # type: ignore[attr-defined]
+        places = [(post, layers[post.layer]) for post in usage(row)[:_MAX_PLACES_SHOWN]]  # type: ignore[attr-defined]
         return {
             "places": places,
             "placements": placements,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -67,34 +68,31 @@ class GroupModuleCard:
 def read_modules(data: QueryDict) -> list[JsonObject]:
     """The modules that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
     if "modules" in data:
-        found = _json(str(data["modules"]))
+        found = _parse_json(str(data["modules"]))
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
             raise ValueError(_("it is no list of objects"))
         return [row for row in found if isinstance(row, dict)]
-    return [_row(data, key) for key in data.getlist("row")[: MAX_MODULES + 1]]
+    rows: list[JsonObject] = []
+    for key in data.getlist("row")[: MAX_MODULES + 1]:
+        slug = data.get(f"globalSlug-{key}", "")
+        props: Json = data.get(f"props-{key}", "").strip() or {}
+        if isinstance(props, str):
+            # What is no JSON stays the text that it is, as scripts send it: it is refused, and nobody types it again.
+            with suppress(ValueError):
+                props = _parse_json(props)
+        rows.append(
+            {
+                "type": data.get(f"type-{key}", ""),
+                "scope": "global" if slug else "local",
+                "locked": data.get(f"locked-{key}", "") == "on",
+                "props": props,
+                "globalSlug": slug or None,
+            }
+        )
+    return rows
 
 
-def _row(data: Mapping[str, str], key: str) -> JsonObject:
-    slug = data.get(f"globalSlug-{key}", "")
-    props = data.get(f"props-{key}", "").strip()
-    return {
-        "type": data.get(f"type-{key}", ""),
-        "scope": "global" if slug else "local",
-        "locked": data.get(f"locked-{key}", "") == "on",
-        "props": _props(props) if props else {},
-        "globalSlug": slug or None,
-    }
-
-
-def _props(text: str) -> Json:
-    """What is no JSON stays the text that it is, as scripts send it: it is refused, and nobody types it again."""
-    try:
-        return _json(text)
-    except ValueError:
-        return text
-
-
-def _json(text: str) -> Json:
+def _parse_json(text: str) -> Json:
     try:
         found: Json = json.loads(text)
         refuse_unstorable(found, "modules")
@@ -110,36 +108,27 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
     rows = read_modules(data)
     do, _colon, key = data.get("do", "").partition(":")
     if do == "add" and len(rows) < MAX_MODULES:
-        new = _new(data.get("new", ""))
-        said = _("Added at the end: %(name)s")
-        return (
-            ([*rows, new], said % {"name": GroupModuleCard(0, new, (), True).label})
-            if new
-            else (rows, "")
-        )
+        type_, _at, slug = data.get("new", "").partition("@")
+        if type_ not in module_types:
+            return rows, ""
+        new: JsonObject = {
+            "type": type_,
+            "scope": "global" if slug else "local",
+            "locked": False,
+            "props": {},
+            "globalSlug": slug or None,
+        }
+        name = GroupModuleCard(0, new, (), True).label
+        return [*rows, new], _("Added at the end: %(name)s") % {"name": name}
     place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
     if place >= len(rows):
         return rows, ""
-    return _moved(rows, do, place)
-
-
-def _new(choice: str) -> JsonObject | None:
-    type_, _at, slug = choice.partition("@")
-    if type_ not in module_types:
-        return None
-    scope = "global" if slug else "local"
-    return {"type": type_, "scope": scope, "locked": False, "props": {}, "globalSlug": slug or None}
-
-
-def _moved(rows: list[JsonObject], do: str, place: int) -> tuple[list[JsonObject], str]:
-    rows = list(rows)
-    named = {"name": GroupModuleCard(0, rows[place], (), False).label}
+    names = {"name": GroupModuleCard(0, rows[place], (), False).label}
     if do == "remove":
-        return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % named
+        return rows[:place] + rows[place + 1 :], _("Removed: %(name)s") % names
     if do == "copy" and len(rows) < MAX_MODULES:
-        return [*rows[: place + 1], dict(rows[place]), *rows[place + 1 :]], _(
-            "Copied: %(name)s"
-        ) % named
+        copied = [*rows[: place + 1], dict(rows[place]), *rows[place + 1 :]]
+        return copied, _("Copied: %(name)s") % names
     other = {"up": place - 1, "down": place + 1}.get(do, -1)
     if 0 <= other < len(rows):
         rows[place], rows[other] = rows[other], rows[place]
@@ -159,20 +148,15 @@ def cards(
             if key == own or key.startswith(f"{own}.")
             for text in texts
         ]
-        said = _no_json(row.get("props")) or said
+        props = row.get("props")
+        if isinstance(props, str):  # values that stayed a text
+            try:
+                _parse_json(props)
+            except ValueError as error:
+                problem = str(error)[:100].rstrip(".")
+                said = [_("This is no JSON: %(problem)s.") % {"problem": problem}]
         found.append(GroupModuleCard(place, row, said, is_new and place == len(rows) - 1))
     return found
-
-
-def _no_json(props: Json) -> list[str]:
-    """Return what is wrong with values that stayed a text."""
-    if not isinstance(props, str):
-        return []
-    try:
-        _json(props)
-    except ValueError as error:
-        return [_("This is no JSON: %(problem)s.") % {"problem": str(error)[:100].rstrip(".")}]
-    return []
 
 
 def choices(post_type: str) -> Choices:

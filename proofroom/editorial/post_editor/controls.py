@@ -23,6 +23,9 @@ from proofroom.editorial.post_editor.origins import Origin
 from proofroom.editorial.posts.panels import FieldAction
 
 BLANK_INDEX: Final = "__n__"
+SUMMARY_LENGTH: Final = 90
+_PLAIN_KINDS: Final = frozenset({"text", "textarea"})
+_MARKDOWN_MARKS: Final = re.compile(r"[*_#>`\[\]|\\]+|\(https?://[^)]*\)")
 Choice = tuple[str, str]
 Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
 """Answers the choices of a reference, grouped."""
@@ -32,7 +35,7 @@ Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
 class Control:
     """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object.
 
-    `labels` are the items' first words, `blank` is a new item, with `BLANK` in place of its number.
+    `labels` are the items' first words, `blank` is a new item, with `BLANK_INDEX` in place of its number.
     `document` is what a rich-text editor opens with, `is_written` that the editor made it and nobody stored it yet.
     """
 
@@ -89,6 +92,11 @@ class Control:
         return [*self.parts, *(part for item in self.items for part in item)]
 
     @property
+    def names(self) -> set[str]:
+        """The names of this control and of those below."""
+        return {self.name}.union(*(part.names for part in self.below))
+
+    @property
     def has_errors(self) -> bool:
         """Here or anywhere below."""
         return bool(self.errors) or any(part.has_errors for part in self.below)
@@ -101,12 +109,6 @@ class Control:
 
 
 def control_of(
-    unit: FormUnit, typed: Typed, errors: Mapping[str, Sequence[str]], choices: Choices
-) -> Control:
-    return _control(unit.field, unit.path, typed, errors, choices)
-
-
-def _control(
     form_field: EditorField,
     name: str,
     typed: Typed,
@@ -133,7 +135,8 @@ def _control(
             for at, item in enumerate(typed)
         ]
         control.labels = [item_label(form_field, item) for item in typed]
-        control.blank = _blank(form_field, name, choices)
+        values = {inner.name: to_typed(inner, None) for inner in form_field.nested}
+        control.blank = _parts(form_field, f"{name}.{BLANK_INDEX}", values, {}, choices)
         control.min_items = form_field.min_items
         control.max_items = form_field.max_items or ITEMS_MAX
     elif form_field.kind == "object":
@@ -156,11 +159,6 @@ def _control(
     return control
 
 
-def _blank(form_field: EditorField, name: str, choices: Choices) -> list[Control]:
-    values = {inner.name: to_typed(inner, None) for inner in form_field.nested}
-    return _parts(form_field, f"{name}.{BLANK_INDEX}", values, {}, choices)
-
-
 def _parts(
     form_field: EditorField,
     name: str,
@@ -170,45 +168,40 @@ def _parts(
 ) -> list[Control]:
     values = typed if isinstance(typed, dict) else {}
     return [
-        _control(inner, f"{name}.{inner.name}", values.get(inner.name, ""), errors, choices)
+        control_of(inner, f"{name}.{inner.name}", values.get(inner.name, ""), errors, choices)
         for inner in form_field.nested
     ]
 
 
-SUMMARY_LENGTH: Final = 90
-_WORDS: Final = frozenset({"text", "textarea"})
-_MARKS: Final = re.compile(r"[*_#>`\[\]|\\]+|\(https?://[^)]*\)")
-
-
 def summary_of(units: Iterable[FormUnit], typed: Mapping[str, Typed]) -> str:
     """The first words that stand in a module."""
-    found = (_first(unit.field, typed[unit.path]) for unit in units)
-    return _short(next((words for words in found if words), ""))
+    found = (_first_text(unit.field, typed[unit.path]) for unit in units)
+    return _shorten(next((words for words in found if words), ""))
 
 
 def item_label(field: EditorField, item: object) -> str:
     """The first words of an item of a list, or of an object."""
-    return _short(_first_of(field, item))
+    return _shorten(_first_text_of(field, item))
 
 
-def _short(words: str) -> str:
+def _shorten(words: str) -> str:
     return words if len(words) <= SUMMARY_LENGTH else words[: SUMMARY_LENGTH - 1].rstrip() + "…"
 
 
-def _first(field: EditorField, typed: Typed) -> str:
-    if field.kind in _WORDS and isinstance(typed, str):
+def _first_text(field: EditorField, typed: Typed) -> str:
+    if field.kind in _PLAIN_KINDS and isinstance(typed, str):
         return " ".join(typed.split())
     if field.kind == "richtext":
-        text = _MARKS.sub("", str(typed["markdown"] if isinstance(typed, dict) else typed))
+        text = _MARKDOWN_MARKS.sub("", str(typed["markdown"] if isinstance(typed, dict) else typed))
         return " ".join(text.split())
     if field.kind == "repeater" and isinstance(typed, list):
-        return next((words for item in typed if (words := _first_of(field, item))), "")
-    return _first_of(field, typed) if field.kind == "object" else ""
+        return next((words for item in typed if (words := _first_text_of(field, item))), "")
+    return _first_text_of(field, typed) if field.kind == "object" else ""
 
 
-def _first_of(field: EditorField, values: object) -> str:
+def _first_text_of(field: EditorField, values: object) -> str:
     """The first words among the fields of an object or item."""
     if not isinstance(values, dict):
         return ""
-    found = (_first(inner, values.get(inner.name, "")) for inner in field.nested)
+    found = (_first_text(inner, values.get(inner.name, "")) for inner in field.nested)
     return next((words for words in found if words), "")

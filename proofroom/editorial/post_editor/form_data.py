@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from django.http import QueryDict
 
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document import CUSTOM_PREFIX, PostDocument
 from content.posts import document_edits
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.form import (
@@ -100,19 +100,22 @@ def open_sheet(document: PostDocument) -> Sheet:
 def read_sheet(document: PostDocument, data: QueryDict) -> Sheet:
     """The form as it was sent, over the document as it stands now."""
     sheet = _empty_sheet(document)
-    # Modules that were shown later brought stamps of their own.
-    sheet.was = {path: was for text in data.getlist("was") for path, was in _stamps(text).items()}
+    for text in data.getlist("was"):
+        # Modules that were shown later brought stamps of their own.
+        try:
+            stamps = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(stamps, dict):
+            sheet.was |= {str(path): str(was) for path, was in stamps.items()}
     sheet.was_order = data.getlist("was_order")
-    sheet.modules = _modules(sheet, data.getlist("order"))
+    sheet.modules = _modules_in_order(sheet, data.getlist("order"))
     for unit in sheet.units():
         typed = read(unit.field, data, unit.path)
         is_known = unit.path in sheet.was or _is_new(unit.path)
         current = to_typed(unit.field, unit.value)
-        if data.get(f"take.{unit.path}") == "theirs":
-            # Asked after others had changed it too, somebody kept the others' words.
-            sheet.was[unit.path], typed = value_stamp(current), current
-        elif not is_known:
-            # A value that came after the form was shown.
+        # It came after the form was shown, or somebody kept the others' words after both changed it.
+        if not is_known or data.get(f"take.{unit.path}") == "theirs":
             sheet.was[unit.path], typed = value_stamp(current), current
         sheet.typed[unit.path] = typed
     return sheet
@@ -136,19 +139,11 @@ def _empty_sheet(document: PostDocument) -> Sheet:
     return Sheet(document, shared, post_sections(document), sections, {}, {}, [])
 
 
-def _stamps(text: str) -> dict[str, str]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
-
-
 def _is_new(path: str) -> bool:
     return path.startswith(f"modules.{NEW_PREFIX}")
 
 
-def _modules(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
+def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
     """The modules in the order of the form, behind them what others added since."""
     known = {module.id: module for module in sheet.modules}
     if not tokens:
@@ -183,7 +178,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
     document = document_edits.patch_fields(
         document, {**fields, **({"customFields": custom} if custom else {})}
     )
-    document = _structured(sheet, document)
+    document = _arrange_modules(sheet, document)
     for module in sheet.modules:
         values = {
             unit.field.name: from_typed(unit.field, sheet.typed[unit.path], unit.value, unit.path)
@@ -196,13 +191,12 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
     return document
 
 
-def _structured(sheet: Sheet, document: PostDocument) -> PostDocument:
+def _arrange_modules(sheet: Sheet, document: PostDocument) -> PostDocument:
     """Added, removed and moved modules, where the form says that there are any."""
-    if sheet.order == [id_ for id_ in sheet.was_order if id_ in sheet.order] and not _removed(
-        sheet
-    ):
+    removed = [id_ for id_ in sheet.was_order if id_ not in sheet.order]
+    if not removed and sheet.order == sheet.was_order:
         return document
-    for id_ in _removed(sheet):
+    for id_ in removed:
         if document.module(id_):
             document = document_edits.remove_module(document, id_)
     for module in sheet.modules:
@@ -215,21 +209,12 @@ def _structured(sheet: Sheet, document: PostDocument) -> PostDocument:
             )
             sheet.created[module.id] = id_
     wanted = [sheet.created.get(module.id, module.id) for module in sheet.modules]
-    return replace(document, modules=_ordered(document, wanted))
-
-
-def _removed(sheet: Sheet) -> list[str]:
-    return [id_ for id_ in sheet.was_order if id_ not in sheet.order]
-
-
-def _ordered(document: PostDocument, wanted: Sequence[str]) -> tuple[ModuleDocument, ...]:
-    """The modules in the wanted order; those that the form did not know keep their neighbours."""
     modules = {module.id: module for module in document.modules}
     order = [id_ for id_ in wanted if id_ in modules]
+    # Those that the form did not know keep their neighbours.
     for at, id_ in enumerate(document.order):
         if id_ not in order:
-            before = next(
-                (other for other in reversed(document.order[:at]) if other in order), None
-            )
+            earlier = reversed(document.order[:at])
+            before = next((other for other in earlier if other in order), None)
             order.insert(order.index(before) + 1 if before else 0, id_)
-    return tuple(modules[id_] for id_ in order)
+    return replace(document, modules=tuple(modules[id_] for id_ in order))

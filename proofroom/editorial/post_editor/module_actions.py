@@ -24,7 +24,12 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
     elif verb == "duplicate":
         _duplicate(sheet, target, data.get("number", ""))
     elif verb in ("up", "down", "remove"):
-        _module(sheet, verb, target)
+        at = next((n for n, module in enumerate(sheet.modules) if module.id == target), None)
+        if at is None or sheet.modules[at].is_locked:
+            return
+        module = sheet.modules.pop(at)
+        if verb != "remove":
+            sheet.modules.insert(max(0, at - 1) if verb == "up" else at + 1, module)
     elif verb == "item-add":
         found = _list_at(sheet, target)
         if found is not None:
@@ -33,7 +38,7 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
     elif verb.startswith("item-"):
         path, _, number = target.rpartition(".")
         if number.isdecimal() and len(number) < 5:
-            _item(sheet, verb.removeprefix("item-"), path, int(number))
+            _rearrange_item(sheet, verb.removeprefix("item-"), path, int(number))
 
 
 def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
@@ -70,49 +75,32 @@ def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
         sheet.typed[unit.path] = typed.get(unit.field.name, sheet.typed[unit.path])
 
 
-def _module(sheet: Sheet, verb: str, module_id: str) -> None:
-    at = next((n for n, module in enumerate(sheet.modules) if module.id == module_id), None)
-    if at is None or sheet.modules[at].is_locked:
-        return
-    module = sheet.modules.pop(at)
-    if verb == "up":
-        sheet.modules.insert(max(0, at - 1), module)
-    elif verb == "down":
-        sheet.modules.insert(at + 1, module)
-
-
 def _list_at(sheet: Sheet, path: str) -> tuple[EditorField, list[dict[str, Typed]]] | None:
     """The repeater of that path and its typed items."""
-    for unit in sheet.units():
-        if path == unit.path or path.startswith(unit.path + "."):
-            rest = [part for part in path.removeprefix(unit.path).split(".") if part]
-            return _descend(unit.field, sheet.typed[unit.path], rest)
-    return None
-
-
-def _descend(
-    field: EditorField, typed: Typed, rest: list[str]
-) -> tuple[EditorField, list[dict[str, Typed]]] | None:
-    if not rest:
+    units = sheet.units()
+    unit = next((one for one in units if f"{path}.".startswith(f"{one.path}.")), None)
+    if unit is None:
+        return None
+    field, typed = unit.field, cast("object", sheet.typed[unit.path])
+    rest = [part for part in path.removeprefix(unit.path).split(".") if part]
+    while rest:
         if field.kind == "repeater" and isinstance(typed, list):
-            return field, cast("list[dict[str, Typed]]", typed)
+            number = rest.pop(0)
+            if not number.isdecimal() or int(number) >= len(typed):
+                return None
+            typed = typed[int(number)]
+        elif field.kind != "object":
+            return None
+        inner = next((one for one in field.nested if rest and one.name == rest[0]), None)
+        if inner is None or not isinstance(typed, dict) or inner.name not in typed:
+            return None
+        field, typed = inner, typed[rest.pop(0)]
+    if field.kind != "repeater" or not isinstance(typed, list):
         return None
-    part, *more = rest
-    if field.kind == "repeater" and isinstance(typed, list) and part.isdecimal():
-        return _step(field, typed[int(part)], more) if int(part) < len(typed) else None
-    return _step(field, typed, rest) if field.kind == "object" else None
+    return field, cast("list[dict[str, Typed]]", typed)
 
 
-def _step(
-    field: EditorField, typed: object, rest: list[str]
-) -> tuple[EditorField, list[dict[str, Typed]]] | None:
-    inner = next((one for one in field.nested if rest and one.name == rest[0]), None)
-    if inner is None or not isinstance(typed, dict) or inner.name not in typed:
-        return None
-    return _descend(inner, typed[inner.name], rest[1:])
-
-
-def _item(sheet: Sheet, verb: str, path: str, at: int) -> None:
+def _rearrange_item(sheet: Sheet, verb: str, path: str, at: int) -> None:
     found = _list_at(sheet, path)
     if found is None or at >= len(found[1]):
         return

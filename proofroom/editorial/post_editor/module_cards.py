@@ -11,14 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from media.models import Asset
-from media.presenters import site_image
+from media.presenters import smallest_url
 from proofroom.core.i18n import in_words
 from proofroom.definitions import modules
 from proofroom.definitions.module_group import module_groups
 from proofroom.editorial.post_editor.controls import Control, summary_of
 from proofroom.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom.editorial.post_editor.form_data import Sheet
-from proofroom.editorial.post_editor.form_fields import Typed
 
 OPEN_UNTIL: Final = 8
 """A post with more modules shows them closed, and the fields of each when it is opened."""
@@ -65,7 +64,10 @@ def cards_of(
     One query, for thumbnails, however many modules there are.
     """
     touched = {unit.path for unit in sheet.touched()}
-    thumbnails = _thumbnails(sheet)
+    # The smallest picture of each image that stands directly in a module, by id.
+    ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
+    assets = Asset.objects.filter(pk__in=ids)
+    thumbnails = {str(asset.pk): url for asset in assets if (url := smallest_url(asset))}
     are_few = len(sheet.modules) <= OPEN_UNTIL
     cards = []
     for number, module in enumerate(sheet.modules, 1):
@@ -76,13 +78,19 @@ def cards_of(
         is_here = is_open or module.id in wanted or is_touched
         # What a closed card shows.
         media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
+        facts = []
+        for unit in module.units:
+            value = sheet.typed[unit.path]
+            if unit.field.kind == "repeater" and isinstance(value, list) and value:
+                text = ngettext("%(label)s: %(n)s item", "%(label)s: %(n)s items", len(value))
+                facts.append(text % {"label": in_words(unit.field.label), "n": len(value)})
         own = sorted(unit.path for unit in module.units)
         card = ModuleCard(
             module=module,
             number=number,
             icon=icon_of(module.type),
             summary=summary_of(module.units, sheet.typed),
-            facts=tuple(_facts(module, sheet.typed)),
+            facts=tuple(facts),
             thumbnail=media[0] if media else "",
             lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
             was={path: sheet.was[path] for path in own if path in sheet.was},
@@ -99,14 +107,6 @@ def icon_of(type_name: str) -> str:
     return (definition.icon if definition else "") or "layers"
 
 
-def _facts(module: ModuleSection, typed: Mapping[str, Typed]) -> Iterable[str]:
-    for unit in module.units:
-        value = typed[unit.path]
-        if unit.field.kind == "repeater" and isinstance(value, list) and value:
-            text = ngettext("%(label)s: %(n)s item", "%(label)s: %(n)s items", len(value))
-            yield text % {"label": in_words(unit.field.label), "n": len(value)}
-
-
 def _media(sheet: Sheet, module: ModuleSection) -> list[str]:
     return [
         value
@@ -115,18 +115,6 @@ def _media(sheet: Sheet, module: ModuleSection) -> list[str]:
         and isinstance(value := sheet.typed[unit.path], str)
         and len(value) == 36
     ]
-
-
-def _thumbnails(sheet: Sheet) -> dict[str, str]:
-    """The smallest picture of each image that stands directly in a module, by id."""
-    ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
-    if not ids:
-        return {}
-    found = {}
-    for asset in Asset.objects.filter(pk__in=ids):
-        if (image := site_image(asset)) is not None:
-            found[str(asset.pk)] = image["srcset"].partition(" ")[0] or image["url"]
-    return found
 
 
 def lock_reason(module: ModuleSection, post_type: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -46,7 +46,21 @@ def wireframe_of(type_name: str) -> tuple[WireframeBox, ...]:
     fields = fields_of(module.Props)
     has_image = any(field.kind == "media" for field in fields)
     width = 54 if has_image else WIDTH - 2 * _LEFT
-    shapes = list(_column(module, fields, width))
+    shapes: list[WireframeBox] = []
+    y, texts = 12, 0
+    for field in fields:
+        if field.kind == "text" and texts < 2 and not field.name.endswith("Label"):
+            # The first line is the headline.
+            kind, height = ("line", 3) if texts else ("title", 6)
+            drawn = [WireframeBox(kind, _LEFT, y, width - 12 * (1 + texts), height)]
+            texts += 1
+        else:
+            drawn = list(_draw_field(field, y, width))
+        drawn = [shape for shape in drawn if shape.y + shape.height <= _BOTTOM]
+        shapes += drawn
+        y = max([y, *(shape.y + shape.height + 5 for shape in drawn)])
+    if module.name.endswith("-list") and not any(field.kind == "repeater" for field in fields):
+        shapes += _draw_cards(y, width, has_image=True)
     if has_image:
         shapes.append(WireframeBox("image", 72, 10, 46, 52))
     if not shapes:
@@ -54,29 +68,7 @@ def wireframe_of(type_name: str) -> tuple[WireframeBox, ...]:
     return tuple(shapes)
 
 
-def _column(
-    module: type[Module], fields: Sequence[EditorField], width: int
-) -> Iterator[WireframeBox]:
-    y, texts = 12, 0
-    for field in fields:
-        is_text = field.kind == "text" and texts < 2 and not field.name.endswith("Label")
-        drawn = list(_text(y, width, texts) if is_text else _field(field, y, width))
-        texts += is_text
-        drawn = [shape for shape in drawn if shape.y + shape.height <= _BOTTOM]
-        yield from drawn
-        y = max([y, *(shape.y + shape.height + 5 for shape in drawn)])
-    if module.name.endswith("-list") and not any(field.kind == "repeater" for field in fields):
-        yield from _cards(y, width, has_image=True)
-
-
-def _text(y: int, width: int, before: int) -> Iterator[WireframeBox]:
-    """The first line is the headline."""
-    yield WireframeBox(
-        "line" if before else "title", _LEFT, y, width - 12 * (1 + before), 6 - 3 * before
-    )
-
-
-def _field(field: EditorField, y: int, width: int) -> Iterator[WireframeBox]:
+def _draw_field(field: EditorField, y: int, width: int) -> Iterator[WireframeBox]:
     if field.kind in ("textarea", "richtext"):
         lines = 2 if field.kind == "textarea" else 4
         for n in range(lines):
@@ -84,7 +76,11 @@ def _field(field: EditorField, y: int, width: int) -> Iterator[WireframeBox]:
     elif field.kind == "link":
         yield WireframeBox("button", _LEFT, y + 1, 30, 9)
     elif field.kind in ("repeater", "object", "post-reference", "json"):
-        yield from _items(field, y, width)
+        kinds = {inner.kind for inner in field.nested}
+        if "richtext" in kinds:
+            yield from (WireframeBox("box", _LEFT, y + 12 * n, width, 8) for n in range(4))
+        else:
+            yield from _draw_cards(y, width, has_image="media" in kinds)
     elif field.kind == "form-reference":
         yield from (WireframeBox("box", _LEFT, y + 12 * n, width, 8) for n in range(2))
         yield WireframeBox("button", _LEFT, y + 24, 30, 9)
@@ -92,16 +88,7 @@ def _field(field: EditorField, y: int, width: int) -> Iterator[WireframeBox]:
         yield WireframeBox("image", _LEFT, y, width, 40)
 
 
-def _items(field: EditorField, y: int, width: int) -> Iterator[WireframeBox]:
-    kinds = {inner.kind for inner in field.nested}
-    if "richtext" in kinds:
-        for n in range(4):
-            yield WireframeBox("box", _LEFT, y + 12 * n, width, 8)
-    else:
-        yield from _cards(y, width, has_image="media" in kinds)
-
-
-def _cards(y: int, width: int, *, has_image: bool) -> Iterator[WireframeBox]:
+def _draw_cards(y: int, width: int, *, has_image: bool) -> Iterator[WireframeBox]:
     """Three beside one another."""
     each = (width - 12) // 3
     for n in range(3):
@@ -144,7 +131,13 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
         role = next(iter(module.ai.layout_roles), "body")
         groups.setdefault(role, []).append(_offer(module))
     shown = [(_ROLES.get(role, role), offers) for role, offers in groups.items() if offers]
-    if shared := _shared():
+    rows = ModuleInstance.objects.filter(scope="global").order_by("label", "global_slug")
+    shared = [
+        _offer(definition, str(slug), label or str(slug))
+        for slug, type_name, label in rows.values_list("global_slug", "type", "label")
+        if (definition := modules.get(type_name)) is not None
+    ]
+    if shared:
         shown.append((_("Shared with other posts"), shared))
     context = {"groups": shown, "width": WIDTH, "height": HEIGHT}
     return render(request, "admin/posts/picker.html", context)
@@ -159,12 +152,3 @@ def _offer(module: type[Module], slug: str = "", label: str = "") -> Offer:
         icon=icon_of(module.name),
         shapes=wireframe_of(module.name),
     )
-
-
-def _shared() -> list[Offer]:
-    rows = ModuleInstance.objects.filter(scope="global").order_by("label", "global_slug")
-    return [
-        _offer(definition, str(slug), label or str(slug))
-        for slug, type_name, label in rows.values_list("global_slug", "type", "label")
-        if (definition := modules.get(type_name)) is not None
-    ]

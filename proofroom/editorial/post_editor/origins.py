@@ -63,7 +63,7 @@ class Origin:
         return names[self.kind]
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """One sentence: who wrote it, who edited it, who approved it, when."""
         names = {"author": self.author, "editor": self.edited_by, "by": self.approved_by}
         return _SENTENCES[self.is_ai, bool(self.edited_by), bool(self.approved_by)]() % {

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from proofroom.core.admin.permissions import require
 from proofroom.core.errors import CmsError, invalid
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
 from proofroom.definitions.richtext.schema import EMPTY, validate
 from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
@@ -66,7 +66,7 @@ def is_as_stored(written: object, stored: Json) -> bool:
 def parse_document(text: str, where: str) -> Json:
     """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
     try:
-        value = require_encodable(cast("Json", json.loads(text, parse_constant=_refuse)))
+        value = require_encodable(cast("Json", json.loads(text, parse_constant=_refuse_constant)))
         if isinstance(value, str):  # Markdown to the services; the editor never sends it so
             raise ValueError(text)
         return value
@@ -82,34 +82,27 @@ def require_encodable(value: Json) -> Json:
     return value
 
 
-def _refuse(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(word)
 
 
-_METHODS: Final = ["GET", "HEAD", "POST"]
-
-
-@require_http_methods(_METHODS)
+@require_http_methods(["GET", "HEAD", "POST"])
 def richtext(request: HttpRequest) -> HttpResponse:
     """GET: the toolbar. POST `markdown` or `document`: the other of the two, as the form's own door reads it."""
     require(request, "posts.view")
     if request.method != "POST":
         return render(request, "admin/cms/richtext_tools.html")
-    try:
-        return JsonResponse(_converted(request))
-    except CmsError as error:
-        return JsonResponse({"message": error.message}, status=error.status)
-
-
-def _converted(request: HttpRequest) -> JsonObject:
     name = "document" if "document" in request.POST else "markdown"
     text = request.POST.get(name, "")
-    if len(text.encode("utf-8", "surrogatepass")) > RICH_TEXT_MAX_BYTES:
-        raise invalid(name, _("This text is too long to be shown here."))
-    if name == "markdown":
-        return {"document": from_markdown(normalize_line_ends(text))}
-    document = parse_document(text, name)
-    problems = validate(document)
-    if problems or not isinstance(document, dict):
-        raise invalid(name, " ".join(problems[:3]))
-    return {"markdown": normalize_line_ends(to_markdown(document))}
+    try:
+        if len(text.encode("utf-8", "surrogatepass")) > RICH_TEXT_MAX_BYTES:
+            raise invalid(name, _("This text is too long to be shown here."))
+        if name == "markdown":
+            return JsonResponse({"document": from_markdown(normalize_line_ends(text))})
+        document = parse_document(text, name)
+        problems = validate(document)
+        if problems or not isinstance(document, dict):
+            raise invalid(name, " ".join(problems[:3]))
+        return JsonResponse({"markdown": normalize_line_ends(to_markdown(document))})
+    except CmsError as error:
+        return JsonResponse({"message": error.message}, status=error.status)

@@ -90,14 +90,14 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
             sent = request.POST if request.method == "POST" else request.GET
             form = NewPatternForm(initial=sent.dict())
         values = [str(form[name].value() or "") for name in ("type", "locale", "pattern")]
-        context = _does(*values)
+        context = _preview_context(*values)
         template = self.change_template
         return form_page(
             request, template, UrlPattern, context, title=str(self.add_title), form=form
         )
 
     def shown(self, request: HttpRequest, row: UrlPattern, form: forms.Form) -> Mapping[str, Any]:
-        return _does(row.type, row.locale, str(form["pattern"].value() or ""))
+        return _preview_context(row.type, row.locale, str(form["pattern"].value() or ""))
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_pattern(actor=actor_of(request), **form.cleaned_data)
@@ -118,7 +118,7 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
         delete_pattern(pattern_id=row.pk, actor=actor_of(request))
 
 
-def _does(type_name: str, locale: str, pattern: str) -> dict[str, Any]:
+def _preview_context(type_name: str, locale: str, pattern: str) -> dict[str, Any]:
     """Return what the page shows of the pattern; nothing before one is typed."""
     is_known = type_name in post_types and locale in settings.CMS_ENV.locales
     found = preview_pattern(type_name, locale, pattern) if pattern and is_known else None

@@ -62,10 +62,10 @@ def _carry_out(
     reviewed: Reviewed, decisions: Decisions, accept: Collection[str], refuse: Collection[str]
 ) -> HttpResponse:
     request, post, view = reviewed.request, reviewed.post, reviewed.view
-    # The note of each rejection; a passage has that of its change.
     notes = decisions.notes
-    own = {path: clean_note(notes[base_path(path)]) for path in refuse if base_path(path) in notes}
     try:
+        # The note of each rejection; a passage has that of its change.
+        own = [path for path in refuse if base_path(path) in notes]
         done = decide(
             post_id=post.pk,
             layer=view.layer,
@@ -74,7 +74,7 @@ def _carry_out(
             accept=accept,
             refuse=refuse,
             note=clean_note(request.POST.get("note", "")),
-            notes=own,
+            notes={path: clean_note(notes[base_path(path)]) for path in own},
         )
     except CmsError as error:
         if error.status in (403, 404):

@@ -157,7 +157,9 @@ def _show(
             values = unit.value if isinstance(unit.value, list | tuple) else [unit.value]
             found += [str(value) for value in values if value]
     choices = PostChoices(reviewed.post, found)
-    controls = [control_of(unit, typed[unit.path], errors, choices) for unit in units]
+    controls = [
+        control_of(unit.field, unit.path, typed[unit.path], errors, choices) for unit in units
+    ]
     is_at_fields = any(control.has_errors for control in controls)
     context = {
         "controls": controls,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -33,9 +34,19 @@ from proofroom.editorial.posts.post_pages import (
     with_proposed_titles,
 )
 
+_PAGE_SIZE: Final = 25
+MAX_ROWS: Final = 20
+_MAX_QUERY_LENGTH: Final = 100
+_STATE_LABELS: Final = {
+    "missing": gettext_lazy("A language is missing"),
+    "draft": gettext_lazy("Has a draft"),
+    "changed": gettext_lazy("The source was saved since"),
+    "waiting": gettext_lazy("Changes wait"),
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class WaitingChanges:
     """Changes that wait in a layer."""
 
     layer: str
@@ -54,7 +65,7 @@ class MatrixCell:
     is_original: bool = False
     stale: int = 0
     stale_url: str = ""
-    waits: tuple[Waits, ...] = ()
+    waits: tuple[WaitingChanges, ...] = ()
 
     @property
     def is_missing(self) -> bool:
@@ -84,13 +95,13 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow
     by_place = {(post.translation_group, post.locale): post for post in posts}
     titles = {post.pk: title_of(post) for post in by_place.values()}
     states = states_of([post for post in by_place.values() if post.translated_from_id])
-    waiting: dict[UUID, tuple[Waits, ...]] = defaultdict(tuple)
+    waiting: dict[UUID, tuple[WaitingChanges, ...]] = defaultdict(tuple)
     rows = QueuedChange.objects.filter(post__in=[post.pk for post in by_place.values()]).order_by(
         "post_id", "layer"
     )
     for row in rows.values("post_id", "layer").annotate(count=Count("pk")):
         post_id, layer = row["post_id"], Layer(row["layer"])
-        waiting[post_id] += (Waits(layer, row["count"], review_url(str(post_id), layer)),)
+        waiting[post_id] += (WaitingChanges(layer, row["count"], review_url(str(post_id), layer)),)
 
     def cell(original: Post, locale: str) -> MatrixCell:
         post = by_place.get((original.translation_group, locale))
@@ -120,17 +131,6 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow
     ]
 
 
-_PAGE: Final = 25
-MAX_ROWS: Final = 20
-_LONGEST: Final = 100
-_WORDS: Final = {
-    "missing": gettext_lazy("A language is missing"),
-    "draft": gettext_lazy("Has a draft"),
-    "changed": gettext_lazy("The source was saved since"),
-    "waiting": gettext_lazy("Changes wait"),
-}
-
-
 @answers_refusals
 def translations(request: HttpRequest) -> HttpResponse:
     """GET lists (`?q=`, `type`, `locale`, `state`), POST makes the translations that are ticked."""
@@ -143,7 +143,7 @@ def translations(request: HttpRequest) -> HttpResponse:
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     asked = read_matrix_filter(request)
     locales = [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
-    found = Paginator(list_originals(asked, _types(), settings.CMS_ENV.locales), _PAGE)
+    found = Paginator(list_originals(asked, _types(), settings.CMS_ENV.locales), _PAGE_SIZE)
     shown = found.get_page(request.GET.get("page"))
     rows = rows_of(list(shown), locales)
     context: dict[str, Any] = {
@@ -153,7 +153,7 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         "asked": asked,
         "types": [(name, type_label(name)) for name in _types()],
         "all_locales": settings.CMS_ENV.locales,
-        "states": _WORDS.items(),
+        "states": _STATE_LABELS.items(),
         "may_create": may(request, "posts.translate"),
         "offers": any(cell.is_missing for row in rows for cell in row.cells),
         "is_narrowed": bool(asked.words or asked.type or asked.locale or asked.state),
@@ -175,7 +175,7 @@ def read_matrix_filter(request: HttpRequest) -> MatrixFilter:
         else "",
         "state": query.get("state", "") if query.get("state") in STATES else "",
     }
-    return MatrixFilter(words=query.get("q", "").strip()[:_LONGEST], **chosen)
+    return MatrixFilter(words=query.get("q", "").strip()[:_MAX_QUERY_LENGTH], **chosen)
 
 
 def _types() -> list[str]:
@@ -184,14 +184,20 @@ def _types() -> list[str]:
 
 def _create(request: HttpRequest) -> HttpResponse:
     require(request, "posts.translate")
-    marks = _read(request.POST.getlist("make"))
-    if not 1 <= len(marks) <= MAX_ROWS:
+    # `<post>:<locale>` of each box; what is malformed is none.
+    ticked: dict[tuple[UUID, str], None] = {}
+    for value in request.POST.getlist("make"):
+        post_id, _colon, locale = value.partition(":")
+        if locale in settings.CMS_ENV.locales:
+            with suppress(ValueError):
+                ticked[UUID(post_id), locale] = None
+    if not 1 <= len(ticked) <= MAX_ROWS:
         text = _("Tick 1 to %(most)d missing translations.") % {"most": MAX_ROWS}
         return _show(request, text, 422)
     made: list[Post] = []
-    for post_id, locale in marks:
+    for source, locale in ticked:
         try:
-            made.append(create_translation(post_id=post_id, locale=locale, actor=actor_of(request)))
+            made.append(create_translation(post_id=source, locale=locale, actor=actor_of(request)))
         except NotAllowed:
             raise
         except CmsError as error:
@@ -207,17 +213,3 @@ def _create(request: HttpRequest) -> HttpResponse:
     query = request.GET.urlencode()
     address = reverse("admin:content-translations")
     return HttpResponseRedirect(f"{address}?{query}" if query else address)
-
-
-def _read(values: Iterable[str]) -> Sequence[tuple[UUID, str]]:
-    """`<post>:<locale>` of each box; what is malformed is none."""
-    found: dict[tuple[UUID, str], None] = {}
-    for value in values:
-        post_id, _colon, locale = value.partition(":")
-        if locale not in settings.CMS_ENV.locales:
-            continue
-        try:
-            found[(UUID(post_id), locale)] = None
-        except ValueError:
-            continue
-    return list(found)
