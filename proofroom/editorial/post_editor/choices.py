@@ -13,9 +13,9 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from content import search
 from content.models import ModuleInstance, Post, Status, Term
 from content.review.labels import type_label
-from content import search
 from media.models import Asset
 from proofroom.core.admin.permissions import require
 from proofroom.core.i18n import in_words

@@ -1,7 +1,7 @@
 """Fields of a form from definitions, and values on their way through it.
 
 A value is *typed*: what a form holds of it (text, a list of words, nested dicts and lists of them). Rich text is
-typed as Markdown, or as what the editor made (`rich_text_values.py`). `typed_of` and `read` give the
+typed as Markdown, or as what the editor made (`rich_text.py`). `to_typed` and `read` give the
 same for an unchanged value, so that what nobody touched is never rewritten.
 """
 

@@ -39,13 +39,13 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.core.site_urls import preview_url
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
-from proofroom.website.layer_pages import preview_page
 from proofroom.website.layer_pages import (
     WORDS,
     empty_note,
     list_removed_modules,
     marks_of,
     outline_changes,
+    preview_page,
 )
 
 _LABELS: Final = dict(PREVIEW_LAYERS)
