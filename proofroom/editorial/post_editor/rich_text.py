@@ -17,9 +17,9 @@ from django.views.decorators.http import require_http_methods
 from proofroom.core.admin.permissions import require
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import Json
+from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
 from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
 from proofroom.definitions.richtext.schema import EMPTY, validate
-from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
 
 DOCUMENT: Final = "~doc"
 """The end of the name of the hidden field with the document, behind the name of the field."""
