@@ -26,6 +26,8 @@ APPS = (
     "agents_app",
     "mcp_bridge",
     "proofroom.menus",
+    "proofroom.previews",
+    "proofroom.feedback",
     "content",
 )
 

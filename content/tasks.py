@@ -12,7 +12,6 @@ from content.inbox.decision_batches import execute_batch, forget_old_batches, re
 from content.inbox.rejections import forget_old_rejections
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
-from content.previews.services import forget_old_links
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
@@ -32,8 +31,7 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old links, rejections and decisions."""
-    forget_old_links()
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections and decisions."""
     forget_old_rejections()
     forget_old_batches()
     admin = _admin()

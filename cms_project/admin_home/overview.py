@@ -27,7 +27,7 @@ from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.inbox.rows import check_queue
-from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
+from content.models import Layer, Post, PostQuerySet, Status
 from content.posts.reference_titles import media_view
 from content.review.labels import type_label
 from media.models import FileCheck
@@ -44,6 +44,7 @@ from proofroom.core.diagnostics.doctor import (
 from proofroom.editorial.inbox.page import inbox_url
 from proofroom.editorial.inbox.queue_rows import age_of, risk_word
 from proofroom.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
+from proofroom.feedback.models import Feedback, FeedbackStatus
 from proofroom.webhooks.queries import failed_since, switched_off
 
 _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
@@ -189,7 +190,9 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
         _tile("Review", counts[Layer.REVIEW], inbox_url(layer=Layer.REVIEW), "review"),
     ]
     if may(request, "feedback.view"):
-        address = _list("content_feedback", {"status__exact": FeedbackStatus.PENDING.value})
+        address = _list(
+            "proofroom_feedback_feedback", {"status__exact": FeedbackStatus.PENDING.value}
+        )
         found.append(_tile(_("Open feedback"), counts["feedback"], address, "plain"))
     if may(request, "posts.publish"):
         asked = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}

@@ -6,14 +6,12 @@ from django.urls import path
 
 from content.api.definitions import ModuleDefinitionViewSet
 from content.api.delivery import PublicPostViewSet
-from content.api.feedback import FeedbackViewSet
 from content.api.find_replace import FindReplaceViewSet
 from content.api.global_modules import GlobalModuleViewSet
 from content.api.import_post import ImportViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet, TrashViewSet
-from content.api.previews import PreviewLinkViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
 from content.api.taxonomies import TaxonomyViewSet
@@ -38,8 +36,6 @@ urlpatterns = [
     path(f"{post}/variations", VariationViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/variations/<str:variation_id>", VariationViewSet.as_view({"patch": "change"})),
     path(f"{post}/promote-variation", VariationViewSet.as_view({"post": "promote"})),
-    path(f"{post}/preview-links", PreviewLinkViewSet.as_view({"get": "list", "post": "create"})),
-    path(f"{post}/preview-links/<str:link_id>", PreviewLinkViewSet.as_view({"delete": "destroy"})),
     path(f"{post}/modules", ModuleViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/modules/reorder", ModuleViewSet.as_view({"post": "reorder"})),
     path(
@@ -83,11 +79,6 @@ urlpatterns = [
     path(f"{post}/provenance", RevisionViewSet.as_view({"get": "provenance"})),
     path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
     path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
-    path("feedbacks", FeedbackViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "feedbacks/<str:feedback_id>",
-        FeedbackViewSet.as_view({"patch": "update", "delete": "destroy"}),
-    ),
     path("url-patterns", UrlPatternViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "url-patterns/<str:pattern_id>",

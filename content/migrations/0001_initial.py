@@ -132,27 +132,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Feedback',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('category', models.CharField(choices=[('comment', 'Comment'), ('copy', 'Copy'), ('bug', 'Bug'), ('feature', 'Feature')], default='comment', max_length=10)),
-                ('content', models.TextField(max_length=5000)),
-                ('x', models.FloatField(null=True)),
-                ('y', models.FloatField(null=True)),
-                ('element_selector', models.CharField(blank=True, max_length=500)),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('resolved', 'Resolved')], default='pending', max_length=10)),
-                ('resolved_at', models.DateTimeField(null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('resolved_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('post', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='feedback', to='content.post')),
-            ],
-            options={
-                'verbose_name': 'feedback',
-                'verbose_name_plural': 'feedback',
-            },
-        ),
-        migrations.CreateModel(
             name='EditingMark',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -217,20 +196,6 @@ class Migration(migrations.Migration):
                 ('overrides', models.JSONField(blank=True, default=dict)),
                 ('instance', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='placements', to='content.moduleinstance')),
                 ('post', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='placements', to='content.post')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='PreviewLink',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('layer', models.CharField(choices=[('source', 'Source'), ('review', 'Review'), ('ai-review', 'AI Review')], max_length=10)),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
-                ('expires_at', models.DateTimeField()),
-                ('views', models.PositiveIntegerField(default=0)),
-                ('created_by_name', models.CharField(max_length=150)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('post', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='preview_links', to='content.post')),
             ],
         ),
         migrations.CreateModel(
@@ -471,18 +436,6 @@ class Migration(migrations.Migration):
             model_name='post',
             constraint=models.CheckConstraint(condition=models.Q(('variation_running', False), ('variation_of__isnull', False), _connector='OR'), name='post_variation_runs'),
         ),
-        migrations.AddIndex(
-            model_name='feedback',
-            index=models.Index(fields=['post', '-created_at', '-id'], name='feedback_of_post'),
-        ),
-        migrations.AddIndex(
-            model_name='feedback',
-            index=models.Index(fields=['-created_at', '-id'], name='feedback_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='feedback',
-            constraint=models.CheckConstraint(condition=models.Q(('status', 'resolved'), ('resolved_at__isnull', True), _connector='OR'), name='feedback_resolved_or_not'),
-        ),
         migrations.AddConstraint(
             model_name='editingmark',
             constraint=models.UniqueConstraint(fields=('post', 'key'), name='editing_once_per_page'),
@@ -498,14 +451,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='postmodule',
             index=models.Index(fields=['post', 'order_index'], name='module_order'),
-        ),
-        migrations.AddIndex(
-            model_name='previewlink',
-            index=models.Index(fields=['post', '-created_at'], name='preview_of_post'),
-        ),
-        migrations.AddIndex(
-            model_name='previewlink',
-            index=models.Index(fields=['expires_at'], name='preview_expires'),
         ),
         migrations.AddIndex(
             model_name='queuedchange',

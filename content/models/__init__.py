@@ -3,11 +3,9 @@
 from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
 from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
-from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
 from content.models.module import ModuleGroup, ModuleInstance, ModuleRevision, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import CopyOrigin, Post, PostQuerySet, SearchEntry, Status
-from content.models.preview_link import PreviewLink
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement
@@ -21,9 +19,6 @@ __all__ = [
     "DecisionItem",
     "Draft",
     "EditingMark",
-    "Feedback",
-    "FeedbackCategory",
-    "FeedbackStatus",
     "Layer",
     "ModuleGroup",
     "ModuleInstance",
@@ -33,7 +28,6 @@ __all__ = [
     "PostModule",
     "PostQuerySet",
     "PostTerm",
-    "PreviewLink",
     "Provenance",
     "QueuedChange",
     "RejectedChange",

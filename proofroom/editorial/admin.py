@@ -1,13 +1,11 @@
 """The admin of content. Importing it registers every class."""
 
-from proofroom.editorial.feedback import feedback_admin
 from proofroom.editorial.find_replace import replacement_admin
 from proofroom.editorial.module_layouts import global_module_admin, group_admin
 from proofroom.editorial.posts import post_admin, url_pattern_admin
 from proofroom.editorial.terms import term_admin
 
 __all__ = [
-    "feedback_admin",
     "global_module_admin",
     "group_admin",
     "post_admin",

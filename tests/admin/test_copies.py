@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content.models import Post, PreviewLink
+from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.translations.translate import create_translation
 from content.translations.translation_status import TranslationState, states_of
 from content.variations.services import create_variation
+from proofroom.previews.models import PreviewLink
 from tests import make
 from tests.admin.pages import url
 

@@ -9,14 +9,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.feedback.services import create_feedback
-from content.models import Feedback
 from content.posts.trash import delete_post
+from proofroom.feedback.models import Feedback
+from proofroom.feedback.services import create_feedback
 from tests import make
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
-LIST = "/admin/content/feedback/"
+LIST = "/admin/proofroom_feedback/feedback/"
 
 
 def note(content: str = "A typo", **values: str) -> Feedback:

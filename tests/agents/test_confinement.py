@@ -14,14 +14,15 @@ from agents_app.runs.creation import create_run
 from agents_app.runs.execution import prepare_attempt
 from agents_app.runs.undo import take_back
 from content.layers import stage, submit
-from content.models import Draft, Layer, Post, PreviewLink
+from content.models import Draft, Layer, Post
 from content.posts import document_edits
 from content.posts.create import propose_post
-from content.previews.services import create_preview_link
 from content.translations.translate import propose_translation, propose_translations
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link
 from tests import make
 from tests.agents.tooling import toolbox, tooled, working
 

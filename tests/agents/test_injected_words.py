@@ -12,8 +12,9 @@ from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.layers import approve, digest_of, submit
-from content.models import Draft, Post, PreviewLink
+from content.models import Draft, Post
 from proofroom.definitions.richtext.html import to_html
+from proofroom.previews.models import PreviewLink
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import write_agent

@@ -9,16 +9,16 @@ from django.apps import apps
 from django.test import Client
 
 from agents_app.models import AgentBatch, AgentRun
-from content.feedback.services import create_feedback
 from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
-from content.previews.services import create_preview_link
 from mcp_bridge.access import tokens as mcp_tokens
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.json import Json
 from proofroom.core.models import Event
+from proofroom.feedback.services import create_feedback
 from proofroom.menus.services import create_menu
+from proofroom.previews.services import create_preview_link
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from agents_app.models import AgentRun
-from content.feedback.services import create_feedback
 from content.models import Layer, ModuleInstance, Post, Replacement, Term, UrlPattern
 from content.module_layouts.services import create_group
 from content.posts import document_edits
 from content.posts.trash import delete_post
-from content.previews.services import create_preview_link
 from forms.models import FormDefinition
 from media.models import Asset
 from proofroom.core.models import Event
+from proofroom.feedback.services import create_feedback
 from proofroom.menus.services import create_menu
+from proofroom.previews.services import create_preview_link
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene, inbox_scene, media_scene
@@ -142,7 +142,7 @@ def screens(post: Post) -> Screens:
         "restore": f"{of}/revisions/{_pk(post.revisions.order_by('version'))}/restore/",
         "trash": "content/post/trash/",
         "translations": "content/translations/",
-        "feedback": "content/feedback/",
+        "feedback": "proofroom_feedback/feedback/",
         "menus": "proofroom_menus/menu/",
         "menu": _one("proofroom_menus/menu", post),
         "terms": "content/term/?taxonomy=topics",

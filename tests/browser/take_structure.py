@@ -15,8 +15,8 @@ import pytest
 from content.models import Term
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
-from content.previews.services import create_preview_link
 from proofroom.menus.services import create_menu
+from proofroom.previews.services import create_preview_link
 from tests import make
 from tests.browser.take_pictures import IMAGES, keep
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from analytics.models import AnalyticsEvent
-from content.models import Feedback, Layer, Post
+from content.models import Layer, Post
 from content.posts import document_edits
+from proofroom.feedback.models import Feedback
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_looks import serious
@@ -115,7 +116,7 @@ def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
     pin.wait_for()
     note = Feedback.objects.get()
     barriers += serious(page, preload=False)
-    page.goto(f"/admin/content/feedback/{note.pk}/change/")
+    page.goto(f"/admin/proofroom_feedback/feedback/{note.pk}/change/")
     page.get_by_role("link", name="Show it on the page").click()
     page.locator("[data-pin]:focus").wait_for()
     page.keyboard.press("Enter")

@@ -10,12 +10,11 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from content.models import Post, PreviewLink
+from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, purge_trash, restore_post
-from content.previews.services import create_preview_link, open_preview
 from content.translations.translate import (
     create_translation,
     propose_translation,
@@ -25,6 +24,8 @@ from content.variations.services import create_variation, promote_variation
 from content.variations.traffic import change_variation
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link, open_preview
 from tests import make
 from tests.content.at_once import at_once
 

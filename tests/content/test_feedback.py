@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from content.feedback.services import change_feedback, create_feedback, delete_feedback
-from content.models import Feedback
 from content.posts.trash import delete_post
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
+from proofroom.feedback.models import Feedback
+from proofroom.feedback.services import change_feedback, create_feedback, delete_feedback
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api_client import ApiClient

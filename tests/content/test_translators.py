@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from content.feedback.services import create_feedback
-from content.models import Feedback, Layer, Post
+from content.models import Layer, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.translations.translate import create_translation
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
+from proofroom.feedback.models import Feedback
+from proofroom.feedback.services import create_feedback
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused, stored
@@ -239,11 +240,11 @@ def test_they_create_and_resolve_feedback_and_delete_their_own(client: Any) -> N
     assert answer["code"] == "not_the_author"
     assert set(Feedback.objects.values_list("pk", flat=True)) == {others.pk, third.pk}
     client.force_login(make.user("translator"))
-    page = f"/admin/content/feedback/{others.pk}/"
+    page = f"/admin/proofroom_feedback/feedback/{others.pk}/"
     assert f"{others.pk}/delete/" not in client.get(f"{page}change/").content.decode()
     assert client.get(f"{page}delete/").status_code == 403
     assert client.post(f"{page}delete/").status_code == 403
-    mine = f"/admin/content/feedback/{third.pk}/"
+    mine = f"/admin/proofroom_feedback/feedback/{third.pk}/"
     assert f"{third.pk}/delete/" in client.get(f"{mine}change/").content.decode()
     assert client.post(f"{mine}delete/").status_code == 302
     assert Feedback.objects.get().pk == others.pk

@@ -11,19 +11,20 @@ from django.conf import settings
 from django.utils import timezone
 
 from cms_project.celery import app
-from content.models import Draft, ModuleInstance, Post, PostModule, PreviewLink, Revision
+from content.models import Draft, ModuleInstance, Post, PostModule, Revision
 from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post, purge_trash, restore_post
-from content.previews.services import create_preview_link
 from content.tasks import purge_trash as purge_trash_task
 from content.variations.services import create_variation
 from proofroom.accounts.models import User
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import Json
 from proofroom.core.models import Event
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link
 from tests import make
 from tests.api_client import ApiClient
 
@@ -234,12 +235,14 @@ def test_the_scheduler_knows_the_work_by_its_name_and_does_it(monkeypatch: Any) 
     PreviewLink.objects.filter(pk=link.pk).update(expires_at=timezone.now() - timedelta(days=31))
     env = SimpleNamespace(**{**settings.CMS_ENV.model_dump(), "trash_days": 7})
     monkeypatch.setattr(settings, "CMS_ENV", env)
-    entry = settings.CELERY_BEAT_SCHEDULE["content.tasks.purge_trash"]
+    schedule = settings.CELERY_BEAT_SCHEDULE
+    names = ("content.tasks.purge_trash", "previews.tasks.forget_old_links")
+    entries = [schedule[name] for name in names]
 
     app.loader.import_default_modules()  # as a worker does
 
-    app.tasks[entry["task"]].apply().get()
-    app.tasks[entry["task"]].apply().get()
+    for entry in [*entries, *entries]:
+        app.tasks[entry["task"]].apply().get()
 
     assert not Post.objects.filter(pk=old.pk).exists()
     assert not PreviewLink.objects.exists()

@@ -59,7 +59,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/<post_id>/previews/": EDITORS,
     "content/post/<post_id>/review/edit/": EDITORS,
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
-    "content/feedback/": PEOPLE,
+    "proofroom_feedback/feedback/": PEOPLE,
     "proofroom_menus/menu/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,

@@ -13,10 +13,10 @@ import pytest
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from content.models import Layer, Post
-from content.previews.services import create_preview_link
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.tools import all_tools
+from proofroom.previews.services import create_preview_link
 from tests import make
 from tests.mcp.tools import tables
 

@@ -62,6 +62,7 @@ TASKS = {
     "media.tasks.delete_files",
     "media.tasks.make_variants",
     "media.tasks.sweep_variants",
+    "previews.tasks.forget_old_links",
     "webhooks.tasks.prune_deliveries",
     "webhooks.tasks.purge_deliveries",
     "webhooks.tasks.replay_deliveries",

@@ -12,13 +12,13 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.utils import translation
 
-from content.models import PreviewLink
-from content.previews.services import create_preview_link
 from proofroom.core.diagnostics import local_route
 from proofroom.core.diagnostics.local_route import local_answer
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.tools.progress import CallCancelled, follow_progress
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link
 from seo.models import Redirect
 from tests import make
 from tests.diagnostics.asking import refusal, told

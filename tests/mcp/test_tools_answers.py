@@ -9,13 +9,13 @@ from jsonschema import Draft202012Validator
 
 from agents_app.runs.creation import create_run
 from content.models import Draft, Post
-from content.previews.services import create_preview_link
 from content.tools.stage_changes import SavePost, save_post_ai_review
 from mcp_bridge.access.principals import Principal
 from media.models import Asset, MediaReference
 from proofroom.core.tools import Tool, all_tools
 from proofroom.core.tools.pagination import ToolPage
 from proofroom.core.tools.schemas import result_schema
+from proofroom.previews.services import create_preview_link
 from proofroom.starter.demo import reading, seeding
 from tests import make
 from tests.mcp.calling import done

@@ -9,17 +9,18 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content.models import Layer, ModuleInstance, Post, PreviewLink
+from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
-from content.previews.services import create_preview_link, open_preview
 from content.variations.services import create_variation
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
 from proofroom.core.actor import Actor
 from proofroom.menus.services import create_menu
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link, open_preview
 from tests import make
 from tests.api_client import ApiClient
 

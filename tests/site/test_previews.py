@@ -12,15 +12,16 @@ from django.test import Client
 from django.utils import timezone
 
 from content.document import PostDocument
-from content.models import Layer, Post, PreviewLink
+from content.models import Layer, Post
 from content.posts import document_edits
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.previews.services import create_preview_link, open_preview, revoke_preview_link
 from content.variations.services import create_variation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link, open_preview, revoke_preview_link
 from tests import make
 from tests.api_client import ApiClient
 

@@ -7,12 +7,12 @@ import re
 import pytest
 from django.utils import translation
 
-from content.feedback.services import create_feedback
 from content.models import Layer
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.catalogue import catalogue_of
 from proofroom.definitions import find_module, validate_props
+from proofroom.feedback.services import create_feedback
 from tests import make
 from tests.api_client import ApiClient
 from tests.words.test_catalogue import entries
@@ -40,7 +40,7 @@ PAGES = (
 CHOICES = {
     "/admin/proofroom_accounts/user/add/": ("Redaktion", "Editor"),
     "/admin/proofroom_accounts/apitoken/": ("gültig", "active"),
-    "/admin/content/feedback/{note}/change/": ("Formulierung", "Copy"),
+    "/admin/proofroom_feedback/feedback/{note}/change/": ("Formulierung", "Copy"),
     "/admin/content/moduleinstance/add/": ("Hinweiskasten", "Callout"),
     "/admin/content/post/{post}/change/": ("Archiviert", "Archived"),
     "/admin/content/post/{post}/revisions/": ("bearbeitet", "edited"),

@@ -21,7 +21,6 @@ from content.global_modules.services import (
     edit_global,
 )
 from content.models import ModuleInstance
-from content.models.preview_link import PREVIEW_LAYERS
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.i18n import in_words, said
@@ -30,6 +29,7 @@ from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.form_fields import EditorField, fields_of, from_typed, to_typed
 from proofroom.editorial.posts.list_columns import module_type
+from proofroom.previews.models import PREVIEW_LAYERS
 
 _MAX_PLACES_SHOWN = 50
 _STRUCTURED = frozenset({"object", "repeater"})

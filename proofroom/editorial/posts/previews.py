@@ -18,15 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from content.changes import Changes, diff
 from content.document import PostDocument
 from content.layers import Layers
-from content.models import Layer, Post, PreviewLink
-from content.models.preview_link import PREVIEW_LAYERS
-from content.previews.services import (
-    LONGEST_HOURS,
-    USUAL_HOURS,
-    create_preview_link,
-    revoke_preview_link,
-    why_closed,
-)
+from content.models import Layer, Post
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
@@ -39,6 +31,14 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.http.frame_options import allow_admin_frame
 from proofroom.core.site_urls import preview_url
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
+from proofroom.previews.models import PREVIEW_LAYERS, PreviewLink
+from proofroom.previews.services import (
+    LONGEST_HOURS,
+    USUAL_HOURS,
+    create_preview_link,
+    revoke_preview_link,
+    why_closed,
+)
 from proofroom.website.layer_pages import (
     WORDS,
     empty_note,

@@ -6,13 +6,14 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from content.models import CopyOrigin, Post, PreviewLink
+from content.models import CopyOrigin, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.previews.services import create_preview_link
 from content.translations.translate import create_translation
 from content.variations.services import create_variation
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import create_preview_link
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names

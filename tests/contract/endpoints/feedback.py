@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from content.feedback.services import create_feedback
-from content.models import Feedback
+from proofroom.feedback.models import Feedback
+from proofroom.feedback.services import create_feedback
 from tests import make
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 

@@ -12,12 +12,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.document import PostDocument
-from content.models import Draft, Layer, ModuleInstance, Post, PreviewLink, Revision
+from content.models import Draft, Layer, ModuleInstance, Post, Revision
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from proofroom.core.tools import get_tool
+from proofroom.previews.models import PreviewLink
 from tests import make
 from tests.contract.test_tool_walk import TOOLS, arguments_of
 

@@ -12,15 +12,6 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.feedback.services import (
-    CONTENT_MAX,
-    MAX_COORDINATE,
-    SELECTOR_MAX,
-    change_feedback,
-    create_feedback,
-    delete_feedback,
-)
-from content.models import Feedback, FeedbackCategory, FeedbackStatus
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -28,6 +19,15 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
+from proofroom.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
+from proofroom.feedback.services import (
+    CONTENT_MAX,
+    MAX_COORDINATE,
+    SELECTOR_MAX,
+    change_feedback,
+    create_feedback,
+    delete_feedback,
+)
 
 FEEDBACK_PARAMETERS: Final = [
     query_parameter("postId", "On this post.", UUID_TEXT),

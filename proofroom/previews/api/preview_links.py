@@ -13,12 +13,6 @@ from rest_framework.response import Response
 
 from content.api import post_reads
 from content.api.common_answers import LayerText
-from content.previews.services import (
-    LONGEST_HOURS,
-    USUAL_HOURS,
-    create_preview_link,
-    revoke_preview_link,
-)
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
@@ -26,6 +20,12 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.site_urls import preview_url
+from proofroom.previews.services import (
+    LONGEST_HOURS,
+    USUAL_HOURS,
+    create_preview_link,
+    revoke_preview_link,
+)
 
 
 class PreviewLinkAnswer(Answer):

@@ -7,26 +7,50 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.models import PreviewLink
 from content.posts.post_repository import format_time
-from content.previews.services import (
+from content.tools.arguments import OnPost, PostId
+from content.tools.read_post import require_post
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import preview_url
+from proofroom.core.tools import Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page_after
+from proofroom.previews.models import PreviewLink
+from proofroom.previews.services import (
     LONGEST_HOURS,
     USUAL_HOURS,
     create_preview_link,
     revoke_preview_link,
 )
-from content.tools.arguments import OnPost, PostId
-from content.tools.read_post import require_post
-from content.tools.results import MadePreviewLink, PreviewLinkPage, RevokedPreviewLink
-from proofroom.core.actor import Actor
-from proofroom.core.json import JsonObject
-from proofroom.core.site_urls import preview_url
-from proofroom.core.tools import tool
-from proofroom.core.tools.pagination import Paged, page_after
+
+LayerName = Literal["source", "review", "ai-review"]
+
+
+class MadePreviewLink(Result):
+    id: str
+    url: str
+    expires_at: str
+
+
+class ListedPreviewLink(Result):
+    id: str
+    layer: LayerName
+    expires_at: str
+    created_by: str
+    views: int
+    created_at: str | None = None
+
+
+class PreviewLinkPage(ToolPage):
+    items: list[ListedPreviewLink]
+
+
+class RevokedPreviewLink(Result):
+    revoked: bool
 
 
 class NewLink(OnPost):
-    layer: Literal["source", "review", "ai-review"] = "ai-review"
+    layer: LayerName = "ai-review"
     expires_in_hours: int = Field(USUAL_HOURS, ge=1, le=LONGEST_HOURS, strict=True)
 
 

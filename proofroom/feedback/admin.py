@@ -14,8 +14,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.feedback.services import change_feedback, delete_feedback, may_delete
-from content.models import Feedback, FeedbackCategory, FeedbackStatus
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
@@ -26,6 +24,8 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.i18n import said
 from proofroom.editorial.posts.post_pages import post_url
+from proofroom.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
+from proofroom.feedback.services import change_feedback, delete_feedback, may_delete
 
 _SHORT = 80
 
@@ -82,7 +82,7 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
             "post_url": post_url("change", row.post),
             "may_resolve": may(request, "feedback.resolve"),
             "may_delete": may_delete(row, actor_of(request)),
-            "delete_url": reverse("admin:content_feedback_delete", args=[row.pk]),
+            "delete_url": reverse("admin:proofroom_feedback_feedback_delete", args=[row.pk]),
         }
         return form_page(
             request,
@@ -104,11 +104,11 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         if request.method == "POST":
             _delete(row, request)
             messages.success(request, _("The feedback is deleted."))
-            return HttpResponseRedirect(reverse("admin:content_feedback_changelist"))
+            return HttpResponseRedirect(reverse("admin:proofroom_feedback_feedback_changelist"))
         context = {
             "sentence": _("The feedback goes for good."),
             "button": _("Delete it"),
-            "back": reverse("admin:content_feedback_change", args=[row.pk]),
+            "back": reverse("admin:proofroom_feedback_feedback_change", args=[row.pk]),
         }
         return form_page(
             request, "admin/forms/confirm.html", Feedback, context, title=_("Delete feedback")

@@ -18,11 +18,11 @@ from django.utils.translation import gettext
 
 from content.document import PostDocument
 from content.layers.state import lock_post, open_layers
-from content.models import Layer, Post, PreviewLink
-from content.models.preview_link import PREVIEW_LAYERS
+from content.models import Layer, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
+from proofroom.previews.models import PREVIEW_LAYERS, PreviewLink
 
 LONGEST_HOURS: Final = 720
 USUAL_HOURS: Final = 24

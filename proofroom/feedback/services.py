@@ -10,10 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.models import Feedback, FeedbackCategory, FeedbackStatus, Post
+from content.models import Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotFound, invalid
+from proofroom.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
 
 CONTENT_MAX: Final = 5_000
 SELECTOR_MAX: Final = 500

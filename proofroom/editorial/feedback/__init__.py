@@ -1,1 +1,0 @@
-"""Feedback in the admin."""

@@ -1,0 +1,15 @@
+"""Addresses of feedback under `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from proofroom.feedback.api.feedback import FeedbackViewSet
+
+urlpatterns = [
+    path("feedbacks", FeedbackViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "feedbacks/<str:feedback_id>",
+        FeedbackViewSet.as_view({"patch": "update", "delete": "destroy"}),
+    ),
+]

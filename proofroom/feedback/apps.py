@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class FeedbackConfig(AppConfig):
+    name = "proofroom.feedback"
+    label = "proofroom_feedback"
+    verbose_name = "Feedback"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,13 @@
+"""Addresses of preview links under `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from proofroom.previews.api.preview_links import PreviewLinkViewSet
+
+links = "posts/<str:post_id>/preview-links"
+urlpatterns = [
+    path(links, PreviewLinkViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{links}/<str:link_id>", PreviewLinkViewSet.as_view({"delete": "destroy"})),
+]

@@ -1,0 +1,13 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class PreviewsConfig(AppConfig):
+    name = "proofroom.previews"
+    label = "proofroom_previews"
+    verbose_name = "Previews"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.previews import tools  # noqa: F401  # registers itself
