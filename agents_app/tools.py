@@ -88,14 +88,7 @@ class GetAgentRun(Arguments):
     run_id: str
 
 
-@tool(
-    title="List agents",
-    kind="read",
-    permission="agents.view",
-    arguments=ListAgents,
-    group="agents",
-    result=AgentPage,
-)
+@tool(title="List agents", kind="read", permission="agents.view", group="agents", result=AgentPage)
 def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     """The agents of this site that are on: all, or those of a scope, field or form, in their order."""
     scope = arguments.scope
@@ -118,7 +111,6 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     title="Run an agent",
     kind="open",
     permission="agents.view",
-    arguments=RunAgent,
     group="agents",
     waits=True,
     costs=True,
@@ -144,7 +136,6 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     title="Run an agent on a field",
     kind="open",
     permission="agents.view",
-    arguments=RunFieldAgent,
     group="agents",
     waits=True,
     costs=True,
@@ -223,14 +214,7 @@ def _teaching() -> Iterator[None]:
         raise
 
 
-@tool(
-    title="Read a run",
-    kind="read",
-    permission="agents.view",
-    arguments=GetAgentRun,
-    group="agents",
-    result=ReadRun,
-)
+@tool(title="Read a run", kind="read", permission="agents.view", group="agents", result=ReadRun)
 def get_agent_run(actor: Actor, arguments: GetAgentRun) -> JsonObject:
     """A run of an agent: status, steps, usage, what it staged, or why it failed."""
     return _answered(find_run(run_id=arguments.run_id, actor=actor))
@@ -267,7 +251,6 @@ class RegistryItems(Result):
     title="What there is",
     kind="read",
     permission="posts.view",
-    arguments=NoArguments,
     group="context",
     result=RegistryItems,
 )

@@ -104,14 +104,7 @@ class SomeFiles(Arguments):
     id: UUID | None = None
 
 
-@tool(
-    title="List media",
-    kind="read",
-    permission="media.view",
-    arguments=ListMedia,
-    group="media",
-    result=FilePage,
-)
+@tool(title="List media", kind="read", permission="media.view", group="media", result=FilePage)
 def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
     """Images and files, newest first; with q the best match first."""
     words = (arguments.q or "").strip()
@@ -123,28 +116,14 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
     return page_after(arguments, "list_media", rows, ("-created_at", "-id"), _files(arguments))
 
 
-@tool(
-    title="Search media",
-    kind="read",
-    permission="media.view",
-    arguments=SearchMedia,
-    group="media",
-    result=FilePage,
-)
+@tool(title="Search media", kind="read", permission="media.view", group="media", result=FilePage)
 def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
     """Files by words in alt text, description, filename or category, ranked in that order."""
     rows = queries.list_assets(search=arguments.q)
     return page_of_ranked(arguments, "search_media", rows, _files(arguments))
 
 
-@tool(
-    title="One file",
-    kind="read",
-    permission="media.view",
-    arguments=OneFile,
-    group="media",
-    result=WholeFile,
-)
+@tool(title="One file", kind="read", permission="media.view", group="media", result=WholeFile)
 def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     """A file with its variants, and in how many places it is used."""
     asset = find_asset(arguments.id)
@@ -156,7 +135,6 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     title="Categories of media",
     kind="read",
     permission="media.view",
-    arguments=Paged,
     group="media",
     result=CategoryPage,
 )
@@ -174,7 +152,6 @@ def _category(row: tuple[str, int]) -> JsonObject:
     title="Where a file is used",
     kind="read",
     permission="media.view",
-    arguments=UsesOfFile,
     group="media",
     result=PlacePage,
 )
@@ -196,7 +173,6 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     title="Check media",
     kind="read",
     permission="media.view",
-    arguments=SomeFiles,
     group="media",
     waits=True,
     result=CheckedFiles,

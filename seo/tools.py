@@ -38,7 +38,6 @@ class TracedAddress(Result):
     title="Trace how an address is resolved",
     kind="read",
     permission="seo.manage",
-    arguments=TraceUrlResolution,
     group="diagnostics",
     result=TracedAddress,
 )

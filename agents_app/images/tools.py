@@ -35,7 +35,6 @@ class MadePicture(Result):
     title="Generate an image",
     kind="stage",
     permission="media.upload",
-    arguments=GenerateImage,
     group="media",
     result=MadePicture,
     waits=True,

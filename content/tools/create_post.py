@@ -83,7 +83,6 @@ class CreatedPost(StagedResult):
     title="Propose a post",
     kind="stage",
     permission="posts.create",
-    arguments=CreatePost,
     group="posts",
     result=CreatedPost,
 )

@@ -130,14 +130,7 @@ class InspectedModule(ModuleSchema):
     usage_count: int
 
 
-@tool(
-    title="Post types",
-    kind="read",
-    permission="posts.view",
-    arguments=Paged,
-    group="context",
-    result=TypePage,
-)
+@tool(title="Post types", kind="read", permission="posts.view", group="context", result=TypePage)
 def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
     """The post types of this site, each with the names of its module groups."""
     present = partial(_post_type, groups=all_groups(), full=arguments.is_full)
@@ -165,14 +158,7 @@ def _default_group(row: type[PostType]) -> JsonObject:
     return {} if name is None else {"defaultModuleGroup": name}
 
 
-@tool(
-    title="Post type",
-    kind="read",
-    permission="posts.view",
-    arguments=OfPostType,
-    group="context",
-    result=TypeConfig,
-)
+@tool(title="Post type", kind="read", permission="posts.view", group="context", result=TypeConfig)
 def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
     found = find_post_type(arguments.post_type)
@@ -197,14 +183,7 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     }
 
 
-@tool(
-    title="Modules",
-    kind="read",
-    permission="posts.view",
-    arguments=MaybeOfPostType,
-    group="context",
-    result=ModulePage,
-)
+@tool(title="Modules", kind="read", permission="posts.view", group="context", result=ModulePage)
 def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
     """Module types that posts are made of, with when to use each; with postType those it allows."""
     rows = allowed_modules(arguments.post_type) if arguments.post_type else list(modules)
@@ -232,7 +211,6 @@ def _module(row: type[Module], full: bool = False) -> JsonObject:
     title="Allowed modules",
     kind="read",
     permission="posts.view",
-    arguments=ModulesOfPostType,
     group="context",
     result=AllowedModules,
 )
@@ -255,7 +233,6 @@ def get_allowed_modules_for_post_type(actor: Actor, arguments: ModulesOfPostType
     title="Module schema",
     kind="read",
     permission="posts.view",
-    arguments=OfType,
     group="context",
     result=ModuleSchema,
 )
@@ -280,7 +257,6 @@ def _schema(found: type[Module]) -> JsonObject:
     title="Module definition",
     kind="read",
     permission="posts.view",
-    arguments=OfModule,
     group="context",
     result=InspectedModule,
 )

@@ -54,7 +54,6 @@ class OneGlobal(ListedGlobal):
     title="Global modules",
     kind="read",
     permission="posts.view",
-    arguments=Globals,
     group="context",
     result=GlobalPage,
 )
@@ -74,7 +73,6 @@ def list_global_modules(actor: Actor, arguments: Globals) -> JsonObject:
     title="Global module",
     kind="read",
     permission="posts.view",
-    arguments=OneOfGlobals,
     group="context",
     result=OneGlobal,
 )

@@ -70,14 +70,7 @@ class PostPage(ToolPage):
     items: list[ListedPost]
 
 
-@tool(
-    title="List posts",
-    kind="read",
-    permission="posts.view",
-    arguments=ListPosts,
-    group="posts",
-    result=PostPage,
-)
+@tool(title="List posts", kind="read", permission="posts.view", group="posts", result=PostPage)
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
     """Find posts, also by what waits in a layer; the newest change first, with q the best match."""
     posts = _wanted(arguments)

@@ -57,7 +57,6 @@ class GroupPage(ToolPage):
     title="Module groups",
     kind="read",
     permission="posts.view",
-    arguments=Groups,
     group="context",
     result=GroupPage,
 )
@@ -73,7 +72,6 @@ def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
     title="Module group",
     kind="read",
     permission="posts.view",
-    arguments=OneGroup,
     group="context",
     result=ListedGroup,
 )
@@ -157,7 +155,6 @@ class LayoutSuggestion(Result):
     title="Suggest modules",
     kind="read",
     permission="posts.view",
-    arguments=Suggest,
     group="layout",
     result=LayoutSuggestion,
 )

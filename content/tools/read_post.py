@@ -111,7 +111,6 @@ def require_post(post_id: UUID | str) -> Post:
     title="Post with its layers",
     kind="read",
     permission="posts.view",
-    arguments=PostContext,
     group="posts",
     result=PostContextResult,
 )
@@ -225,14 +224,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
     return {"version": view.version, "changes": items}
 
 
-@tool(
-    title="Post document",
-    kind="read",
-    permission="posts.view",
-    arguments=PostManifest,
-    group="posts",
-    result=Manifest,
-)
+@tool(title="Post document", kind="read", permission="posts.view", group="posts", result=Manifest)
 def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     """The whole post document as one layer sees it, with rich text as editor JSON."""
     post = require_post(arguments.post_id)
@@ -248,7 +240,6 @@ def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     title="Canonical JSON",
     kind="read",
     permission="posts.view",
-    arguments=OnPost,
     group="posts",
     result=CanonicalPost,
 )

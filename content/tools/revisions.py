@@ -74,14 +74,7 @@ class WholeRevision(ListedRevision):
     changes: list[ShownChange] | None = None
 
 
-@tool(
-    title="Revisions",
-    kind="read",
-    permission="posts.view",
-    arguments=Revisions,
-    group="posts",
-    result=RevisionPage,
-)
+@tool(title="Revisions", kind="read", permission="posts.view", group="posts", result=RevisionPage)
 def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
     """What the live content of a post was at each change, newest first: why, by whom, which paths."""
     rows = revisions_of(require_post(arguments.post_id))
@@ -92,14 +85,7 @@ def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
     return page_after(arguments, "list_post_revisions", rows, ("-version",), listed)
 
 
-@tool(
-    title="Revision",
-    kind="read",
-    permission="posts.view",
-    arguments=OneRevision,
-    group="posts",
-    result=WholeRevision,
-)
+@tool(title="Revision", kind="read", permission="posts.view", group="posts", result=WholeRevision)
 def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
     """A revision with its document; compareTo, another one's id, adds the changes from the older to the newer."""
     post = require_post(arguments.post_id)

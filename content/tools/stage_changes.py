@@ -127,7 +127,6 @@ def _stage(
     title="Stage post fields",
     kind="stage",
     permission="posts.ai-review.save",
-    arguments=SavePost,
     group="posts",
     idempotent=True,
     result=StagedResult,
@@ -154,7 +153,6 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     title="Stage a new module",
     kind="stage",
     permission="posts.ai-review.save",
-    arguments=AddModule,
     group="posts",
     result=StagedModuleResult,
 )
@@ -187,7 +185,6 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
     title="Stage a module's change",
     kind="stage",
     permission="posts.ai-review.save",
-    arguments=UpdateModule,
     group="posts",
     idempotent=True,
     result=StagedModuleResult,
@@ -221,7 +218,6 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
     title="Stage a module's removal",
     kind="stage",
     permission="posts.ai-review.save",
-    arguments=OnModule,
     group="posts",
     result=StagedModuleResult,
 )
@@ -241,7 +237,6 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
     title="Stage taxonomy terms",
     kind="stage",
     permission="posts.ai-review.save",
-    arguments=SetTerms,
     group="taxonomies",
     idempotent=True,
     result=StagedResult,
@@ -287,7 +282,6 @@ class Submit(Staging):
     title="Submit to Review",
     kind="stage",
     permission="posts.ai-review.approve",
-    arguments=Submit,
     group="posts",
     result=SubmittedResult,
 )

@@ -33,7 +33,6 @@ class TermsOfPost(OnPost):
     title="Taxonomies",
     kind="read",
     permission="posts.view",
-    arguments=Paged,
     group="taxonomies",
     result=TaxonomyPage,
 )
@@ -57,7 +56,6 @@ def _taxonomy(row: type[Taxonomy], full: bool) -> JsonObject:
     title="Taxonomy terms",
     kind="read",
     permission="posts.view",
-    arguments=OfTaxonomy,
     group="taxonomies",
     result=TermPage,
 )
@@ -91,7 +89,6 @@ def _term(row: Term, arguments: OfTaxonomy) -> JsonObject:
     title="Terms of a post",
     kind="read",
     permission="posts.view",
-    arguments=TermsOfPost,
     group="taxonomies",
     result=TermIds,
 )

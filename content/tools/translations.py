@@ -104,7 +104,6 @@ class ProposedTranslations(Authored):
     title="Translations",
     kind="read",
     permission="posts.view",
-    arguments=Translations,
     group="translations",
     result=TranslationPage,
 )
@@ -158,7 +157,6 @@ def _listed(
     title="Propose a translation",
     kind="stage",
     permission="posts.create",
-    arguments=CreateTranslation,
     group="translations",
     result=CreatedTranslation,
 )
@@ -225,7 +223,6 @@ def _with_advice(error: RuleViolation) -> RuleViolation:
     title="Propose translations",
     kind="stage",
     permission="posts.create",
-    arguments=CreateTranslations,
     group="translations",
     idempotent=True,
     result=ProposedTranslations,

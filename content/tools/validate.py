@@ -33,7 +33,6 @@ class Validated(Result):
     title="Validate a payload",
     kind="read",
     permission="posts.view",
-    arguments=ValidatePayload,
     group="diagnostics",
     result=Validated,
 )

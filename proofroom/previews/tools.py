@@ -66,7 +66,6 @@ class OneLink(OnPost):
     title="Make a preview link",
     kind="stage",
     permission="posts.preview",
-    arguments=NewLink,
     group="previews",
     result=MadePreviewLink,
 )
@@ -87,7 +86,6 @@ def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
     title="Preview links",
     kind="read",
     permission="posts.preview",
-    arguments=Links,
     group="previews",
     result=PreviewLinkPage,
 )
@@ -116,7 +114,6 @@ def _link(link: PreviewLink, full: bool) -> JsonObject:
     title="Revoke a preview link",
     kind="remove",
     permission="posts.preview",
-    arguments=OneLink,
     group="previews",
     result=RevokedPreviewLink,
 )

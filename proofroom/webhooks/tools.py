@@ -24,7 +24,6 @@ class SimulateWebhookEvent(Arguments):
     title="Simulate an event of webhooks",
     kind="open",
     permission="webhooks.manage",
-    arguments=SimulateWebhookEvent,
     group="diagnostics",
 )
 def simulate_webhook_event(actor: Actor, arguments: SimulateWebhookEvent) -> JsonObject:

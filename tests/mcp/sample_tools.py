@@ -48,9 +48,7 @@ class StepsArguments(Arguments):
 
 
 def _register() -> None:
-    @tool(
-        title="Echo", kind="read", permission="posts.view", arguments=EchoArguments, group="sample"
-    )
+    @tool(title="Echo", kind="read", permission="posts.view", group="sample")
     def sample_echo(actor: Actor, arguments: EchoArguments) -> JsonObject:
         """Answer the arguments."""
         return {
@@ -60,9 +58,7 @@ def _register() -> None:
             "text": "Grüße",
         }
 
-    @tool(
-        title="Fail", kind="stage", permission="posts.view", arguments=NoArguments, group="sample"
-    )
+    @tool(title="Fail", kind="stage", permission="posts.view", group="sample")
     def sample_fail(actor: Actor, arguments: NoArguments) -> JsonObject:
         """Fail in a way nobody foresaw."""
         raise RuntimeError(CANARY)
@@ -71,7 +67,6 @@ def _register() -> None:
         title="Conflict",
         kind="remove",
         permission="posts.ai-review.save",
-        arguments=NoArguments,
         group="sample",
     )
     def sample_conflict(actor: Actor, arguments: NoArguments) -> JsonObject:
@@ -84,7 +79,6 @@ def _register() -> None:
         title="People",
         kind="open",
         permission="users.manage",
-        arguments=NoArguments,
         group="sample",
     )
     def sample_people(actor: Actor, arguments: NoArguments) -> JsonObject:
@@ -95,7 +89,6 @@ def _register() -> None:
         title="Diagnose",
         kind="read",
         permission="posts.view",
-        arguments=NoArguments,
         group="diagnostics",
     )
     def sample_diagnose(actor: Actor, arguments: NoArguments) -> JsonObject:
@@ -106,7 +99,6 @@ def _register() -> None:
         title="Steps",
         kind="stage",
         permission="posts.view",
-        arguments=StepsArguments,
         group="sample",
         waits=True,
     )

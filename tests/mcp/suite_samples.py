@@ -44,17 +44,17 @@ class Filled(Arguments):
 
 
 def _register() -> None:
-    @tool(title="Text", kind="read", permission="", arguments=NoArguments, group="sample")
+    @tool(title="Text", kind="read", permission="", group="sample")
     def test_simple_text(actor: Actor, arguments: NoArguments) -> JsonObject:
         """Answer a text."""
         return {"text": "This is a simple text response for testing."}
 
-    @tool(title="Template", kind="read", permission="", arguments=Filled, group="sample")
+    @tool(title="Template", kind="read", permission="", group="sample")
     def test_template_data(actor: Actor, arguments: Filled) -> JsonObject:
         """Answer what the address holds."""
         return {"id": arguments.id, "data": f"Data for ID: {arguments.id}"}
 
-    @tool(title="Error", kind="read", permission="", arguments=NoArguments, group="sample")
+    @tool(title="Error", kind="read", permission="", group="sample")
     def test_error_handling(actor: Actor, arguments: NoArguments) -> JsonObject:
         """Refuse."""
         raise NotAllowed("This tool intentionally returns an error for testing.")
@@ -63,7 +63,6 @@ def _register() -> None:
         title="Progress",
         kind="read",
         permission="",
-        arguments=NoArguments,
         group="sample",
         waits=True,
     )
@@ -74,7 +73,7 @@ def _register() -> None:
             time.sleep(0.02)
         return {"done": True}
 
-    @tool(title="Header", kind="read", permission="", arguments=Region, group="sample")
+    @tool(title="Header", kind="read", permission="", group="sample")
     def test_x_mcp_header(actor: Actor, arguments: Region) -> JsonObject:
         """Take an argument that travels in a header too."""
         return {"region": arguments.region}

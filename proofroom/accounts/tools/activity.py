@@ -39,7 +39,6 @@ class TailActivityLogs(Paged):
     title="Latest entries of the activity log",
     kind="read",
     permission="settings.manage",
-    arguments=TailActivityLogs,
     group="diagnostics",
     result=ToolPage,
 )

@@ -77,7 +77,6 @@ def tool(
     title: str,
     kind: Kind,
     permission: str,
-    arguments: type[A],
     group: str,
     idempotent: bool | None = None,
     result: type[BaseModel] | None = None,
@@ -85,7 +84,10 @@ def tool(
     waits: bool = False,
     costs: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
-    """Register the decorated function under its own name; its docstring's text is the description."""
+    """Register the decorated function under its own name; its docstring's text is the description.
+
+    The annotation of its parameter `arguments` is what callers may send.
+    """
 
     def register(handler: Callable[[Actor, A], JsonObject]) -> Callable[[Actor, A], JsonObject]:
         name = handler.__name__
@@ -96,13 +98,16 @@ def tool(
         description = " ".join((handler.__doc__ or "").split())
         if not description:
             raise ImproperlyConfigured(f"tool {name!r} in {handler.__module__} has no docstring")
+        annotation = handler.__annotations__["arguments"]
         _tools[name] = Tool(
             name=name,
             title=title,
             description=description,
             kind=kind,
             permission=permission,
-            arguments=arguments,
+            arguments=annotation
+            if isinstance(annotation, type)
+            else handler.__globals__[annotation],
             handler=handler,  # type: ignore[arg-type]  # each is called with its own arguments
             group=group,
             idempotent=kind == "read" if idempotent is None else idempotent,
