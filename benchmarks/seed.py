@@ -12,12 +12,13 @@ from uuid import UUID
 from django.db import connection, models
 
 from content import search
-from content.models import ModuleInstance, Post, PostModule, PostTerm, Term
+from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.paths.post_paths import path_for
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.outbox import bump_content_version
 from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.taxonomies.models import Term
 
 WORDS = """
     garden kettle filter bloom pour roast bean water grind scale time taste river street path

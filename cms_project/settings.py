@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "proofroom.accounts",
     "proofroom.webhooks",
     "media",
+    "proofroom.taxonomies",
     "content",
     "proofroom.starter",
     "proofroom.menus",

@@ -25,6 +25,7 @@ APPS = (
     "analytics",
     "agents_app",
     "mcp_bridge",
+    "proofroom.taxonomies",
     "proofroom.menus",
     "proofroom.previews",
     "proofroom.feedback",

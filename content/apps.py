@@ -18,10 +18,11 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from content import checks, media_usage, search, tools  # noqa: F401  # checks and tools register themselves
+        from content.find_replace.global_modules import GlobalModuleSource
         from content.find_replace.posts import PostSource
-        from content.find_replace.shared_content import TERMS, GlobalModuleSource
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written
+        from content.layers.term_removal import PostTermUsage
         from content.paths import tree_changes  # checks and tools register themselves
         from content.paths.url_patterns import follow_pattern
         from content.posts.presence import list_open_editors, post_visibility_rule
@@ -33,6 +34,7 @@ class ContentConfig(AppConfig):
         from proofroom.core.find_replace.sources import text_sources
         from proofroom.core.post_kinds import post_type_sources
         from proofroom.definitions import post_types
+        from proofroom.taxonomies.services import term_usages
 
         name_lookups.register(visible_titles, name="post")
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
@@ -66,7 +68,7 @@ class ContentConfig(AppConfig):
         post_migrate.connect(_list_what_waits, sender=self)
         text_sources.register(PostSource(), name="posts")
         text_sources.register(GlobalModuleSource(), name="modules")
-        text_sources.register(TERMS)
+        term_usages.register(PostTermUsage(), name="content")
 
 
 def _list_what_waits(**kwargs: Any) -> None:

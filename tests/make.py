@@ -16,7 +16,7 @@ from content.document import PostDocument
 from content.layers import open_layers, stage
 from content.layers.stage import Staged
 from content.layers.state import Layers
-from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm, Term
+from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm
 from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
@@ -32,6 +32,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
 from proofroom.core.json import Json
 from proofroom.core.models import Event
+from proofroom.taxonomies.models import Term
 from proofroom.webhooks.dispatch import channel_of
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.models.webhook import NewWebhook

@@ -14,7 +14,6 @@ from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet, TrashViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
-from content.api.taxonomies import TaxonomyViewSet
 from content.api.translations import TranslationViewSet
 from content.api.url_patterns import UrlPatternViewSet
 from content.api.variations import VariationViewSet
@@ -83,13 +82,5 @@ urlpatterns = [
     path(
         "url-patterns/<str:pattern_id>",
         UrlPatternViewSet.as_view({"put": "update", "delete": "destroy"}),
-    ),
-    path("taxonomies", TaxonomyViewSet.as_view({"get": "list"})),
-    path(
-        "taxonomies/<str:slug>/terms", TaxonomyViewSet.as_view({"get": "terms", "post": "create"})
-    ),
-    path(
-        "taxonomy-terms/<str:term_id>",
-        TaxonomyViewSet.as_view({"patch": "update", "delete": "destroy"}),
     ),
 ]

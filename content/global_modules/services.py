@@ -14,13 +14,13 @@ from content.global_modules.queries import find_global, placements_of
 from content.layers.state import check_version
 from content.media_usage import follow_globals, forget_global
 from content.models import ModuleInstance, ModuleRevision
-from content.rules.modules import clean_line
 from content.rules.references import PropsChange, check_props, props_without_missing
 from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import find_module, validate_props, validation
 
 SLUG_MAX: Final = 100

@@ -27,13 +27,14 @@ from content.layers.state import (
     settle,
     writers_of,
 )
-from content.models import Layer, Post, Provenance, Revision, Status, Term
+from content.models import Layer, Post, Provenance, Revision, Status
 from content.rules import check_changes
 from content.rules.references import without_missing
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
+from proofroom.taxonomies.models import Term
 
 
 @dataclass(frozen=True, slots=True)

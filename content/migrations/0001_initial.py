@@ -12,6 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('media', '0001_initial'),
+        ('proofroom_taxonomies', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -324,26 +325,11 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Term',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('taxonomy', models.SlugField(max_length=60)),
-                ('slug', models.SlugField(allow_unicode=True, max_length=100)),
-                ('name', models.CharField(max_length=200)),
-                ('locale', models.CharField(blank=True, default='', max_length=12)),
-                ('order_index', models.IntegerField(default=0)),
-                ('parent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='content.term')),
-            ],
-            options={
-                'ordering': ['order_index', 'name'],
-            },
-        ),
-        migrations.CreateModel(
             name='PostTerm',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('post', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='post_terms', to='content.post')),
-                ('term', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='post_terms', to='content.term')),
+                ('term', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='post_terms', to='proofroom_taxonomies.term')),
             ],
             options={
                 'db_table': 'post_taxonomy_terms',
@@ -491,10 +477,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='draft',
             constraint=models.UniqueConstraint(fields=('post', 'layer'), name='draft_one_per_layer'),
-        ),
-        migrations.AddConstraint(
-            model_name='term',
-            constraint=models.UniqueConstraint(fields=('taxonomy', 'locale', 'slug'), name='term_slug_once'),
         ),
         migrations.AddConstraint(
             model_name='postterm',

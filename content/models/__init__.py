@@ -6,11 +6,11 @@ from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, ModuleRevision, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import CopyOrigin, Post, PostQuerySet, SearchEntry, Status
+from content.models.post_term import PostTerm
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Provenance, Revision
-from content.models.taxonomy import PostTerm, Term
 
 __all__ = [
     "BatchState",
@@ -36,7 +36,6 @@ __all__ = [
     "Revision",
     "SearchEntry",
     "Status",
-    "Term",
     "TreeMove",
     "UrlPattern",
 ]

@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from content.layers.state import check_version
 from content.models import ModuleGroup, ModuleInstance
 from content.module_layouts.queries import place_json, read_places
-from content.rules.modules import check_places, clean_line
+from content.rules.modules import check_places
 from content.rules.references import PropsChange, check_props
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import (
     GroupModule,
     find_module,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
@@ -32,6 +30,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
+from proofroom.core.validation.text_values import slug_of
 from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"
@@ -42,13 +41,6 @@ Edit = Callable[[PostDocument], PostDocument]
 class ProposedPost:
     post: Post
     staged: Staged
-
-
-def slug_of(title: str) -> str:
-    """A slug from a title: letters and digits of any script, in words joined by hyphens."""
-    plain = unicodedata.normalize("NFKC", title).lower()
-    words = re.sub(r"[\W_]+", "-", plain).strip("-")
-    return words[:120].strip("-") or "post"
 
 
 def shared_modules() -> dict[str, str]:

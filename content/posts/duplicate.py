@@ -7,10 +7,10 @@ from typing import Final
 from uuid import uuid4
 
 from content.document import PostDocument
-from content.models import Term
 from content.post_fields import POST_FIELDS
 from proofroom.core.json import JsonObject
 from proofroom.definitions import find_post_type, modules, props_of
+from proofroom.taxonomies.models import Term
 
 COPIED_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.copied)
 """What a copy takes over, beside custom fields: what a post says, not where it stands or when it appears."""

@@ -14,10 +14,11 @@ from content.document import PostDocument
 from content.models import Post
 from content.post_fields import POST_FIELDS
 from content.posts import document_edits
-from content.posts.create import create_post, slug_of
+from content.posts.create import create_post
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.text_values import slug_of
 from proofroom.definitions import find_post_type
 from proofroom.definitions.richtext.markdown import from_markdown
 from proofroom.definitions.richtext.nodes import Node, attributes, children, kind, to_text

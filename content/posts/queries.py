@@ -13,12 +13,13 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.translation import gettext
 
-from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm, Term
+from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import LISTED_FIELDS
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
+from proofroom.taxonomies.models import Term
 
 
 def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:

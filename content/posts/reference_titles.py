@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from content.changes import Change
 from content.document import PostDocument
-from content.models import ModuleInstance, Post, Term
+from content.models import ModuleInstance, Post
 from content.review.labels import type_label
 from content.review.references import MediaView, References, Wanted, collect_references
 from media.models import Asset
 from media.queries import load_assets
 from proofroom.core.json import Json
+from proofroom.taxonomies.models import Term
 
 
 def references_of(changes: Iterable[Change], *documents: PostDocument) -> References:

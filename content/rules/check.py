@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, TERMS_PATH, Change, Changes, diff
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, FIELD_NAMES, PostDocument
-from content.models import ModuleInstance, Post, Status, Term
+from content.models import ModuleInstance, Post, Status
 from content.post_fields import POST_FIELDS
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
@@ -21,6 +21,7 @@ from proofroom.core.errors import NotAllowed, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import absolute
 from proofroom.definitions import find_module, find_post_type, props_of, validation
+from proofroom.taxonomies.models import Term
 
 MAX_TERMS: Final = 200
 

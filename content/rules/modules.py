@@ -23,11 +23,11 @@ from content.posts.post_repository import format_time
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import find_module, validate_props, validation, why_excluded
 from proofroom.definitions.richtext.schema import safe_href
 
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _JSON_MAX: Final = 20_000
 _LARGEST: Final = 2**53
 _LATEST_YEAR: Final = 9000
@@ -50,37 +50,6 @@ def _text(field: PostField, value: Json) -> Json:
         required=field.required,
         lines=field.kind == "textarea",
     )
-
-
-def clean_line(
-    name: str, value: Json, limit: int, *, required: bool = False, lines: bool = False
-) -> str:
-    """Text of at most so many characters, on one line unless `lines`; `RuleViolation` keyed by the field's name."""
-    if value is None and not required:
-        return ""
-    if not isinstance(value, str):
-        raise invalid(name, _("%(name)s must be text.") % {"name": name})
-    value = value.strip()
-    if required and not value:
-        raise invalid(name, _("%(name)s must not be empty.") % {"name": name})
-    if len(value) > limit:
-        raise invalid(
-            name,
-            _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
-            % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
-        )
-    if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
-        raise invalid(
-            name,
-            _("%(name)s must not hold control characters or line breaks.") % {"name": name},
-        )
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise invalid(
-            name, _("%(name)s holds half of a character (a lone surrogate).") % {"name": name}
-        ) from None
-    return value
 
 
 def _slug(field: PostField, value: Json) -> Json:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 
 from content.changes import ABSENT, Changes, Value
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.models import Post, Term
+from content.models import Post
 from content.post_fields import MEDIA_FIELDS
 from media.file_addresses import storage_name
 from media.queries import load_assets_by_name
@@ -27,6 +27,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, post_types, props_of
 from proofroom.definitions.richtext.nodes import attributes, children, kind
+from proofroom.taxonomies.models import Term
 
 ReferenceKind = Literal["media", "file", "post-reference", "taxonomy-reference", "form-reference"]
 Existing = Callable[[Collection[str]], Collection[str]]

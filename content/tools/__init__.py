@@ -6,10 +6,10 @@ from content.tools import (
     global_modules,
     list_posts,
     module_layouts,
+    post_terms,
     read_post,
     revisions,
     stage_changes,
-    taxonomies,
     translations,
     validate,
 )
@@ -20,10 +20,10 @@ __all__ = [
     "global_modules",
     "list_posts",
     "module_layouts",
+    "post_terms",
     "read_post",
     "revisions",
     "stage_changes",
-    "taxonomies",
     "translations",
     "validate",
 ]

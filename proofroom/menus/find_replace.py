@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from content.rules.modules import clean_line
 from proofroom.core.find_replace.row_source import RowSource
 from proofroom.core.find_replace.sources import Hand
 from proofroom.core.json import Json
+from proofroom.core.validation.text_values import clean_line
 from proofroom.menus.items import clean_items
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import Menu

@@ -18,10 +18,11 @@ from django.utils.translation import gettext_lazy as _
 from content.changes import Changes
 from content.changes.values import Change
 from content.document import PostDocument
-from content.models import ModuleInstance, Post, Term
+from content.models import ModuleInstance, Post
 from content.posts import post_repository
 from content.variations.arms import as_original
 from media.queries import media_exists
+from proofroom.taxonomies.models import Term
 from proofroom.website.pages import PageContent, page_of
 from proofroom.website.rendering import RenderableModule
 

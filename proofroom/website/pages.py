@@ -8,9 +8,10 @@ from typing import Final
 
 from django.template.loader import render_to_string
 
-from content.models import Post, Term
+from content.models import Post
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.list_urls import IndexPage, listing_at, listings
+from proofroom.taxonomies.models import Term
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.meta_tags import PageFacts, canonical_of, description_of, seo_of_post

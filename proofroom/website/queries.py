@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, F, JSONField, Min, OuterRef, Q, Quer
 from django.db.models.functions import Coalesce
 
 from content import search
-from content.models import Post, PostModule, PostTerm, Term
+from content.models import Post, PostModule, PostTerm
 from content.posts.queries import module_rows, published_posts, reachable_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
@@ -22,6 +22,7 @@ from proofroom.core.models import ContentVersion
 from proofroom.definitions.list_urls import IndexPage
 from proofroom.menus.links import MenuItems
 from proofroom.menus.models import Menu
+from proofroom.taxonomies.models import Term
 from proofroom.website.rendering import RenderableModule
 
 MENUS = ("main", "footer")

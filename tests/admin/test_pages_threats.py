@@ -80,7 +80,7 @@ def test_threat_10_each_address_answers_each_role_by_its_permission(signed_in: S
         f"/admin/agents_app/agentrun/{run.pk}/change/",
         f"/admin/agents_app/agentrun/{run.pk}/status/",
         "/admin/proofroom_menus/menu/",
-        "/admin/content/term/",
+        "/admin/proofroom_taxonomies/term/",
         "/admin/content/moduleinstance/",
     )
     closed_to_editors = (

@@ -11,10 +11,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.models import Term, UrlPattern
+from content.models import UrlPattern
 from content.paths.url_patterns import create_pattern
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu
+from proofroom.taxonomies.models import Term
 from seo.models import Redirect
 from tests import make
 from tests.admin.pages import fields
@@ -36,7 +37,7 @@ def queries_of(client: Client, address: str) -> int:
 
 
 def test_a_term_is_added_moved_and_deleted(signed_in: SignedIn) -> None:
-    client, list_ = signed_in(), "/admin/content/term/"
+    client, list_ = signed_in(), "/admin/proofroom_taxonomies/term/"
     sent = fields(client.get(f"{list_}add/"), "taxonomy")
 
     for name in ("Drinks", "Coffee"):
@@ -177,7 +178,7 @@ def tree(parent: Term | None = None) -> list[Any]:
 
 def test_terms_move_by_buttons_and_by_place_and_only_where_they_fit(signed_in: SignedIn) -> None:
     coffee, tea, cake = (make.term(name) for name in ("Coffee", "Tea", "Cake"))
-    client, page = signed_in(), "/admin/content/term/?taxonomy=topics&locale="
+    client, page = signed_in(), "/admin/proofroom_taxonomies/term/?taxonomy=topics&locale="
 
     def does(do: str, **values: object) -> int:
         answer = client.post(page, {"do": do, **values}, headers={"Accept": "application/json"})
@@ -208,7 +209,7 @@ def test_a_tree_of_terms_opens_in_the_same_number_of_queries(
         make.term(f"Topic {place}")
     client = signed_in()
 
-    assert queries_of(client, "/admin/content/term/?taxonomy=topics") == 3
+    assert queries_of(client, "/admin/proofroom_taxonomies/term/?taxonomy=topics") == 3
 
 
 def test_a_pattern_is_used_changed_and_deleted(signed_in: SignedIn) -> None:
@@ -286,7 +287,7 @@ def test_threat_10_none_of_these_pages_opens_or_writes_without_the_right(
     signed_in: SignedIn, role: str | None
 ) -> None:
     rows = {
-        "content/term": make.term("Coffee"),
+        "proofroom_taxonomies/term": make.term("Coffee"),
         "proofroom_menus/menu": create_menu(
             actor=make.actor(), name="Main", slug="main", locale="en"
         ),
@@ -307,7 +308,12 @@ def test_threat_10_none_of_these_pages_opens_or_writes_without_the_right(
 
 def test_what_is_not_there_is_404(signed_in: SignedIn) -> None:
     client = signed_in()
-    for part in ("content/term", "proofroom_menus/menu", "content/urlpattern", "seo/redirect"):
+    for part in (
+        "proofroom_taxonomies/term",
+        "proofroom_menus/menu",
+        "content/urlpattern",
+        "seo/redirect",
+    ):
         for id_ in ("1", "00000000-0000-4000-8000-000000000000"):
             for page in ("change", "delete"):
                 assert client.get(f"/admin/{part}/{id_}/{page}/").status_code == 404
@@ -321,13 +327,13 @@ def test_threat_31_names_are_words_on_every_page(signed_in: SignedIn) -> None:
     client = signed_in()
 
     for page in (
-        "/admin/content/term/",
-        f"/admin/content/term/{term.pk}/change/",
-        f"/admin/content/term/{term.pk}/delete/",
+        "/admin/proofroom_taxonomies/term/",
+        f"/admin/proofroom_taxonomies/term/{term.pk}/change/",
+        f"/admin/proofroom_taxonomies/term/{term.pk}/delete/",
         "/admin/proofroom_menus/menu/",
         f"/admin/proofroom_menus/menu/{menu.pk}/change/",
     ):
         assert "<script>alert" not in text(client.get(page)), page
     assert "<script>alert" not in text(
-        client.post(f"/admin/content/term/{term.pk}/delete/", follow=True)
+        client.post(f"/admin/proofroom_taxonomies/term/{term.pk}/delete/", follow=True)
     )

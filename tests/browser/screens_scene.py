@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents_app.models import AgentRun
-from content.models import Layer, ModuleInstance, Post, Replacement, Term, UrlPattern
+from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
 from content.module_layouts.services import create_group
 from content.posts import document_edits
 from content.posts.trash import delete_post
@@ -15,6 +15,7 @@ from proofroom.core.models import Event
 from proofroom.feedback.services import create_feedback
 from proofroom.menus.services import create_menu
 from proofroom.previews.services import create_preview_link
+from proofroom.taxonomies.models import Term
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene, inbox_scene, media_scene
@@ -145,7 +146,7 @@ def screens(post: Post) -> Screens:
         "feedback": "proofroom_feedback/feedback/",
         "menus": "proofroom_menus/menu/",
         "menu": _one("proofroom_menus/menu", post),
-        "terms": "content/term/?taxonomy=topics",
+        "terms": "proofroom_taxonomies/term/?taxonomy=topics",
         "patterns": "content/urlpattern/",
         "pattern": _one("content/urlpattern", UrlPattern),
         "groups": "content/modulegroup/",

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from content.models import Term
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
 from proofroom.menus.services import create_menu
 from proofroom.previews.services import create_preview_link
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.browser.take_pictures import IMAGES, keep
 
@@ -49,7 +49,7 @@ def terms() -> str:
             parent=top[above],
         )  # fmt: skip
     make.post(taxonomyTermIds=[str(top["Coffee"].pk)])
-    return "/admin/content/term/?taxonomy=topics"
+    return "/admin/proofroom_taxonomies/term/?taxonomy=topics"
 
 
 def a_form() -> str:

@@ -50,10 +50,10 @@ def test_a_form_is_built_and_the_site_shows_it(open_page: Any) -> None:
 def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: Any) -> None:
     coffee, tea = make.term("Coffee"), make.term("Tea")
     page = open_page()
-    page.goto("/admin/content/term/?taxonomy=topics")
+    page.goto("/admin/proofroom_taxonomies/term/?taxonomy=topics")
 
     handle = page.get_by_role("button", name="Move Tea", exact=True)
-    with page.expect_response("**/admin/content/term/**"):
+    with page.expect_response("**/admin/proofroom_taxonomies/term/**"):
         handle.press("ArrowRight")
     assert page.locator("#terms-says").inner_text() == "Tea is now 1 of 1 below Coffee."
     handle.press("F2")
@@ -62,7 +62,7 @@ def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: An
     page.get_by_role("link", name="Teas").wait_for()
     tea.refresh_from_db()
     assert (tea.name, tea.parent_id) == ("Teas", coffee.pk)
-    page.route("**/admin/content/term/**", lambda route: route.fulfill(body="Log in"))
+    page.route("**/admin/proofroom_taxonomies/term/**", lambda route: route.fulfill(body="Log in"))
     handle.press("ArrowLeft")
     page.get_by_role("alert").get_by_text("It could not be moved.").wait_for()
     assert page.locator("[data-tree] > [data-item]").count() == 1

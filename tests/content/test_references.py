@@ -484,7 +484,7 @@ def test_it_takes_four_queries_however_much_is_named(number: int) -> None:
         )
 
     asked = [query["sql"].split(" FROM ")[-1] for query in caught if "SELECT" in query["sql"]]
-    named = ("media_asset", "content_term", "forms_formdefinition")
+    named = ("media_asset", "proofroom_taxonomies_term", "forms_formdefinition")
     assert [sum(name in sql for sql in asked) for name in named] == [1, 1, 1]
     assert sum('"content_post"."id" IN' in sql for sql in asked) == 1
     assert len(asked) == 8, "who, the post, its modules, its terms; files, posts, terms, forms"

@@ -11,12 +11,13 @@ from django.test import Client
 
 from agents_app.models import AgentRun
 from content.layers.state import read_marks
-from content.models import Draft, ModuleInstance, Post, PostModule, Revision, Term
+from content.models import Draft, ModuleInstance, Post, PostModule, Revision
 from media.models import Asset
 from proofroom.accounts.models import User
 from proofroom.core.models import Event
 from proofroom.menus.models import Menu
 from proofroom.starter.demo.images import draw
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.conftest import RunOnCommit
 

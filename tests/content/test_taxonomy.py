@@ -8,17 +8,18 @@ import pytest
 from django.test import Client
 
 from content.layers import approve, digest_of
-from content.models import Draft, Layer, Post, PostTerm, Term
+from content.models import Draft, Layer, Post, PostTerm
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.terms import services
-from content.terms.services import change_term, create_term, delete_term
 from content.variations.services import create_variation
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
 from proofroom.definitions import TaxonomyUse
 from proofroom.starter.post_types.blog import Blog
+from proofroom.taxonomies import services
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import change_term, create_term, delete_term
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused

@@ -26,8 +26,8 @@ from content.layers import (
 from content.layers.decide import decide
 from content.models import Draft, Layer, Post, QueuedChange, Revision
 from content.posts import document_edits
-from content.terms.services import delete_term
 from proofroom.core.errors import CmsError
+from proofroom.taxonomies.services import delete_term
 from tests import make
 from tests.content.waiting import by_the_drafts, of, queued
 

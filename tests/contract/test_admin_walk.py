@@ -64,7 +64,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,
     "content/replacement/": ADMIN,
-    "content/term/": EDITORS,
+    "proofroom_taxonomies/term/": EDITORS,
     "content/translations/": PEOPLE,
     "content/urlpattern/": EDITORS,
     "seo/": EDITORS,

@@ -103,7 +103,7 @@ def test_no_page_of_the_admin_shows_it_but_that_of_the_variations(original: Post
     admin = ApiClient("admin")
     pages = [f"/admin/{address}" for address in ADDRESSES if "<" not in address]
     posts = [f"/admin/content/post/{original.pk}/{name}/" for name in ("change", "translations")]
-    searches = [f"/admin/content/post/?q={WORD}", f"/admin/content/term/?q={WORD}"]
+    searches = [f"/admin/content/post/?q={WORD}", f"/admin/proofroom_taxonomies/term/?q={WORD}"]
 
     shown = {path for path in [*pages, *posts, *searches] if holds(admin.get(path))}
 

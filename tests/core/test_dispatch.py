@@ -10,11 +10,11 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
-from content.models import Term
 from proofroom.core import outbox
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
 from proofroom.core.tasks import dispatch_event, dispatch_events, sweep_events
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.core.listening import Listener, own_subscriptions, subscribe

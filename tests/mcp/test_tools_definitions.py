@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from agents_app.definitions.files import all_agents
-from content.models import Term
 from content.module_layouts.queries import find_group
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
 from proofroom.definitions import modules
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.mcp.calling import by, done, refused
 

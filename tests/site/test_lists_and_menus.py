@@ -10,9 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.models import Post, Term
+from content.models import Post
 from content.posts.edit import edit_post
 from proofroom.menus.models import Menu
+from proofroom.taxonomies.models import Term
 from proofroom.website.list_pages import PER_PAGE
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text

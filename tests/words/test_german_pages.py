@@ -45,7 +45,7 @@ CHOICES = {
     "/admin/content/post/{post}/change/": ("Archiviert", "Archived"),
     "/admin/content/post/{post}/revisions/": ("bearbeitet", "edited"),
     "/admin/content/replacement/add/": ("Beiträge", "Posts"),
-    "/admin/content/term/?taxonomy=topics": ("Themen", "Topics"),
+    "/admin/proofroom_taxonomies/term/?taxonomy=topics": ("Themen", "Topics"),
     "/admin/proofroom_core/event/": ("MCP-Tokens", "Mcp_token"),
     "/admin/seo/redirect/import/": ("5.000", "5,000"),
     "/admin/proofroom_webhooks/webhook/add/": ("Beitrag angelegt", "Post created"),

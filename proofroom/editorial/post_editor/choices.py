@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from content import search
-from content.models import ModuleInstance, Post, Status, Term
+from content.models import ModuleInstance, Post, Status
 from content.review.labels import type_label
 from media.models import Asset
 from proofroom.core.admin.permissions import require
@@ -24,6 +24,7 @@ from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import allowed_modules, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import is_external, safe_href
 from proofroom.editorial.post_editor.form_fields import EditorField, Typed
+from proofroom.taxonomies.models import Term
 
 _MAX_CHOICES: Final = 50
 """A list without scripts has the newest of these."""

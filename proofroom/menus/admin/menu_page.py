@@ -12,7 +12,7 @@ from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from content.models import Post, Status, Term
+from content.models import Post, Status
 from content.review.labels import type_label
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
@@ -34,6 +34,7 @@ from proofroom.menus.admin.item_rows import (
 from proofroom.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.menus.links import menu_post_ids, visible_links
 from proofroom.menus.models import Menu
+from proofroom.taxonomies.models import Term
 
 _MOST_POSTS: Final = 8
 _MOST_TERMS: Final = 6

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from content.document import PostDocument
 from content.layers import stage
-from content.models import Layer, ModuleInstance, Post, Term
+from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.create import create_post, shared_modules
 from media.models import Asset
@@ -37,6 +37,7 @@ from proofroom.starter.demo.reading import (
     DemoTerm,
     words,
 )
+from proofroom.taxonomies.models import Term
 
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose
 PEOPLE = (Role.ADMIN, Role.EDITOR, Role.TRANSLATOR)

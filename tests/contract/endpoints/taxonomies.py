@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from content.models import Term
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 

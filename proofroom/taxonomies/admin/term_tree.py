@@ -16,13 +16,13 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from content.models import Term
-from content.rules.taxonomy import MAX_TERM_DEPTH
-from content.terms.services import change_term, place_term
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import Taxonomy, taxonomies
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import MAX_TERM_DEPTH
+from proofroom.taxonomies.services import change_term, place_term
 
 MANY_TERMS: Final = 60
 """Terms of a tree that opens with its top only."""
@@ -50,7 +50,7 @@ class TermTree:
     @property
     def url(self) -> str:
         query = urlencode({"taxonomy": self.taxonomy.name, "locale": self.locale})
-        return f"{reverse('admin:content_term_changelist')}?{query}"
+        return f"{reverse('admin:proofroom_taxonomies_term_changelist')}?{query}"
 
 
 def tree_page(request: HttpRequest) -> HttpResponse:

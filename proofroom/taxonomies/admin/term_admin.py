@@ -12,16 +12,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.models import Term
-from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX
-from content.terms.services import change_term, create_term, delete_term
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.errors import invalid
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import find_taxonomy, taxonomies
-from proofroom.editorial.terms.page import TermTree, tree_page
+from proofroom.taxonomies.admin.term_tree import TermTree, tree_page
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import NAME_MAX, ORDER_MAX, SLUG_MAX
+from proofroom.taxonomies.services import change_term, create_term, delete_term
 
 _ABOVE = gettext_lazy(
     "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."

@@ -1,32 +1,48 @@
-"""Taxonomies, their terms, and those of a post."""
+"""Tools that read taxonomies and their terms."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Any
 
 from pydantic import Field
 
-from content.layers import open_layers
-from content.models import Layer, Term
-from content.tools.arguments import OnPost
-from content.tools.definition_results import TaxonomyPage, TermPage
-from content.tools.read_post import require_post
-from content.tools.reading_results import TermIds
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import tool
-from proofroom.core.tools.pagination import Paged, page
+from proofroom.core.tools import Result, tool
+from proofroom.core.tools.pagination import Paged, ToolPage, page
 from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
+from proofroom.taxonomies.models import Term
+
+
+class ListedTaxonomy(Result):
+    slug: str
+    name: str
+    hierarchical: bool
+    free_tagging: bool
+    description: str | None = None
+
+
+class TaxonomyPage(ToolPage):
+    items: list[ListedTaxonomy]
+
+
+class ListedTerm(Result):
+    id: str
+    slug: str
+    name: str
+    children: list[Any]
+    locale: str | None = None
+    order_index: int | None = None
+
+
+class TermPage(ToolPage):
+    items: list[ListedTerm]
 
 
 class OfTaxonomy(Paged):
     slug: str = Field(max_length=80)
     locale: str | None = Field(None, max_length=12)
-
-
-class TermsOfPost(OnPost):
-    layer: Literal["source", "review", "ai-review"] = "ai-review"
 
 
 @tool(
@@ -83,22 +99,3 @@ def _term(row: Term, arguments: OfTaxonomy) -> JsonObject:
         return {**wire, "locale": row.locale, "orderIndex": row.order_index}
     # Of terms in several languages a post takes those of its own.
     return {**wire, "locale": row.locale} if row.locale and not arguments.locale else wire
-
-
-@tool(
-    title="Terms of a post",
-    kind="read",
-    permission="posts.view",
-    group="taxonomies",
-    result=TermIds,
-)
-def get_post_taxonomy_term_ids(actor: Actor, arguments: TermsOfPost) -> JsonObject:
-    """The ids of a post's taxonomy terms, as one of its layers sees them."""
-    post = require_post(arguments.post_id)
-    layer = None if arguments.layer == "source" else Layer(arguments.layer)
-    document = open_layers(post).document(layer)
-    return {
-        "postId": str(post.pk),
-        "layer": arguments.layer,
-        "ids": list(document.taxonomy_term_ids),
-    }

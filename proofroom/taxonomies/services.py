@@ -2,89 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Collection
+from typing import Final, Protocol
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, TextField
-from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.changes import TERMS_PATH, diff
-from content.document import PostDocument
-from content.layers.live import write_live
-from content.layers.state import layers_written, lock_post, open_layers, settle
-from content.models import Draft, Post, Term
-from content.posts import post_repository
-from content.posts.create import slug_of
-from content.rules.taxonomy import TOP_LEVEL, clean_name, clean_order, clean_slug, parent_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.validation.text_values import slug_of
 from proofroom.definitions import find_taxonomy
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import TOP_LEVEL, clean_name, clean_order, clean_slug, parent_of
 
 
-def find_posts_with_term(term_id: UUID) -> list[UUID]:
-    """The posts, not in the trash and with their variations, that carry a term live."""
-    rows = Post.objects.kept().filter(post_terms__term=term_id)
-    return list(rows.order_by("pk").values_list("pk", flat=True))
+class TermUsage(Protocol):
+    """What carries terms, registered by the app that knows it, so that a deletion takes the term off."""
+
+    def find_live(self, term_id: UUID) -> Collection[UUID]:
+        """The ids of what carries the term live."""
+
+    def find_staged(self, term_id: UUID) -> Collection[UUID]:
+        """The ids of what proposes the term, or was written on a state with it."""
+
+    def remove(self, term_id: UUID, live: Collection[UUID], actor: Actor) -> None:
+        """Take the term off all of them, live ones with a revision."""
 
 
-def find_drafts_with_term(term_id: UUID) -> list[Draft]:
-    """The drafts that name a term in what they were written on or propose."""
-    rows = Draft.objects.filter(is_empty=False).annotate(
-        base_text=Cast("base", TextField()), document_text=Cast("document", TextField())
-    )
-    named = Q(base_text__contains=str(term_id)) | Q(document_text__contains=str(term_id))
-    return list(rows.filter(named).order_by("post_id", "pk"))
-
-
-def drop_from_drafts(term_id: UUID, posts: Iterable[UUID]) -> None:
-    """Take the term out of every draft, so that the rest of it can still be approved. Locks these posts too."""
-    found = find_drafts_with_term(term_id)
-    for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
-        Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
-    drafts = find_drafts_with_term(term_id)  # read again: the posts are locked now
-    for draft in drafts:
-        _drop(draft, str(term_id))
-    for post in Post.objects.filter(pk__in={draft.post_id for draft in drafts}):
-        layers = open_layers(post)
-        layers_written(post, [layers.review, layers.ai_review])
-
-
-def _drop(draft: Draft, term_id: str) -> None:
-    if draft.base is None or draft.document is None:
-        return
-    base = _without(PostDocument.from_json(draft.base), term_id)
-    document = _without(PostDocument.from_json(draft.document), term_id)
-    changes = diff(base, document)
-    if len(changes) == 0:
-        draft.is_empty, draft.base, draft.document = True, None, None
-        draft.base_revision, draft.marks = None, {}
-    else:
-        draft.base, draft.document = base.to_json(), document.to_json()
-        if TERMS_PATH not in changes.paths:
-            draft.marks = {path: mark for path, mark in draft.marks.items() if path != TERMS_PATH}
-    draft.version += 1
-    draft.save()
-
-
-def drop_from_posts(term_id: UUID, posts: Iterable[UUID], actor: Actor) -> None:
-    """Take the term off live posts, each with its revision and events."""
-    for post_id in posts:
-        post = lock_post(post_id)
-        before = post_repository.load(post)
-        after = _without(before, str(term_id))
-        write_live(post=post, before=before, after=after, actor=actor, reason="edited")
-        settle(post, after)
-
-
-def _without(document: PostDocument, term_id: str) -> PostDocument:
-    return document.with_terms([id_ for id_ in document.taxonomy_term_ids if id_ != term_id])
-
+term_usages: ExtensionPoint[TermUsage] = ExtensionPoint()
 
 MAX_TERMS_AT_ONCE: Final = 200
 """Live posts that one deletion changes, each with a revision of its own."""
@@ -188,23 +138,23 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     _allow(actor)
     term = _locked(term_id)
     id_ = term.pk
-    posts, waiting = find_posts_with_term(id_), find_drafts_with_term(id_)
-    number = len(set(posts) | {draft.post_id for draft in waiting})
+    live = {each: set(each.find_live(id_)) for each in term_usages}
+    number = len({used for each in term_usages for used in {*live[each], *each.find_staged(id_)}})
     if number and not force:
         raise _in_use(term, number, _("Take it off them first, or delete it with force=true."))
-    if len(posts) > MAX_TERMS_AT_ONCE:
+    if sum(map(len, live.values())) > MAX_TERMS_AT_ONCE:
         raise _in_use(
             term,
             number,
             _("More than %(most_at_once)s are too many to change at once.")
             % {"most_at_once": MAX_TERMS_AT_ONCE},
         )
-    drop_from_drafts(id_, posts)
-    drop_from_posts(id_, posts, actor)
+    for each, used in live.items():
+        each.remove(id_, used, actor)
     _record(term, actor, "deleted")
     # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
-    if late := find_posts_with_term(id_):
-        raise _in_use(term, len(late), _("One got it just now; try again."))
+    if late := sum(len(each.find_live(id_)) for each in term_usages):
+        raise _in_use(term, late, _("One got it just now; try again."))
     Term.objects.filter(parent=term).update(parent=term.parent_id)
     term.delete()
     return id_

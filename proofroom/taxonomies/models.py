@@ -7,8 +7,6 @@ from uuid import uuid4
 
 from django.db import models
 
-from content.models.post import Post
-
 
 class Term(models.Model):
     """A term of a taxonomy, in a locale; a tree where the taxonomy is hierarchical."""
@@ -31,19 +29,3 @@ class Term(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class PostTerm(models.Model):
-    """A live assignment. Staged ones stand in the drafts."""
-
-    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="post_terms")
-    term = models.ForeignKey(Term, on_delete=models.CASCADE, related_name="post_terms")
-
-    class Meta:
-        db_table = "post_taxonomy_terms"
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["post", "term"], name="post_term_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.term_id} on {self.post_id}"

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from content.models import Term
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import taxonomies
+from proofroom.taxonomies.models import Term
 
 TOP_LEVEL: Final = object()
 """Stands for "leave the parent as it is"."""

@@ -11,9 +11,6 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.models import Term
-from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP_LEVEL
-from content.terms.services import change_term, create_term, delete_term, require_taxonomy
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -22,6 +19,9 @@ from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.definitions import Taxonomy, post_types, taxonomies
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP_LEVEL
+from proofroom.taxonomies.services import change_term, create_term, delete_term, require_taxonomy
 
 TERM_PARAMETERS: Final = [
     query_parameter(

@@ -1,4 +1,4 @@
-"""Find and replace in what posts share: global modules, taxonomy terms."""
+"""Find and replace in global modules."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from django.utils import timezone
 from content.find_replace.documents import edit_props, props_of_places
 from content.global_modules.services import build_revision
 from content.media_usage import follow_globals
-from content.models import ModuleInstance, ModuleRevision, Term
-from content.rules.modules import clean_line
+from content.models import ModuleInstance, ModuleRevision
 from content.rules.references import PropsChange, check_props
 from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.row_source import RowSource
 from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import modules, validation
 
 GLOBALS: Final = "global_modules"
@@ -118,19 +117,3 @@ def _write(
         for row in rows
     ]
     outbox.record_all("content.changed", payloads, actor=actor)
-
-
-def _change_term(term: Term, hand: Hand) -> None:
-    name = hand.take("name", term.name)
-    if hand.places:
-        term.name = clean_line("name", name, _LINE, required=True)
-        hand.settle({"name": term.name})
-
-
-TERMS: Final = RowSource(
-    table="taxonomies",
-    what="taxonomy-term",
-    rows=Term.objects.all,
-    change_row=_change_term,
-    texts=("name",),
-)

@@ -1,1 +1,0 @@
-"""Terms of taxonomies, and where they are used."""

@@ -1,0 +1,37 @@
+"""The taxonomy terms of a post."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from content.layers import open_layers
+from content.models import Layer
+from content.tools.arguments import OnPost
+from content.tools.read_post import require_post
+from content.tools.reading_results import TermIds
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import tool
+
+
+class TermsOfPost(OnPost):
+    layer: Literal["source", "review", "ai-review"] = "ai-review"
+
+
+@tool(
+    title="Terms of a post",
+    kind="read",
+    permission="posts.view",
+    group="taxonomies",
+    result=TermIds,
+)
+def get_post_taxonomy_term_ids(actor: Actor, arguments: TermsOfPost) -> JsonObject:
+    """The ids of a post's taxonomy terms, as one of its layers sees them."""
+    post = require_post(arguments.post_id)
+    layer = None if arguments.layer == "source" else Layer(arguments.layer)
+    document = open_layers(post).document(layer)
+    return {
+        "postId": str(post.pk),
+        "layer": arguments.layer,
+        "ids": list(document.taxonomy_term_ids),
+    }

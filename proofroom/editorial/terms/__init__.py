@@ -1,1 +1,0 @@
-"""Terms of taxonomies as trees."""

@@ -1,0 +1,18 @@
+"""Addresses of taxonomies and their terms under `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from proofroom.taxonomies.api.taxonomies import TaxonomyViewSet
+
+urlpatterns = [
+    path("taxonomies", TaxonomyViewSet.as_view({"get": "list"})),
+    path(
+        "taxonomies/<str:slug>/terms", TaxonomyViewSet.as_view({"get": "terms", "post": "create"})
+    ),
+    path(
+        "taxonomy-terms/<str:term_id>",
+        TaxonomyViewSet.as_view({"patch": "update", "delete": "destroy"}),
+    ),
+]

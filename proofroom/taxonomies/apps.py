@@ -1,0 +1,17 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class TaxonomiesConfig(AppConfig):
+    name = "proofroom.taxonomies"
+    label = "proofroom_taxonomies"
+    verbose_name = "Taxonomies"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.core.find_replace.sources import text_sources
+        from proofroom.taxonomies import tools  # noqa: F401  # registers itself
+        from proofroom.taxonomies.find_replace import TERMS
+
+        text_sources.register(TERMS)

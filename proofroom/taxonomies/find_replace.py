@@ -1,0 +1,27 @@
+"""Find and replace in taxonomy terms: their names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from proofroom.core.find_replace.row_source import RowSource
+from proofroom.core.find_replace.sources import Hand
+from proofroom.core.validation.text_values import clean_line
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import NAME_MAX
+
+
+def _change_term(term: Term, hand: Hand) -> None:
+    name = hand.take("name", term.name)
+    if hand.places:
+        term.name = clean_line("name", name, NAME_MAX, required=True)
+        hand.settle({"name": term.name})
+
+
+TERMS: Final = RowSource(
+    table="taxonomies",
+    what="taxonomy-term",
+    rows=Term.objects.all,
+    change_row=_change_term,
+    texts=("name",),
+)
