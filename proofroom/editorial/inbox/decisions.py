@@ -14,13 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.inbox.decision_batches import MAX_BATCH_CHANGES, begin_batch
-from content.inbox.decisions import (
-    MAX_DECISIONS,
-    InboxOutcome,
-    Marked,
-    Word,
-    decide_queued,
-)
+from content.inbox.decisions import MAX_DECISIONS, InboxOutcome, Marked, Word, decide_queued
 from content.inbox.queries import filter_safe_rows
 from content.models import Layer, QueuedChange
 from proofroom.core.admin.permissions import actor_of

@@ -105,7 +105,9 @@ def _show(
     if rights.any and not asked.like and len(found) >= _MIN_FOR_ALL:
         names = [asked.layer] if asked.layer else [name for name in LAYERS if there.layer[name]]
         query = {**asdict(asked), "like": ""}
-        together = [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
+        together = [
+            (LAYERS[name], inbox_url("inbox-all", **{**query, "layer": name})) for name in names
+        ]
     context = {
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
@@ -198,16 +200,7 @@ def filter_words(asked: QueueFilter) -> str:
     return ", ".join(word for word in said if word)
 
 
-def inbox_url(**asked: str) -> str:
-    """The address of the inbox, narrowed."""
-    return _filtered_url("admin:inbox", asked)
-
-
-def all_url(**asked: str) -> str:
-    """The address of the page that decides on all that is asked for."""
-    return _filtered_url("admin:inbox-all", asked)
-
-
-def _filtered_url(name: str, asked: Mapping[str, str]) -> str:
+def inbox_url(view: str = "inbox", **asked: str) -> str:
+    """The address of the inbox, narrowed; `inbox-all` is the page that decides on all that is asked for."""
     query = urlencode({name: value for name, value in asked.items() if value})
-    return reverse(name) + (f"?{query}" if query else "")
+    return reverse(f"admin:{view}") + (f"?{query}" if query else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import admin
@@ -151,3 +152,10 @@ def title_in(post: Post, layers: Layers) -> str:
     """The title to show on the pages of a post."""
     proposed = layers.ai_review.document.fields.get("title") if post.is_placeholder else None
     return str(proposed or post.title)
+
+
+def split_switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
+    """In one column or side by side, and the address of the other."""
+    is_split = request.GET.get("view") == "split"
+    other = query if is_split else {**query, "view": "split"}
+    return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}

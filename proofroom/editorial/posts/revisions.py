@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,7 +17,7 @@ from content.posts.reference_titles import references_of
 from content.review.cards import CardGroup, cards_between
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
-from proofroom.editorial.posts.post_pages import post_page, post_url, read
+from proofroom.editorial.posts.post_pages import post_page, post_url, read, split_switch
 from proofroom.editorial.review.rejections import rejections_of
 
 _PAGE_SIZE = 50
@@ -70,7 +68,7 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "other": other,
         "groups": groups,
         "choices": offered,
-        **_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
+        **split_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
     }
     return post_page(
         request,
@@ -108,7 +106,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         "revision": revision,
         "groups": compare_documents(layers.live, PostDocument.from_json(revision.document)),
         "back": post_url("revisions", post),
-        **_switch(request, {}),
+        **split_switch(request, {}),
     }
     return post_page(
         request,
@@ -120,13 +118,6 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         % {"version": revision.version, "title": post.title},
         tab="revisions",
     )
-
-
-def _switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
-    """In one column or side by side, and the address of the other."""
-    is_split = request.GET.get("view") == "split"
-    other = query if is_split else {**query, "view": "split"}
-    return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}
 
 
 def compare_documents(before: PostDocument, after: PostDocument) -> list[CardGroup]:

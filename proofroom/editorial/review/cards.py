@@ -29,10 +29,7 @@ from proofroom.editorial.posts.panels import (
     describe_runs,
     field_actions,
 )
-from proofroom.editorial.review.rejections import (
-    EarlierRejectionNotes,
-    load_earlier_rejections,
-)
+from proofroom.editorial.review.rejections import EarlierRejectionNotes, load_earlier_rejections
 
 _DOORS: Final[Mapping[str, Promise]] = {
     "admin": _("in the admin"),

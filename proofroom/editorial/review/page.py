@@ -21,6 +21,7 @@ from proofroom.editorial.posts.post_pages import (
     post_page,
     post_url,
     review_url,
+    split_switch,
     title_in,
 )
 from proofroom.editorial.review.cards import Decisions, build_layer_cards
@@ -111,16 +112,13 @@ def show(
 def _switches(reviewed: Reviewed) -> dict[str, Any]:
     """Inline or side by side; the page before and after."""
     layer = reviewed.view.layer
-    is_split = reviewed.request.GET.get("view") == "split"
     below = "source" if reviewed.is_review else Layer.REVIEW.value
 
     def page(name: str, shown: str) -> str:
         return post_url(name, reviewed.post, "?" + urlencode({"layer": shown, "show": "all"}))
 
-    split = {"layer": layer.value, **({} if is_split else {"view": "split"})}
     return {
-        "is_split": is_split,
-        "split_url": "?" + urlencode(split),
+        **split_switch(reviewed.request, {"layer": layer.value}),
         "frame_after": page("preview_page", layer.value),
         "frame_before": page("preview_page", below),
         "page_after": page("preview", layer.value),
