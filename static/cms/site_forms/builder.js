@@ -1,7 +1,6 @@
 // The cards of a form: what stands in them, as the server takes it.
 
-import { sortable } from "../sorting/sorting.js";
-import { attachRows } from "../structure/rows.js";
+import { attachCards } from "../structure/rows.js";
 
 const form = document.querySelector("[data-rows]");
 const NUMBERS = ["minLength", "maxLength"];
@@ -36,13 +35,4 @@ form.addEventListener("input", ({ target }) => {
   card.dataset.label = card.querySelector("[data-name]").textContent = target.value || "—";
 });
 
-attachRows(form, {
-  name: "questions",
-  read,
-  parts: ["preview", "json"],
-  attach: ({ changed }) => {
-    const list = form.querySelector("[data-cards]");
-    for (const handle of list.querySelectorAll("[data-handle]")) handle.hidden = false;
-    sortable(list, { item: "[data-card]", handle: "[data-handle]", onChange: changed });
-  },
-});
+attachCards(form, { name: "questions", read, parts: ["preview", "json"] });

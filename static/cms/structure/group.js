@@ -1,7 +1,6 @@
 // The modules of a group: what stands in their cards, as the server takes it.
 
-import { sortable } from "../sorting/sorting.js";
-import { attachRows } from "./rows.js";
+import { attachCards } from "./rows.js";
 
 const form = document.querySelector("[data-rows]");
 const part = (card, name) => card.querySelector(`[data-part=${name}]`);
@@ -23,13 +22,4 @@ const read = () => JSON.stringify([...form.querySelectorAll("[data-card]")].map(
   };
 }));
 
-attachRows(form, {
-  name: "modules",
-  read,
-  parts: [],
-  attach: ({ changed }) => {
-    const list = form.querySelector("[data-cards]");
-    for (const handle of list.querySelectorAll("[data-handle]")) handle.hidden = false;
-    sortable(list, { item: "[data-card]", handle: "[data-handle]", onChange: changed });
-  },
-});
+attachCards(form, { name: "modules", read, parts: [] });

@@ -9,6 +9,19 @@
 // data-part belong to rows and are not sent by their own names.
 
 import { fetchPage, notifyAdded, swap } from "../http.js";
+import { sortable } from "../sorting/sorting.js";
+
+/** Attach to a form whose rows are cards that are put in order. */
+export function attachCards(form, settings) {
+  attachRows(form, {
+    ...settings,
+    attach: ({ changed }) => {
+      const list = form.querySelector("[data-cards]");
+      for (const handle of list.querySelectorAll("[data-handle]")) handle.hidden = false;
+      sortable(list, { item: "[data-card]", handle: "[data-handle]", onChange: changed });
+    },
+  });
+}
 
 export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   const undo = form.querySelector("[data-undo]");
