@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from content.models import Post, PostModule
 from content.posts import queries
-from proofroom.definitions.list_urls import IndexPage
+from proofroom.definitions.listings import IndexPage
 from proofroom.website.queries import list_posts_of
 
 

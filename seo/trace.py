@@ -26,7 +26,7 @@ from proofroom.core.site_urls import (
     page_in_markdown,
 )
 from proofroom.definitions import post_types
-from proofroom.definitions.list_urls import feed_at, list_path, listing_at
+from proofroom.definitions.listings import feed_at, list_path, listing_at
 from proofroom.website.queries import count_pages_by_locale
 from seo.models import ADDRESS_MAX
 from seo.queries import target_of

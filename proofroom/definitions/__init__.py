@@ -22,11 +22,10 @@ from proofroom.definitions.fields import (
     Textarea,
     Url,
 )
+from proofroom.definitions.listings import Listing, ListingProps
 from proofroom.definitions.module import (
     MOST_LISTED,
     AIGuidance,
-    Listing,
-    ListingProps,
     Module,
     PostList,
     Scope,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.registry import Registry
 from proofroom.definitions import validation
-from proofroom.definitions.fields import Boolean, ModuleProps, Number, Text, Textarea
+from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.markdown_values import Media, markdown_of_props
 from proofroom.definitions.props import json_schema, props_of, words_of
 from proofroom.definitions.richtext.markdown import from_markdown
@@ -187,72 +187,3 @@ def excluded_because(module: type[Module], post_type: str) -> str | None:
     if module.allowed_post_types and post_type not in module.allowed_post_types:
         return f"{module.name} is only for {', '.join(module.allowed_post_types)}"
     return None
-
-
-MOST_CARDS = 24
-
-
-class ListingProps(ModuleProps):
-    """A listing adds `post_ids` (with its type) and `term_id` to these."""
-
-    heading: str = Text(max_length=160)
-    intro: str = Textarea(max_length=600, label="Introduction")
-    count: int = Number(
-        default=3, minimum=1, maximum=MOST_CARDS, label="How many", help="Of the newest posts."
-    )
-    show_all_link: bool = Boolean(default=True, label="Link to all of them")
-    all_label: str = Text(max_length=60, label="Text of that link", help="Empty says See all.")
-
-
-class Listing(Module):
-    """Shows posts of `post_type` as cards: those of `post_ids` in their order, else the newest."""
-
-    post_type: ClassVar[str]
-    stylesheet: ClassVar[str] = "cms/modules/post-lists.css"
-    Props: ClassVar[type[ModuleProps]] = ListingProps
-
-    @classmethod
-    def lists(cls, props: Mapping[str, Json]) -> Iterable[PostList]:
-        wanted = cls._newest(props)
-        return () if wanted is None else (wanted,)
-
-    @classmethod
-    def template_context(
-        cls, props: Mapping[str, Json], context: Mapping[str, object]
-    ) -> Mapping[str, object]:
-        """`cards`, and the address of the page that lists the type."""
-        # The site stands above the definitions.
-        from proofroom.definitions.list_urls import list_path
-
-        path = list_path(cls.post_type, str(context.get("locale"))) if props["showAllLink"] else ""
-        return {"cards": cls._cards(props, context), "all_url": path}
-
-    @classmethod
-    def _cards(cls, props: Mapping[str, Json], context: Mapping[str, object]) -> Sequence[object]:
-        wanted = cls._newest(props)
-        found = context.get("posts" if wanted is None else "lists")
-        if not isinstance(found, Mapping):
-            return ()
-        if wanted is not None:
-            listed: Sequence[object] = found.get(wanted, ())
-            return listed
-        chosen = [found[id_] for id_ in _chosen(props) if id_ in found]
-        # Two languages of one post are the same one here.
-        return list({card.id: card for card in chosen if card.type == cls.post_type}.values())
-
-    @classmethod
-    def _newest(cls, props: Mapping[str, Json]) -> PostList | None:
-        """None where posts were chosen."""
-        if _chosen(props):
-            return None
-        count, term = props.get("count"), props.get("termId")
-        limit = count if isinstance(count, int) and not isinstance(count, bool) else 3
-        terms = (term,) if isinstance(term, str) and term else ()
-        return PostList(cls.post_type, min(limit, MOST_CARDS), terms)
-
-
-def _chosen(props: Mapping[str, Json]) -> list[str]:
-    ids = props.get("postIds")
-    return (
-        [id_ for id_ in ids if isinstance(id_, str)][:MOST_CARDS] if isinstance(ids, list) else []
-    )

@@ -8,7 +8,7 @@ from typing import Final
 from django.utils.feedgenerator import Rss201rev2Feed
 
 from proofroom.core.site_urls import PageLocation, absolute
-from proofroom.definitions.list_urls import IndexPage, feed_path, list_title
+from proofroom.definitions.listings import IndexPage, feed_path, list_title
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.meta_tags import description_of, title_with_site
 from proofroom.website.page_frame import load_surroundings, use_template_language

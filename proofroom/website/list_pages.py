@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 
 from content.models import Post
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions.list_urls import IndexPage, list_title
-from proofroom.definitions.list_urls import list_path as list_path
-from proofroom.definitions.list_urls import listings as listings
+from proofroom.definitions.listings import IndexPage, list_title
+from proofroom.definitions.listings import list_path as list_path
+from proofroom.definitions.listings import listings as listings
 from proofroom.website.meta_tags import seo_of_list, title_with_site
 from proofroom.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom.website.page_frame import (

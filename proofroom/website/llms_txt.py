@@ -10,7 +10,7 @@ from content.models import Post
 from content.posts.queries import published_posts
 from proofroom.core.site_urls import PageLocation, absolute, home_of
 from proofroom.definitions import post_types
-from proofroom.definitions.list_urls import feed_path, list_path, list_title
+from proofroom.definitions.listings import feed_path, list_path, list_title
 from proofroom.definitions.markdown_values import heading, paragraphs, written
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.markdown_pages import link_line

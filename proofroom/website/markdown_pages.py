@@ -13,7 +13,7 @@ from content.models import Post
 from content.posts.post_repository import format_time
 from proofroom.core.site_urls import absolute, markdown_path
 from proofroom.definitions import markdown_of, post_types, props_of
-from proofroom.definitions.list_urls import IndexPage
+from proofroom.definitions.listings import IndexPage
 from proofroom.definitions.markdown_values import heading, link, paragraphs, rich_text, written
 from proofroom.definitions.richtext.nodes import Node
 from proofroom.website import queries

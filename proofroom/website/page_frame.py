@@ -18,7 +18,7 @@ from django.utils.translation import to_locale
 from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
-from proofroom.definitions.list_urls import feed_path, list_path, list_title
+from proofroom.definitions.listings import feed_path, list_path, list_title
 from proofroom.menus.links import MenuItems, menu_links, menu_post_ids
 from proofroom.website import navigation, queries
 from proofroom.website.navigation import Alternate, Crumb, is_right_to_left, paths_above

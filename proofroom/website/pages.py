@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 from content.models import Post
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions.list_urls import IndexPage, listing_at, listings
+from proofroom.definitions.listings import IndexPage, listing_at, listings
 from proofroom.taxonomies.models import Term
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult

@@ -19,7 +19,7 @@ from media.models import Asset
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
-from proofroom.definitions.list_urls import IndexPage
+from proofroom.definitions.listings import IndexPage
 from proofroom.menus.links import MenuItems
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term

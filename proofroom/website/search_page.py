@@ -18,7 +18,7 @@ from content.search import texts_of
 from proofroom.core.search.tokens import Word, query_words, word_positions
 from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions import custom_text_of, text_of
-from proofroom.definitions.list_urls import list_title
+from proofroom.definitions.listings import list_title
 from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
 from proofroom.website.navigation import alternates
 from proofroom.website.page_frame import (

@@ -19,7 +19,7 @@ from proofroom.core.site_urls import (
     locale_of,
     page_in_markdown,
 )
-from proofroom.definitions.list_urls import IndexPage, feed_at, listing_at
+from proofroom.definitions.listings import IndexPage, feed_at, listing_at
 from proofroom.website import queries
 from proofroom.website.feeds import render_feed
 from proofroom.website.form_submission import SubmissionResult

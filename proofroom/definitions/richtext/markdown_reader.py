@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 
 from markdown_it import MarkdownIt
@@ -24,8 +24,6 @@ from proofroom.definitions.richtext.schema import (
     MAX_QUOTES,
     MAX_WORDS,
 )
-
-BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _ALT_OF_CONTAINERS = ["paragraph", "reference", "blockquote", "list"]

@@ -204,11 +204,6 @@ def to_text(document: object) -> str:
     return "\n\n".join(_blocks(children(document), 1))
 
 
-def word_count(document: object) -> int:
-    """Words between white space; a text of a script without spaces counts as few words."""
-    return len(to_text(document).split())
-
-
 def blocks(document: object) -> list[str]:
     """One line for every top-level block, even one without text: what a line diff compares."""
     if not isinstance(document, dict):

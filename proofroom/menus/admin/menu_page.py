@@ -19,7 +19,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import post_types
-from proofroom.definitions.list_urls import IndexPage, list_title
+from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.menus.admin.item_rows import (
     MOVES,
     MenuNode,

@@ -1,0 +1,145 @@
+"""Lists of posts: the base of modules that show chosen or the newest ones, and the addresses of list pages and feeds.
+
+Addresses come from the definitions alone, whatever is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from django.utils.translation import gettext
+
+from proofroom.core.json import Json
+from proofroom.core.site_urls import FEED, home_of
+from proofroom.definitions.fields import Boolean, ModuleProps, Number, Text, Textarea
+from proofroom.definitions.module import Module, PostList
+from proofroom.definitions.post_type import post_types
+
+MOST_CARDS = 24
+
+
+class ListingProps(ModuleProps):
+    """A listing adds `post_ids` (with its type) and `term_id` to these."""
+
+    heading: str = Text(max_length=160)
+    intro: str = Textarea(max_length=600, label="Introduction")
+    count: int = Number(
+        default=3, minimum=1, maximum=MOST_CARDS, label="How many", help="Of the newest posts."
+    )
+    show_all_link: bool = Boolean(default=True, label="Link to all of them")
+    all_label: str = Text(max_length=60, label="Text of that link", help="Empty says See all.")
+
+
+class Listing(Module):
+    """Shows posts of `post_type` as cards: those of `post_ids` in their order, else the newest."""
+
+    post_type: ClassVar[str]
+    stylesheet: ClassVar[str] = "cms/modules/post-lists.css"
+    Props: ClassVar[type[ModuleProps]] = ListingProps
+
+    @classmethod
+    def lists(cls, props: Mapping[str, Json]) -> Iterable[PostList]:
+        wanted = cls._newest(props)
+        return () if wanted is None else (wanted,)
+
+    @classmethod
+    def template_context(
+        cls, props: Mapping[str, Json], context: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        """`cards`, and the address of the page that lists the type."""
+        path = list_path(cls.post_type, str(context.get("locale"))) if props["showAllLink"] else ""
+        return {"cards": cls._cards(props, context), "all_url": path}
+
+    @classmethod
+    def _cards(cls, props: Mapping[str, Json], context: Mapping[str, object]) -> Sequence[object]:
+        wanted = cls._newest(props)
+        found = context.get("posts" if wanted is None else "lists")
+        if not isinstance(found, Mapping):
+            return ()
+        if wanted is not None:
+            listed: Sequence[object] = found.get(wanted, ())
+            return listed
+        chosen = [found[id_] for id_ in _chosen(props) if id_ in found]
+        # Two languages of one post are the same one here.
+        return list({card.id: card for card in chosen if card.type == cls.post_type}.values())
+
+    @classmethod
+    def _newest(cls, props: Mapping[str, Json]) -> PostList | None:
+        """None where posts were chosen."""
+        if _chosen(props):
+            return None
+        count, term = props.get("count"), props.get("termId")
+        limit = count if isinstance(count, int) and not isinstance(count, bool) else 3
+        terms = (term,) if isinstance(term, str) and term else ()
+        return PostList(cls.post_type, min(limit, MOST_CARDS), terms)
+
+
+def _chosen(props: Mapping[str, Json]) -> list[str]:
+    ids = props.get("postIds")
+    return (
+        [id_ for id_ in ids if isinstance(id_, str)][:MOST_CARDS] if isinstance(ids, list) else []
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPage:
+    """The posts of a type in a locale, newest first; with `term`, those that carry this term of a taxonomy."""
+
+    type: str
+    locale: str
+    taxonomy: str = ""
+    term: str = ""
+
+    @property
+    def path(self) -> str:
+        """Empty where the type has no page that lists it."""
+        definition = post_types.get(self.type)
+        index = definition.index_path if definition else ""
+        below = f"/{self.taxonomy}/{self.term}" if self.term else ""
+        return f"{home_of(self.locale)}{index}{below}" if index else ""
+
+
+def list_path(type: str, locale: str) -> str:
+    """The path of the page that lists a type; empty where the type has none."""
+    return IndexPage(type, locale).path
+
+
+def feed_path(type: str, locale: str) -> str:
+    """The path of the feed of a type; empty where nothing lists the type."""
+    path = list_path(type, locale)
+    return f"{path}/{FEED}" if path else ""
+
+
+def feed_at(path: str, locale: str) -> str | None:
+    """The post type whose feed has that path."""
+    return next((type.name for type in post_types if feed_path(type.name, locale) == path), None)
+
+
+def listing_at(path: str, locale: str) -> IndexPage | None:
+    """The listing whose page has that path."""
+    for definition in post_types:
+        top = IndexPage(definition.name, locale)
+        if top.path and path == top.path:
+            return top
+        taxonomy, _, term = path.removeprefix(f"{top.path}/").partition("/")
+        if top.path and taxonomy in {use.slug for use in definition.taxonomies}:
+            found = IndexPage(definition.name, locale, taxonomy, term)
+            if found.path == path and "\x00" not in term:  # PostgreSQL refuses to look for it
+                return found
+    return None
+
+
+def listings(locale: str) -> dict[str, str]:
+    """The titles of the index pages by path, in the language that is active."""
+    found = {list_path(type.name, locale): type.name for type in post_types if type.index_path}
+    return {path: list_title(type) for path, type in found.items()}
+
+
+def list_title(type: str) -> str:
+    """Return what the page that lists a type is called, in the language that is active."""
+    definition = post_types.get(type)
+    if definition is None:
+        return type
+    return gettext(definition.list_label or definition.label_plural or definition.label)
