@@ -11,9 +11,9 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
-from media.missing_files import present_name
 from media.models import StoredFile
 from media.presenters import url_of
+from media.queries import present_name
 from proofroom.core.http.csp import csp_override
 
 

@@ -18,7 +18,10 @@ _SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 def storage_name(address: str) -> str | None:
     """The name in the storage of a file that an address leads to; None for what is no file of ours."""
     plain = re.split(r"[?#]", address, maxsplit=1)[0]
-    for base in _bases():
+    # The address of every file begins so: on this site, and where else the storage serves them.
+    local = settings.MEDIA_URL
+    stored = default_storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
+    for base in (local, settings.SITE_URL + local, stored):
         if plain.startswith(base):
             name = unquote(plain.removeprefix(base))
             return name if _NAME.fullmatch(name) else None
@@ -30,12 +33,3 @@ def related_names(name: str) -> tuple[str, ...]:
     those that the file it is made of can have."""
     found = _VARIANT.fullmatch(name)
     return (name, *(found[1] + suffix for suffix in _SUFFIXES)) if found else (name,)
-
-
-def _bases() -> tuple[str, ...]:
-    """Return what the address of every file begins with: on this site, and where else the storage serves them."""
-    local = settings.MEDIA_URL
-    stored = default_storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
-    if stored == local:
-        return (local, settings.SITE_URL + local)
-    return (local, settings.SITE_URL + local, stored)

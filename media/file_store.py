@@ -29,7 +29,7 @@ from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 logger = logging.getLogger(__name__)
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
 """How long a file may be written before it counts as left behind."""
-_BATCH: Final = 20
+_BATCH_SIZE: Final = 20
 """Files deleted in one transaction, which holds their rows."""
 
 
@@ -116,7 +116,7 @@ def release_files(names: Iterable[str], when: datetime) -> None:
     )
     StoredFile.objects.filter(name__in=wanted, is_deleted=False).update(due_at=when)
     if when <= timezone.now():
-        _wake()
+        _wake_deletion()
 
 
 def release_unknown_files(names: Collection[str]) -> None:
@@ -125,10 +125,10 @@ def release_unknown_files(names: Collection[str]) -> None:
     StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
     rows = [StoredFile(name=name, due_at=now) for name in names]
     StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
-    _wake()
+    _wake_deletion()
 
 
-def _wake() -> None:
+def _wake_deletion() -> None:
     send_after_commit(lambda: queue_task("media.tasks.delete_files"), "files to delete", once=True)
 
 
@@ -136,31 +136,25 @@ def delete_due() -> int:
     """Delete the files whose time has come. Answers how many. Safe to run twice, and beside another."""
     total = 0
     while True:
-        done, is_more = _delete_batch()
-        total += done
-        if not is_more:
+        with transaction.atomic():
+            # Who writes one of them meanwhile waits for its row.
+            now = timezone.now()
+            due = StoredFile.objects.select_for_update(skip_locked=True).filter(
+                due_at__lte=now, is_deleted=False
+            )
+            rows = list(due.order_by("due_at", "pk")[:_BATCH_SIZE])
+            ids = [row.pk for row in rows if _delete_file(row.name)]
+            left = {row.pk for row in rows} - set(ids)
+            StoredFile.objects.filter(pk__in=left).update(due_at=now + UNUSED_FILE_AGE)
+            # The old name of an asset goes on leading to it; one of nobody is not needed any more.
+            StoredFile.objects.filter(pk__in=ids, asset=None).delete()
+            StoredFile.objects.filter(pk__in=ids).update(is_deleted=True, due_at=None)
+        total += len(ids)
+        if len(rows) < _BATCH_SIZE:
             return total
 
 
-@transaction.atomic
-def _delete_batch() -> tuple[int, bool]:
-    """How many were deleted, and whether there may be more. Who writes one of them meanwhile waits for its row."""
-    now = timezone.now()
-    due = StoredFile.objects.select_for_update(skip_locked=True).filter(
-        due_at__lte=now, is_deleted=False
-    )
-    rows = list(due.order_by("due_at", "pk")[:_BATCH])
-    ids = [row.pk for row in rows if _is_deleted(row.name)]
-    StoredFile.objects.filter(pk__in={row.pk for row in rows} - set(ids)).update(
-        due_at=now + UNUSED_FILE_AGE
-    )
-    # The old name of an asset goes on leading to it; one of nobody is not needed any more.
-    StoredFile.objects.filter(pk__in=ids, asset=None).delete()
-    StoredFile.objects.filter(pk__in=ids).update(is_deleted=True, due_at=None)
-    return len(ids), len(rows) == _BATCH
-
-
-def _is_deleted(name: str) -> bool:
+def _delete_file(name: str) -> bool:
     try:
         default_storage.delete(name)
     except Exception:  # each storage has errors of its own; the next sweep tries again

@@ -34,8 +34,8 @@ _OPTIONS: Final[Mapping[str, Mapping[str, int]]] = {
     "PNG": {"compress_level": 3},
     "WEBP": {"quality": 90, "method": 2},
 }
-_MOST_FRAMES: Final = 300
-_MOST_IN_FRAMES: Final = 4
+_MAX_FRAMES: Final = 300
+_MAX_FRAME_AREAS: Final = 4
 """How many times the pixels of one image all frames of an animation may have."""
 _AVIF: Final = re.compile(rb"....ftypavi[fs]", re.DOTALL)
 _ORIENTATION: Final = 0x0112
@@ -67,8 +67,12 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
     kind = _kind(image)
     mime, suffix = _FORMATS[kind]
     try:
-        copied = _copied(image, content, max_pixels)
-        cleaned, (width, height) = copied or _encoded(image, kind)
+        copied = _copy_pixels(image, content, max_pixels)
+        if copied is not None:
+            cleaned, (width, height) = copied
+        else:
+            bare = strip_metadata(normalize_orientation(image))
+            cleaned, (width, height) = encode_image(bare, kind), bare.size
     except (MemoryError, RuleViolation):
         raise
     except Exception as error:
@@ -87,16 +91,22 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
         # Of this kind no header can be read where the rest is missing.
-        raise damaged_image_error() if _AVIF.match(content) else _no_image() from None
+        if _AVIF.match(content):
+            raise damaged_image_error() from None
+        raise invalid(
+            "file",
+            _("This is no %(kinds)s, whatever its name says.") % {"kinds": _KINDS},
+            code="media_type",
+        ) from None
     except Exception as error:
         raise damaged_image_error() from error
-    if pixels > max_pixels or frames > _MOST_FRAMES or pixels * frames > _most(max_pixels):
+    if (
+        pixels > max_pixels
+        or frames > _MAX_FRAMES
+        or pixels * frames > _MAX_FRAME_AREAS * max_pixels
+    ):
         raise _too_many_pixels(max_pixels)
     return image
-
-
-def _most(max_pixels: int) -> int:
-    return _MOST_IN_FRAMES * max_pixels
 
 
 def _kind(image: Image.Image) -> str:
@@ -109,7 +119,7 @@ def frames_of(image: Image.Image) -> int:
     return getattr(image, "n_frames", 1) if _kind(image) != "JPEG" else 1
 
 
-def _copied(
+def _copy_pixels(
     image: Image.Image, content: bytes, max_pixels: int
 ) -> tuple[bytes, tuple[int, int]] | None:
     """The file with only its pixels, and its size; None where the pixels themselves must change.
@@ -134,7 +144,7 @@ def _copied(
             raise _too_many_pixels(max_pixels) from None
         pixels = checked.width * checked.height
         total += pixels
-        if pixels > max_pixels or total > _most(max_pixels):
+        if pixels > max_pixels or total > _MAX_FRAME_AREAS * max_pixels:
             raise _too_many_pixels(max_pixels)
         checked.load()
     width, height = checked.size
@@ -161,14 +171,6 @@ def _is_srgb(image: Image.Image) -> bool:
     except (ImageCms.PyCMSError, OSError, ValueError):
         return True  # a broken profile changes nothing
     return "sRGB" in name
-
-
-def _no_image() -> RuleViolation:
-    return invalid(
-        "file",
-        _("This is no %(kinds)s, whatever its name says.") % {"kinds": _KINDS},
-        code="media_type",
-    )
 
 
 def _too_many_pixels(most: int) -> RuleViolation:
@@ -216,11 +218,6 @@ def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
     if converted is not None and alpha is not None:
         converted.putalpha(alpha)
     return converted or image
-
-
-def _encoded(image: Image.Image, kind: str) -> tuple[bytes, tuple[int, int]]:
-    shown = strip_metadata(normalize_orientation(image))
-    return encode_image(shown, kind), shown.size
 
 
 def encode_image(image: Image.Image, kind: str) -> bytes:

@@ -24,8 +24,8 @@ from proofroom.core.tools import progress
 
 MAX_FILES_LISTED: Final = 200
 """Findings that are named; the rest are counted."""
-_KEPT: Final = 20
-_STARTED: Final = timedelta(hours=2)
+_CHECKS_KEPT: Final = 20
+_MAX_DURATION: Final = timedelta(hours=2)
 """After which a check that did not end counts as lost."""
 Missing = tuple[str, str]
 
@@ -77,7 +77,7 @@ def check(asset_id: UUID | str | None = None) -> Report:
     for number, folder in enumerate(folders):
         progress.check_cancelled()
         progress.report(number, len(folders), f"{report.checked} files checked")
-        _compare(folder, report)
+        _compare_folder(folder, report)
     return report
 
 
@@ -96,7 +96,7 @@ def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
         yield from _folders(f"{path}/{name}" if path else name)
 
 
-def _compare(folder: str, report: Report) -> None:
+def _compare_folder(folder: str, report: Report) -> None:
     """One folder, without those in it. What is written while this runs has its row first, so rows are read last."""
     try:
         files = set(default_storage.listdir(folder)[1])
@@ -112,34 +112,29 @@ def _compare(folder: str, report: Report) -> None:
         unknown.discard(name)
         if row.due_at is None and row.asset_id is not None:
             report.checked += 1
-            if name not in files and _is_missing(row):
+            if name in files:
+                continue
+            # One that was not listed may have come, or its row gone, since.
+            if _in_use().filter(pk=row.pk).exists() and not default_storage.exists(row.name):
                 report.add_missing(row.asset_id, row.name)
     for name in sorted(unknown):
         report.add_orphaned(start + name)
-
-
-def _is_missing(row: StoredFile) -> bool:
-    """Return whether a file that was not listed is really away: it may have come, or its row gone, since."""
-    return _in_use().filter(pk=row.pk).exists() and not default_storage.exists(row.name)
 
 
 @transaction.atomic
 def request_check(*, actor: Actor) -> FileCheck:
     """Have a worker check all files. One that waits or runs already is enough. Raises `NotAllowed`."""
     actor.require("media.edit")
-    waiting = FileCheck.objects.filter(finished_at=None).filter(_is_alive()).first()
+    is_alive = Q(started_at=None) | Q(started_at__gt=timezone.now() - _MAX_DURATION)
+    waiting = FileCheck.objects.filter(is_alive, finished_at=None).first()
     if waiting is None:
         waiting = FileCheck.objects.create()
-        old = FileCheck.objects.values_list("pk", flat=True)[_KEPT:]
+        old = FileCheck.objects.values_list("pk", flat=True)[_CHECKS_KEPT:]
         FileCheck.objects.filter(pk__in=list(old)).delete()
     send_after_commit(
         lambda: queue_task("media.tasks.check_files"), "a check of the files", once=True
     )
     return waiting
-
-
-def _is_alive() -> Q:
-    return Q(started_at=None) | Q(started_at__gt=timezone.now() - _STARTED)
 
 
 def run_checks() -> int:

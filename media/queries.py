@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -12,9 +15,10 @@ from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, Qu
 from django.db.models.functions import Coalesce
 
 from media.file_addresses import related_names
-from media.models import Asset, AssetStatus, MediaReference, VariantWork
+from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
 from media.search import TABLE
 from proofroom.core import search
+from proofroom.core.search import RANK
 
 ORDERINGS = {
     "createdAt": "created_at",
@@ -23,6 +27,8 @@ ORDERINGS = {
     "size": "size",
 }
 """What lists can be ordered by, and the columns."""
+_VARIANT: Final = re.compile(r".*[0-9a-f]{32}(-dark)?-(large|medium|small)\.webp")
+_MAX_NAME_LENGTH: Final = StoredFile._meta.get_field("name").max_length or 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,10 @@ def load_assets(ids: Iterable[str]) -> dict[str, Asset]:
 
 def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> Found:
     """The assets of these ids and of files of these names. One query for both, none for none."""
-    wanted, same = set(_uuids(ids)), {name: related_names(name) for name in names}
+    wanted, same = set[UUID](), {name: related_names(name) for name in names}
+    for id_ in ids:
+        with suppress(ValueError):
+            wanted.add(id_ if isinstance(id_, UUID) else UUID(str(id_)))
     files = {name for others in same.values() for name in others}
     if not wanted and not files:
         return Found()
@@ -65,12 +74,26 @@ def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) ->
     )
 
 
-def _uuids(ids: Iterable[UUID | str]) -> Iterable[UUID]:
-    for id_ in ids:
-        try:
-            yield id_ if isinstance(id_, UUID) else UUID(str(id_))
-        except ValueError:
-            continue
+def present_name(name: str) -> str | None:
+    """Return the name of the file to show where the one of this name is gone, or still to be made.
+
+    None where the name leads nowhere else. One query.
+    """
+    if len(name) > _MAX_NAME_LENGTH or "\x00" in name:
+        return None
+    asset = load_assets_by_name((), (name,)).by_name.get(name)
+    if asset is None:
+        return None
+    found = str(asset.file.name)
+    if variant := _VARIANT.fullmatch(name):
+        # Of the variants that the asset has now, the one that the name is one of.
+        is_dark, size = variant.groups()
+        is_ready = asset.status == AssetStatus.READY
+        if is_dark and asset.dark_variants.get(size, name) != name:
+            found = str(asset.dark_variants[size])
+        elif is_ready and asset.variants.get(size) not in (None, name):
+            found = str(asset.variants[size])
+    return found if found != name else None
 
 
 def where_used(
@@ -102,15 +125,10 @@ def list_assets(
         found = found.filter(status=status)
     if is_used is not None:
         found = filter_by_use(found, is_used)
-    return _ordered(found, ordering, bool(search.strip()))
-
-
-def _ordered(found: QuerySet[Asset], ordering: str, is_ranked: bool) -> QuerySet[Asset]:
     column = ORDERINGS.get(ordering.removeprefix("-"))
     if column is not None:
         return found.order_by(f"-{column}" if ordering.startswith("-") else column, "id")
-    first = [f"-{search.RANK}"] if is_ranked else []
-    return found.order_by(*first, "-created_at", "-id")
+    return found.order_by(*([f"-{RANK}"] if search.strip() else []), "-created_at", "-id")
 
 
 def filter_by_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:

@@ -1,4 +1,4 @@
-"""Making variants: what a worker does. Safe to run twice, beside another worker, and to be killed at any point."""
+"""Makes variants, for workers. Safe to run twice, beside another worker, and to be killed at any point."""
 
 from __future__ import annotations
 
@@ -47,23 +47,27 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
 
 _DIMMED: Final = 0.22
 """How much of its brightness white loses; black loses none."""
-_MOST_COLOURS: Final = 48
+_MAX_COLOURS: Final = 48
 _SAMPLE: Final = (64, 64)
 _MIDDLE: Final = 128
-_SEEN: Final = 64
+_MIN_OPACITY: Final = 64
 """The opacity from which a pixel counts, of 255."""
 
 
 def darken(image: Image.Image) -> Image.Image:
     """An image of the mode RGB or RGBA for a dark page, in the same mode and size."""
-    if image.mode != "RGBA" or image.getchannel("A").getextrema()[0] == 255:
-        return _dimmed(image)
-    if not _is_drawing(image):
-        return _dimmed(image)
-    return _turned_over(image) if _is_dark(image) else image
+    is_opaque = image.mode != "RGBA" or image.getchannel("A").getextrema()[0] == 255
+    if is_opaque or not _is_drawing(image):
+        return _dim(image)
+    # A drawing that is dark where it is seen is turned over; a light one stays.
+    seen = image.getchannel("A").point(lambda alpha: 255 if alpha >= _MIN_OPACITY else 0)
+    if seen.getbbox() is None:
+        return image
+    is_dark = ImageStat.Stat(image.convert("L"), mask=seen).mean[0] < _MIDDLE
+    return _invert_lightness(image) if is_dark else image
 
 
-def _dimmed(image: Image.Image) -> Image.Image:
+def _dim(image: Image.Image) -> Image.Image:
     curve = [round(value * (1 - _DIMMED * value / 255)) for value in range(256)]
     alpha = list(range(256))
     return image.point(curve * 3 + (alpha if image.mode == "RGBA" else []))
@@ -75,19 +79,12 @@ def _is_drawing(image: Image.Image) -> bool:
     seen = {
         tuple(part >> 5 for part in pixel[:3])
         for _, pixel in sample.getcolors(_SAMPLE[0] * _SAMPLE[1]) or []
-        if isinstance(pixel, tuple) and pixel[3] >= _SEEN
+        if isinstance(pixel, tuple) and pixel[3] >= _MIN_OPACITY
     }
-    return len(seen) <= _MOST_COLOURS
+    return len(seen) <= _MAX_COLOURS
 
 
-def _is_dark(image: Image.Image) -> bool:
-    seen = image.getchannel("A").point(lambda alpha: 255 if alpha >= _SEEN else 0)
-    if seen.getbbox() is None:
-        return False
-    return ImageStat.Stat(image.convert("L"), mask=seen).mean[0] < _MIDDLE
-
-
-def _turned_over(image: Image.Image) -> Image.Image:
+def _invert_lightness(image: Image.Image) -> Image.Image:
     """Each pixel with its hue and saturation and the opposite lightness: max + min of a pixel's parts becomes
     510 - max - min, so each part moves by the same amount."""
     *parts, alpha = image.split()
@@ -110,15 +107,14 @@ _SYSTEM: Final = Actor(user=Visitor(username="system"), via="system")
 
 def make_variants(asset_id: UUID | str, theme: str) -> bool:
     """Make the variants that somebody asked for. Answers whether they were made by this call."""
-    work = _claim(asset_id, theme)
+    work = _claim_work(asset_id, theme)
     if work is None:
         return False
     asset = work.asset
     try:
         names = _write(asset, theme)
-    except (
-        Exception
-    ) as error:  # a file can be gone, broken or too large in any way, and a storage away
+    except Exception as error:
+        # A file can be gone, broken or too large in any way, and a storage away.
         logger.exception("%s variants of %s were not made", theme, asset.pk)
         # For people who may see no path of the machine.
         if isinstance(error, FileNotFoundError):
@@ -126,9 +122,9 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
         else:
             said = error.strerror if isinstance(error, OSError) else str(error)
             reason = f"{type(error).__name__}: {said or 'no more is known'}"[:300]
-        _failed(work, asset, reason)
+        _record_failure(work, asset, reason)
         return False
-    return _made(work, asset, names)
+    return _keep_variants(work, asset, names)
 
 
 def due_work() -> Iterable[tuple[str, str]]:
@@ -138,7 +134,7 @@ def due_work() -> Iterable[tuple[str, str]]:
     return [(str(asset_id), theme) for asset_id, theme in rows]
 
 
-def _claim(asset_id: UUID | str, theme: str) -> VariantWork | None:
+def _claim_work(asset_id: UUID | str, theme: str) -> VariantWork | None:
     """The work, kept from others for a while; None where there is none to do."""
     now = timezone.now()
     wanted = VariantWork.objects.filter(asset_id=asset_id, theme=theme, is_given_up=False)
@@ -147,7 +143,7 @@ def _claim(asset_id: UUID | str, theme: str) -> VariantWork | None:
         return None
     work = wanted.select_related("asset").first()
     if work is not None and work.attempts > MAX_ATTEMPTS:
-        _failed(work, work.asset, _KILLED)
+        _record_failure(work, work.asset, _KILLED)
         return None
     return work
 
@@ -163,8 +159,8 @@ def _write(asset: Asset, theme: str) -> dict[str, str]:
 
 
 @transaction.atomic
-def _made(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
-    asset = _still(was)
+def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
+    asset = _lock_unchanged(was)
     if asset is None:  # replaced or deleted meanwhile: nobody wants these files
         file_store.release_files(names.values(), timezone.now())
         return False
@@ -181,8 +177,8 @@ def _made(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
 
 
 @transaction.atomic
-def _failed(work: VariantWork, was: Asset, reason: str) -> None:
-    asset = _still(was)
+def _record_failure(work: VariantWork, was: Asset, reason: str) -> None:
+    asset = _lock_unchanged(was)
     if asset is None:
         return
     is_last = work.attempts >= MAX_ATTEMPTS
@@ -197,7 +193,7 @@ def _failed(work: VariantWork, was: Asset, reason: str) -> None:
     _record(asset, work.theme, "failed")
 
 
-def _still(was: Asset) -> Asset | None:
+def _lock_unchanged(was: Asset) -> Asset | None:
     """The asset, held, where it still has the file that the worker read."""
     found = Asset.objects.select_for_update().filter(pk=was.pk).first()
     return found if found is not None and found.file.name == was.file.name else None

@@ -18,7 +18,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page, page_after, page_of_ranked
 
-_MOST_CHECKED: Final = 5_000
+_MAX_CHECKED: Final = 5_000
 """Files that one call goes through."""
 
 
@@ -181,22 +181,19 @@ def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
     """Whether the files of one or of all media are there; orphaned ones belong to none."""
     if arguments.id is not None:
         find_asset(arguments.id)
-    elif StoredFile.objects.count() > _MOST_CHECKED:
-        return _last_check()
+    elif StoredFile.objects.count() > _MAX_CHECKED:
+        # To go through so many files takes longer than a call may: what a worker found is told.
+        found = FileCheck.objects.filter(finished_at__isnull=False).first()
+        if found is None:
+            raise RuleViolation(
+                "There are too many files for one call, and no check of them all has ended yet: a person starts "
+                "one in the admin, below Media. Name the id of a file to check just that one.",
+                code="too_many_files",
+            )
+        last = _report(found.checked, found.missing, found.orphaned)
+        return {**last, "at": str(found.finished_at)}
     report = integrity.check(arguments.id)
     return _report(report.checked, report.missing, report.orphaned)
-
-
-def _last_check() -> JsonObject:
-    """Return what a worker found: to go through so many files takes longer than a call may."""
-    found = FileCheck.objects.filter(finished_at__isnull=False).first()
-    if found is None:
-        raise RuleViolation(
-            "There are too many files for one call, and no check of them all has ended yet: a person starts one "
-            "in the admin, below Media. Name the id of a file to check just that one.",
-            code="too_many_files",
-        )
-    return {**_report(found.checked, found.missing, found.orphaned), "at": str(found.finished_at)}
 
 
 def _report(checked: int, missing: Sequence[Sequence[str]], orphaned: Sequence[str]) -> JsonObject:

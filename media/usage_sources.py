@@ -1,22 +1,26 @@
-"""Sources of uses of files, as lists of their uses name them. Apps above register how theirs are called."""
+"""Places where files are used, as lists name them. Apps above register how theirs are called."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias, cast
+from typing import Annotated, Final, Literal, TypeAlias, cast
 from uuid import UUID
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from media.models import MediaReference
+from media.models import Asset, MediaReference
+from media.queries import where_used
 from media.services.references import LIVE
 from proofroom.core.actor import Actor
 from proofroom.core.hooks import ExtensionPoint
 
 STAGED_NEEDS = "posts.view"
 """The right to see what posts hold before it is live."""
+MAX_PLACES: Final = 20
+_CAPITAL: Final = re.compile(r"[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,24 @@ def places_with_addresses(
 ) -> list[tuple[MediaPlace, str]]:
     """The same, each with the page in the admin of what uses the file, or with nothing."""
     listed = list(rows)
-    names = _named(listed) if actor.can(STAGED_NEEDS) else {}
-    found = ((row, names.get((row.holder_kind, row.holder_id))) for row in listed)
-    return [(_place(row, holder), holder.address if holder else "") for row, holder in found]
+    holders: dict[tuple[str, UUID], UsageSource] = {}
+    for kind in sorted({row.holder_kind for row in listed} if actor.can(STAGED_NEEDS) else ()):
+        ids = {row.holder_id for row in listed if row.holder_kind == kind}
+        if describe := holder_lookups.get(kind):
+            holders |= {(kind, id_): holder for id_, holder in describe(ids).items()}
+    found: list[tuple[MediaPlace, str]] = []
+    for row in listed:
+        source = holders.get((row.holder_kind, row.holder_id))
+        place: MediaPlace = {
+            "postId": str(row.holder_id) if row.holder_kind == "post" else None,
+            "globalSlug": source.global_slug if source else None,
+            "title": source.title if source else None,
+            "locale": source.locale if source else None,
+            "layer": cast(MediaLayer, row.layer),
+            "path": row.path,
+        }
+        found.append((place, source.address if source else ""))
+    return found
 
 
 def visible_layers(actor: Actor) -> Collection[str] | None:
@@ -72,21 +91,42 @@ def visible_layers(actor: Actor) -> Collection[str] | None:
     return None if actor.can(STAGED_NEEDS) else (LIVE,)
 
 
-def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], UsageSource]:
-    found: dict[tuple[str, UUID], UsageSource] = {}
-    for kind in sorted({row.holder_kind for row in rows}):
-        ids = {row.holder_id for row in rows if row.holder_kind == kind}
-        if describe := holder_lookups.get(kind):
-            found |= {(kind, id_): holder for id_, holder in describe(ids).items()}
-    return found
+@dataclass(frozen=True, slots=True)
+class UsagePlace:
+    """`sentence` has the path, as programs need it; `words` say it to people. `address` is its page in the admin."""
+
+    sentence: str
+    words: str
+    address: str
 
 
-def _place(row: MediaReference, holder: UsageSource | None) -> MediaPlace:
-    return {
-        "postId": str(row.holder_id) if row.holder_kind == "post" else None,
-        "globalSlug": holder.global_slug if holder else None,
-        "title": holder.title if holder else None,
-        "locale": holder.locale if holder else None,
-        "layer": cast(MediaLayer, row.layer),
-        "path": row.path,
-    }
+@dataclass(frozen=True, slots=True)
+class Places:
+    """`total` places, and the first of them, which name only what the actor may see."""
+
+    total: int
+    named: Sequence[UsagePlace]
+
+    @property
+    def further(self) -> int:
+        return self.total - len(self.named)
+
+
+def places_of(asset: Asset, actor: Actor) -> Places:
+    """The places that use the file. A fixed number of queries."""
+    rows = where_used(asset.pk)
+    visible = list(where_used(asset.pk, layers=visible_layers(actor))[:MAX_PLACES])
+    named = []
+    for place, address in places_with_addresses(visible, actor):
+        title = place["title"] or place["globalSlug"]
+        title = title or "Content you may not see, or in the trash"
+        locale = f" ({place['locale']})" if place["locale"] else ""
+        holder = f"{title}{locale}, {place['layer']}"
+        # The last name of the path in words: `modules.….props.items.0.imageId` is "image of a module".
+        path = place["path"]
+        names = [part for part in path.split(".") if not part.isdigit()]
+        words = _CAPITAL.sub(lambda found: f" {found[0].lower()}", names[-1].removesuffix("Id"))
+        if path.startswith("modules."):
+            words = f"{words} of a module"
+        named.append(UsagePlace(f"{holder}: {path}", f"{holder}: {words}", address))
+    return Places(rows.count(), named)

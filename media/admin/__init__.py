@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from media.admin.bulk import bulk_page
-from media.admin.check_page import check_page
+from media.admin.check_page import check_page, orphans_page
 from media.admin.file_page import (
     address,
     crop_page,
@@ -27,7 +27,6 @@ from media.admin.file_page import (
 )
 from media.admin.library import LibraryList, library_context
 from media.admin.list_filters import FILTERS
-from media.admin.orphans_page import orphans_page
 from media.admin.picker import pick_page
 from media.admin.upload_forms import UploadForm
 from media.admin.uploads import describe, states, upload

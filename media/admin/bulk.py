@@ -19,8 +19,8 @@ from media.admin.library import FileTile
 from media.admin.upload_forms import CategoriesField
 from media.models import Asset
 from media.queries import annotate_use_counts
-from media.services.categorize import categorize
 from media.services.delete import delete_asset
+from media.services.update import categorize
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
@@ -66,7 +66,10 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
         except ValueError:
             continue
     ids = list(found)
-    back = _back(request)
+    # The list as it was, where the form says so; never another site.
+    back, home = request.POST.get("back", ""), reverse("admin:media_asset_changelist")
+    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    back = back if is_ours and back.startswith(home) else home
     if doing not in ("delete", "categories") or not ids:
         if request.method == "POST":
             messages.warning(request, _("Choose files first, then what is to happen to them."))
@@ -76,11 +79,11 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(back)
     rows = annotate_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
     tiles = [FileTile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
-    page = _delete if doing == "delete" else _categories
+    page = _delete_files if doing == "delete" else _categorize_files
     return page(request, tiles, back)
 
 
-def _delete(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:
+def _delete_files(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:
     require(request, "media.delete")
     used = [tile for tile in tiles if tile.uses]
     is_confirmed = "confirmed" in request.POST
@@ -104,7 +107,7 @@ def _delete(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpR
     return _page(request, tiles, back, form, title, {"doing": "delete", "used": len(used)})
 
 
-def _categories(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:
+def _categorize_files(request: HttpRequest, tiles: Sequence[FileTile], back: str) -> HttpResponse:
     require(request, "media.edit")
     form = CategorizeForm(request.POST if "confirmed" in request.POST else None)
 
@@ -133,11 +136,3 @@ def _page(
 ) -> HttpResponse:
     context = {"tiles": tiles, "back": back, **more}
     return form_page(request, "admin/media/bulk.html", Asset, context, title=title, form=form)
-
-
-def _back(request: HttpRequest) -> str:
-    """The list as it was, where the form says so; never another site."""
-    given = request.POST.get("back", "")
-    home = reverse("admin:media_asset_changelist")
-    is_ours = url_has_allowed_host_and_scheme(given, allowed_hosts=None)
-    return given if is_ours and given.startswith(home) else home

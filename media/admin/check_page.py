@@ -1,4 +1,4 @@
-"""The admin page that compares files and storage. A worker does it, since it takes as long as there are files."""
+"""Admin pages that compare files with the storage, which a worker does, and delete files that nothing knows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from media.integrity import request_check
 from media.models import Asset, FileCheck
 from media.queries import filter_failed, load_assets
+from media.services.orphans import delete_orphans, last_check, orphans
 from media.services.variants import request_variants
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 
-_MOST: Final = 50
+_MAX_SHOWN: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,24 @@ def check_page(request: HttpRequest) -> HttpResponse:
     finished = FileCheck.objects.filter(finished_at__isnull=False).first()
     if request.method == "POST":
         if "repair" in request.POST:
-            _repair(request, _lacks(finished))
+            asked = 0
+            for lack in [lack for lack in _lacks(finished) if not lack.is_original][:_MAX_SHOWN]:
+                try:
+                    for theme in lack.themes:
+                        request_variants(
+                            asset_id=lack.asset.pk, theme=theme, actor=actor_of(request)
+                        )
+                    asked += 1
+                except CmsError as error:
+                    said = {"name": lack.asset.filename, "reason": error.message}
+                    messages.error(request, _("The file %(name)s: %(reason)s") % said)
+            if asked:
+                text = ngettext(
+                    "The sizes of %(n)s file are being made. Check again when they are there.",
+                    "The sizes of %(n)s files are being made. Check again when they are there.",
+                    asked,
+                )
+                messages.success(request, text % {"n": asked})
         else:
             request_check(actor=actor_of(request))
             messages.success(request, _("The files are being checked."))
@@ -56,8 +75,8 @@ def check_page(request: HttpRequest) -> HttpResponse:
         "is_waiting": newest is not None and newest.finished_at is None,
         "check": finished,
         "lacks": lacks,
-        "repairable": sum(not lack.is_original for lack in lacks[:_MOST]),
-        "failed": list(filter_failed(Asset.objects.all())[:_MOST]),
+        "repairable": sum(not lack.is_original for lack in lacks[:_MAX_SHOWN]),
+        "failed": list(filter_failed(Asset.objects.all())[:_MAX_SHOWN]),
         "is_whole": finished is not None
         and not (finished.missing_count or finished.orphaned_count),
     }
@@ -76,20 +95,42 @@ def _lacks(check: FileCheck | None) -> list[Lack]:
     return [Lack(there[id_], names) for id_, names in missing.items() if id_ in there]
 
 
-def _repair(request: HttpRequest, lacks: Sequence[Lack]) -> None:
-    asked = 0
-    for lack in [lack for lack in lacks if not lack.is_original][:_MOST]:
+@answers_refusals
+def orphans_page(request: HttpRequest) -> HttpResponse:
+    """GET lists what would be deleted and what would stay, POST deletes what was listed."""
+    require(request, "media.delete")
+    back = reverse("admin:media_asset_check")
+    if request.method == "POST":
         try:
-            for theme in lack.themes:
-                request_variants(asset_id=lack.asset.pk, theme=theme, actor=actor_of(request))
-            asked += 1
+            done = delete_orphans(names=request.POST.getlist("names"), actor=actor_of(request))
         except CmsError as error:
-            said = {"name": lack.asset.filename, "reason": error.message}
-            messages.error(request, _("The file %(name)s: %(reason)s") % said)
-    if asked:
-        text = ngettext(
-            "The sizes of %(n)s file are being made. Check again when they are there.",
-            "The sizes of %(n)s files are being made. Check again when they are there.",
-            asked,
-        )
-        messages.success(request, text % {"n": asked})
+            if error.status in (403, 404):
+                raise
+            messages.error(request, error.message)
+            return HttpResponseRedirect(request.path)
+        if done.names:
+            text = ngettext("%(n)s file is deleted.", "%(n)s files are deleted.", len(done.names))
+            messages.success(request, text % {"n": len(done.names)})
+        if done.kept:
+            text = ngettext(
+                "%(n)s file was left: it changed within a day, is known by now, or is gone already.",
+                "%(n)s files were left: they changed within a day, are known by now, or are gone already.",
+                len(done.kept),
+            )
+            messages.warning(request, text % {"n": len(done.kept)})
+        return HttpResponseRedirect(back)
+    found = orphans(last_check())
+    old = [orphan for orphan in found if orphan.is_old]
+    if not found:
+        messages.info(request, _("No file is left that nothing knows. Check again to be sure."))
+        return HttpResponseRedirect(back)
+    context = {
+        "orphans": old,
+        "kept": [orphan for orphan in found if not orphan.is_old],
+        "back": back,
+    }
+    text = ngettext(
+        "Delete %(n)s file that nothing knows?", "Delete %(n)s files that nothing knows?", len(old)
+    )
+    title = text % {"n": len(old)} if old else _("Nothing can be deleted yet")
+    return form_page(request, "admin/media/orphans.html", Asset, context, title=title)

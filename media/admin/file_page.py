@@ -32,7 +32,7 @@ from media.services.delete import delete_asset
 from media.services.replace import replace_file
 from media.services.update import update_asset
 from media.services.variants import dark_status, request_variants
-from media.usage_labels import places_of
+from media.usage_sources import places_of
 from proofroom.core.activity.presenters import present
 from proofroom.core.activity.queries import ActivityFilter, filter_activity, filter_by_entity
 from proofroom.core.actor import Actor
@@ -74,13 +74,18 @@ def sizes_of(asset: Asset) -> list[Size]:
             if name in names:
                 file = names[name]
                 size = Size(
-                    in_words(str(theme.label)), name, url_of(file), width, height, _bytes(file)
+                    in_words(str(theme.label)),
+                    name,
+                    url_of(file),
+                    width,
+                    height,
+                    _stored_bytes(file),
                 )
                 found.append(size)
     return found
 
 
-def _bytes(name: str) -> int | None:
+def _stored_bytes(name: str) -> int | None:
     try:
         return default_storage.size(name)
     except Exception:  # a page about a file must not fail with its storage

@@ -19,8 +19,8 @@ from proofroom.core.admin.permissions import answers_refusals, may, require
 from proofroom.core.i18n.languages import language_name
 
 PER_PAGE: Final = 24
-_MOST_PAGES: Final = 10_000
-_LONGEST: Final = 200
+_MAX_PAGES: Final = 10_000
+_MAX_WORD_LENGTH: Final = 200
 _ORDERS: Final = ("-createdAt", "filename", "-size")
 
 
@@ -29,10 +29,12 @@ _ORDERS: Final = ("-createdAt", "filename", "-size")
 def pick_page(request: HttpRequest) -> HttpResponse:
     """Files to pick from: `kind`, `q`, `category`, `order`, `page`. With the header `X-Fragment` without a frame."""
     require(request, "media.view")
-    wanted = {name: _word(request, name) for name in ("q", "category", "order", "language")}
-    kind = _word(request, "kind")
+    wanted = {name: _read_word(request, name) for name in ("q", "category", "order", "language")}
+    kind = _read_word(request, "kind")
     kind = kind if kind in TYPES else ""
-    number = _page(request)
+    number, given = 1, request.GET.get("page", "")
+    if given.isascii() and given.isdigit() and len(given) < 6:
+        number = min(max(int(given), 1), _MAX_PAGES)
     rows = list_assets(
         category=wanted["category"],
         search=wanted["q"],
@@ -69,11 +71,5 @@ def pick_page(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _word(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "").replace("\x00", "")[:_LONGEST].strip()
-
-
-def _page(request: HttpRequest) -> int:
-    given = request.GET.get("page", "")
-    is_number = given.isascii() and given.isdigit() and len(given) < 6
-    return min(max(int(given), 1), _MOST_PAGES) if is_number else 1
+def _read_word(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\x00", "")[:_MAX_WORD_LENGTH].strip()

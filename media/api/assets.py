@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import ClassVar, Final, Literal
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import AliasChoices, Field
@@ -10,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from media import queries, usage_sources
-from media.api import schema
 from media.metadata import CATEGORIES_MAX
+from media.models import AssetStatus
 from media.presenters import Media, present_asset
 from media.services.delete import delete_asset
 from media.services.update import find_asset, update_asset
@@ -21,13 +22,43 @@ from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import YesOrNo, is_yes, read_query
+from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 
+MIME: Final = r"^[a-z]+(/[a-z0-9.+-]+)?$"
+ORDERING: Final = f"^-?({'|'.join(queries.ORDERINGS)})$"
+PATHS: Final = {"media_id": UUID_TEXT}
+LIST_PARAMETERS: Final = [
+    query_parameter("category", "Files in this category, by its exact name."),
+    query_parameter(
+        "search", "Words in alt text, description, filename or categories, all of them."
+    ),
+    query_parameter(
+        "mime", "`image/png`, or `image` for any image.", {"type": "string", "pattern": MIME}
+    ),
+    query_parameter("status", "How far the variants are.", choice_schema(*AssetStatus.values)),
+    query_parameter("used", "Whether anything uses the file.", choice_schema("true", "false")),
+    query_parameter(
+        "ordering",
+        "`createdAt`, `updatedAt`, `filename` or `size`; with `-` descending.",
+        {"type": "string", "pattern": ORDERING},
+    ),
+    *PAGES,
+]
 _FILES: Final = list_of(described(Media), "Files.")
+FORCE: Final = query_parameter(
+    "force", "Delete it although it is in use.", choice_schema("true", "false")
+)
 _PLACES: Final = list_of(
     described(usage_sources.MediaPlace),
     "The places that use a file.",
 )
+
+
+class MediaGoneAnswer(Answer):
+    """The file that was deleted."""
+
+    id: UUID
 
 
 class MediaCategoryAnswer(Answer):
@@ -73,10 +104,10 @@ class ListQuery(Body):
 
     category: Words | None = Field(None, max_length=200)
     search: Words | None = Field(None, max_length=200)
-    mime: str | None = Field(None, max_length=100, pattern=schema.MIME)
+    mime: str | None = Field(None, max_length=100, pattern=MIME)
     status: Literal["processing", "ready", "failed"] | None = None
     used: YesOrNo | None = None
-    ordering: str | None = Field(None, pattern=schema.ORDERING)
+    ordering: str | None = Field(None, pattern=ORDERING)
 
 
 class DeleteQuery(Body):
@@ -98,9 +129,9 @@ class AssetViewSet(ApiViewSet):
         "destroy": "media.delete",
     }
     conditional = frozenset({"list", "retrieve", "categories"})
-    path_schemas = schema.PATHS
+    path_schemas = PATHS
 
-    @extend_schema(parameters=schema.LIST, responses=_FILES)
+    @extend_schema(parameters=LIST_PARAMETERS, responses=_FILES)
     def list(self, request: Request) -> Response:
         """Files, the newest first; with words to search for, the best match first."""
         page = page_of(request)
@@ -117,9 +148,7 @@ class AssetViewSet(ApiViewSet):
             page.envelope([present_asset(row) for row in rows[page.slice]], rows.count())
         )
 
-    @extend_schema(
-        parameters=schema.PAGES, responses=list_of(MediaCategoryAnswer, "Categories by name.")
-    )
+    @extend_schema(parameters=PAGES, responses=list_of(MediaCategoryAnswer, "Categories by name."))
     def categories(self, request: Request) -> Response:
         """The categories in use by name, each with the number of its files."""
         page = page_of(request)
@@ -133,7 +162,7 @@ class AssetViewSet(ApiViewSet):
         return Response(present_asset(find_asset(media_id)))
 
     @extend_schema(
-        parameters=schema.PAGES,
+        parameters=PAGES,
         responses=_PLACES,
     )
     def where_used(self, request: Request, media_id: str) -> Response:
@@ -168,10 +197,10 @@ class AssetViewSet(ApiViewSet):
         asset = request_variants(asset_id=media_id, theme=body.theme, actor=self.actor)
         return Response(present_asset(asset), status=202)
 
-    @extend_schema(parameters=schema.FORCE, responses={200: schema.MediaGoneAnswer})
+    @extend_schema(parameters=[FORCE], responses={200: MediaGoneAnswer})
     def destroy(self, request: Request, media_id: str) -> Response:
         """Delete a file. One in use is 409 `media_in_use` with its places in `details`, unless forced."""
         force = is_yes(read_query(request, DeleteQuery).force) or False
         asset = find_asset(media_id)
         delete_asset(asset_id=asset.pk, actor=self.actor, force=force)
-        return Response(schema.MediaGoneAnswer(id=asset.pk))
+        return Response(MediaGoneAnswer(id=asset.pk))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import orjson
 from django.conf import settings
@@ -13,7 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from media.api import schema
+from media.api.assets import PATHS
 from media.presenters import Media, present_asset
 from media.services.replace import replace_file
 from media.services.store import TooLarge, store_image
@@ -21,14 +21,44 @@ from media.services.update import find_asset
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import body_length
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import LOCATION
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
-_AROUND: Final = 256 * 1024
+_MAX_BYTES_BESIDE: Final = 256 * 1024
 """Bytes of a request beside the file."""
 _ALT: Final = ("alt_text", "altText")
 _CATEGORIES: Final = ("categories", "categories[]")
-_LONGEST: Final = 20_000
+_MAX_TEXT_LENGTH: Final = 20_000
+_FILE: Final = {
+    "type": "string",
+    "format": "binary",
+    "description": "JPEG, PNG, WebP, GIF, AVIF or PDF by its content, up to `MEDIA_MAX_BYTES` (20 MB).",
+}
+UPLOAD: Final[dict[str, Any]] = {
+    "multipart/form-data": {
+        "type": "object",
+        "properties": {
+            "file": _FILE,
+            "alt_text": {"type": "string", "maxLength": 500},
+            "categories": {
+                "type": "array",
+                "items": {"type": "string", "maxLength": 60},
+                "description": "The field as often as there are categories, a JSON list, or one with commas.",
+            },
+        },
+        "required": ["file"],
+        "additionalProperties": False,
+    }
+}
+REPLACEMENT: Final[dict[str, Any]] = {
+    "multipart/form-data": {
+        "type": "object",
+        "properties": {"file": _FILE},
+        "required": ["file"],
+        "additionalProperties": False,
+    }
+}
 
 
 class FileViewSet(ApiViewSet):
@@ -39,20 +69,20 @@ class FileViewSet(ApiViewSet):
         "upload": "media.upload",
         "replace": "media.edit",
     }
-    path_schemas = schema.PATHS
+    path_schemas = PATHS
 
-    @extend_schema(request=schema.UPLOAD, responses={201: described(Media)}, parameters=schema.MADE)
+    @extend_schema(request=UPLOAD, responses={201: described(Media)}, parameters=[LOCATION])
     def upload(self, request: Request) -> Response:
         """Keep a file. Its variants are made by workers: `status` is `processing` until they are there."""
         # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
         self.actor.require_person("upload files")
-        file = _file(request, also=(*_ALT, *_CATEGORIES))
-        texts = _texts(request, _ALT)
+        file = _read_file(request, also=(*_ALT, *_CATEGORIES))
+        texts = _read_texts(request, _ALT)
         if len(texts) > 1:
             raise invalid("alt_text", "alt_text comes once.")
         # Several fields of the name, or one with a JSON list or with commas between the words.
         found: list[str] = []
-        for text in _texts(request, _CATEGORIES):
+        for text in _read_texts(request, _CATEGORIES):
             if not text.lstrip().startswith("["):
                 found += text.split(",")
                 continue
@@ -74,22 +104,22 @@ class FileViewSet(ApiViewSet):
             present_asset(asset), status=201, headers={"Location": f"/api/media/{asset.pk}"}
         )
 
-    @extend_schema(request=schema.REPLACEMENT, responses={200: described(Media)})
+    @extend_schema(request=REPLACEMENT, responses={200: described(Media)})
     def replace(self, request: Request, media_id: str) -> Response:
         """Put another file in its place: every post that uses it shows the new one."""
         self.actor.require_person("replace files")
         asset = find_asset(media_id)
-        file = _file(request)
+        file = _read_file(request)
         asset = replace_file(
             asset_id=asset.pk, file=file, filename=file.name or "", actor=self.actor
         )
         return Response(present_asset(asset))
 
 
-def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
+def _read_file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
     """The one file of a body that has nothing else but the fields in `also`."""
     most = settings.CMS_ENV.media_max_bytes
-    if body_length(request) > most + _AROUND:
+    if body_length(request) > most + _MAX_BYTES_BESIDE:
         raise TooLarge(
             f"The file is larger than {most / 1024 / 1024:g} MB.", details={"file": ["too large"]}
         )
@@ -106,7 +136,7 @@ def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
     return found
 
 
-def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
+def _read_texts(request: Request, names: tuple[str, ...]) -> list[str]:
     data = request.data
     found = [
         text
@@ -114,6 +144,6 @@ def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
         for text in (data.getlist(name) if isinstance(data, QueryDict) else [])
     ]
     for text in found:
-        if len(text) > _LONGEST:
+        if len(text) > _MAX_TEXT_LENGTH:
             raise invalid(names[0], "This is too long.")
     return found

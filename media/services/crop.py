@@ -31,7 +31,14 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     asset, kept = find_asset(asset_id), box.checked()
     if not asset.mime.startswith("image/"):
         raise invalid("box", _("Only images can be cropped."), code="no_image")
-    content, suffix = crop(_content(asset), kept)
+    try:
+        with default_storage.open(str(asset.file.name)) as file:
+            whole: bytes = file.read()
+    except FileNotFoundError:
+        raise invalid(
+            "box", _("The file is not in the storage, so it cannot be cropped.")
+        ) from None
+    content, suffix = crop(whole, kept)
     stem = PurePosixPath(asset.filename).stem
     if is_in_place:
         if find_asset(asset.pk).file.name != asset.file.name:
@@ -63,14 +70,3 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
         focal_point=point,
         actor=actor,
     )
-
-
-def _content(asset: Asset) -> bytes:
-    try:
-        with default_storage.open(str(asset.file.name)) as file:
-            content: bytes = file.read()
-    except FileNotFoundError:
-        raise invalid(
-            "box", _("The file is not in the storage, so it cannot be cropped.")
-        ) from None
-    return content

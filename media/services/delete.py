@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from media import file_store
 from media.models import StoredFile
 from media.services.update import lock_asset
-from media.usage_labels import places_of
+from media.usage_sources import places_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict

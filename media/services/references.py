@@ -18,7 +18,7 @@ Places: TypeAlias = Mapping[str, Collection[Token]]
 """What is used at each path."""
 
 LIVE: Final = "live"
-_ROWS: Final = 500
+_BATCH_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ def set_references(held: Iterable[Held]) -> frozenset[UUID]:
         if item.before:
             by_layer.setdefault((item.kind, item.layer), []).append(item.id)
     for (kind, layer), ids in by_layer.items():
-        for begin in range(0, len(ids), _ROWS):
+        for begin in range(0, len(ids), _BATCH_SIZE):
             MediaReference.objects.filter(
-                holder_kind=kind, holder_id__in=ids[begin : begin + _ROWS], layer=layer
+                holder_kind=kind, holder_id__in=ids[begin : begin + _BATCH_SIZE], layer=layer
             ).delete()
     tokens = {token for item in changed for place in item.after.values() for token in place}
-    assets = _assets_of(tokens)
+    assets = _find_assets(tokens)
     rows = (
         MediaReference(
             asset_id=asset_id,
@@ -68,7 +68,7 @@ def set_references(held: Iterable[Held]) -> frozenset[UUID]:
         for path, place in item.after.items()
         for asset_id in sorted({assets[token] for token in place if token in assets})
     )
-    MediaReference.objects.bulk_create(rows, batch_size=_ROWS)
+    MediaReference.objects.bulk_create(rows, batch_size=_BATCH_SIZE)
     return frozenset(id_ for id_ in tokens if isinstance(id_, UUID) and id_ not in assets)
 
 
@@ -77,12 +77,12 @@ def drop_references(kind: str, holder_ids: Collection[UUID]) -> None:
     MediaReference.objects.filter(holder_kind=kind, holder_id__in=holder_ids).delete()
 
 
-def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
+def _find_assets(tokens: Collection[Token]) -> dict[Token, UUID]:
     """The asset that each token leads to, held until the transaction ends."""
     names = {token: related_names(token) for token in tokens if isinstance(token, str)}
     listed, known = sorted({name for same in names.values() for name in same}), dict[str, UUID]()
-    for begin in range(0, len(listed), _ROWS):
-        files = StoredFile.objects.filter(name__in=listed[begin : begin + _ROWS])
+    for begin in range(0, len(listed), _BATCH_SIZE):
+        files = StoredFile.objects.filter(name__in=listed[begin : begin + _BATCH_SIZE])
         rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
         known |= dict(rows)
     named = {
@@ -91,18 +91,22 @@ def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
         for name in reversed(same)
         if name in known
     }
-    there = _hold(
+    there = _lock_shared(
         sorted({token for token in tokens if isinstance(token, UUID)} | {*named.values()})
     )
     found: dict[Token, UUID] = {id_: id_ for id_ in there}
     return found | {token: id_ for token, id_ in named.items() if id_ in there}
 
 
-def _hold(ids: Sequence[UUID]) -> set[UUID]:
+def _lock_shared(ids: Sequence[UUID]) -> set[UUID]:
     """Those of the assets that are there, their keys shared: who deletes one waits, who edits it does not."""
     found: set[UUID] = set()
-    for begin in range(0, len(ids), _ROWS):
-        rows = Asset.objects.filter(pk__in=ids[begin : begin + _ROWS]).order_by("pk").values("pk")
+    for begin in range(0, len(ids), _BATCH_SIZE):
+        rows = (
+            Asset.objects.filter(pk__in=ids[begin : begin + _BATCH_SIZE])
+            .order_by("pk")
+            .values("pk")
+        )
         if connection.vendor != "postgresql":
             found |= {row["pk"] for row in rows}
             continue

@@ -1,8 +1,8 @@
-"""Update: what a file says about itself. The file stays as it is."""
+"""Changes what a file says about itself, of one or of several. The file stays as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import EllipsisType
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 
-_NAMES = (
+_METADATA = (
     "alt_text", "alt_texts", "is_decorative", "description", "categories", "focal_x", "focal_y",
 )  # fmt: skip
 
@@ -50,7 +50,7 @@ def update_asset(
     actor.require_person("edit media")
     actor.require("media.edit")
     asset = lock_asset(asset_id)
-    before = {name: getattr(asset, name) for name in _NAMES}
+    before = {name: getattr(asset, name) for name in _METADATA}
     was = (asset.alt_text, asset.alt_texts)
     if alt_text is not None:
         asset.alt_text = clean_alt_text(alt_text)
@@ -67,7 +67,7 @@ def update_asset(
     if not isinstance(focal_point, EllipsisType):
         point = clean_focal_point(focal_point) if focal_point is not None else (None, None)
         asset.focal_x, asset.focal_y = point
-    changed = [name for name in _NAMES if getattr(asset, name) != before[name]]
+    changed = [name for name in _METADATA if getattr(asset, name) != before[name]]
     if not changed:
         return asset
     asset.save(update_fields=[*changed, "updated_at"])
@@ -75,6 +75,29 @@ def update_asset(
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
     outbox.record("media.updated", actor=actor, payload=payload)
     return asset
+
+
+@transaction.atomic
+def categorize(
+    *,
+    asset_ids: Collection[UUID],
+    add: Sequence[str] = (),
+    remove: Sequence[str] = (),
+    actor: Actor,
+) -> list[Asset]:
+    """Give these files categories and take others away: all of them, or none.
+
+    Raises `NotAllowed`, `NotFound`, or `RuleViolation` on `categories`.
+    """
+    actor.require_person("edit media")
+    actor.require("media.edit")
+    added, removed = clean_categories(add), set(clean_categories(remove))
+    changed = []
+    # In one order, so that two who do it at once wait for each other instead of for ever.
+    for id_ in sorted(asset_ids):
+        kept = [word for word in lock_asset(id_).categories if word not in removed]
+        changed.append(update_asset(asset_id=id_, categories=[*kept, *added], actor=actor))
+    return changed
 
 
 def lock_asset(asset_id: UUID | str) -> Asset:
