@@ -17,13 +17,13 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks, media_usage, search, tools  # noqa: F401  # checks and tools register themselves
+        from content import checks, media_usage, search  # noqa: F401  # checks register themselves
         from content.find_replace.global_modules import GlobalModuleSource
         from content.find_replace.posts import PostSource
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written
         from content.layers.term_removal import PostTermUsage
-        from content.paths import tree_changes  # checks and tools register themselves
+        from content.paths import tree_changes
         from content.paths.url_patterns import follow_pattern
         from content.posts.presence import list_open_editors, post_visibility_rule
         from content.posts.queries import visible_titles

@@ -10,7 +10,6 @@ class MediaConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from media import tools  # noqa: F401  # they register themselves
         from media.find_replace import MEDIA
         from proofroom.core.find_replace import sources
 

@@ -15,7 +15,6 @@ class SeoConfig(AppConfig):
     def ready(self) -> None:
         from proofroom.core import outbox
         from proofroom.core.find_replace import sources
-        from seo import tools  # noqa: F401  # registers itself
         from seo.find_replace import RedirectSource
         from seo.services.redirects import free_published_path, redirect_moved_post
 

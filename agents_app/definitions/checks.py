@@ -9,7 +9,6 @@ from typing import Final, get_args
 from django.apps import AppConfig
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError
-from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext
 
 from agents_app.definitions import files as definitions
@@ -118,7 +117,6 @@ def check_agents(
         )
         for problem in found.problems
     ]
-    autodiscover_modules("tools")
     for agent in found.definitions.values():
         messages += [_message(agent.id, item) for item in unknown_names(agent)]
     return messages

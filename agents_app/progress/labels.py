@@ -20,7 +20,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.models import AgentRun, RunStatus, RunStep
-from agents_app.runs.permissions import load_tools
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import get_tool
 
@@ -75,7 +74,6 @@ def format_duration(milliseconds: int) -> str:
 
 def tool_label(name: str) -> str:
     """The title of a tool; its name where there is no such tool any more."""
-    load_tools()
     tool = get_tool(name)
     return tool.title if tool else name
 

@@ -6,10 +6,8 @@ The tools that it may use are checked for what a model is shown, and again at ea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Final
 
-from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel
 
 from agents_app.definitions.schema import AgentDefinition, Scope
@@ -31,15 +29,8 @@ EXPLICIT_TOOLS: Final = frozenset({"submit_ai_review_to_review"})
 """Tools that no empty list lends: an agent hands its words to people only where its file says so."""
 
 
-@cache
-def load_tools() -> None:
-    """Have every app register its tools. Costs something once per process."""
-    autodiscover_modules("tools")
-
-
 def listed_tools(agent: AgentDefinition) -> list[Tool[BaseModel]]:
     """Return the tools that the agent's file lists, all where it lists none; nothing without useMCP."""
-    load_tools()
     return [tool for tool in all_tools() if _is_listed(tool, agent)]
 
 
@@ -50,7 +41,6 @@ def usable_tools(agent: AgentDefinition, actor: Actor) -> list[Tool[BaseModel]]:
 
 def usable_tool(name: str, agent: AgentDefinition, actor: Actor) -> Tool[BaseModel]:
     """The tool of exactly that name. Raises `NotFound` or `NotAllowed`, saying why the run may not use it."""
-    load_tools()
     tool = find_tool(name)
     refusal = _refusal(tool, agent, actor)
     if refusal is not None:

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.module_loading import autodiscover_modules
 
 from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
 from mcp_bridge.models import McpToken
@@ -85,7 +84,6 @@ def record_use(*, token_id: UUID, last_used_at: datetime | None) -> None:
 
 def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list[str]:
     """The names in order. Raises `RuleViolation` for one that is no tool, or that the account could never call."""
-    autodiscover_modules("tools")
     holder = Principal(id="new", user_id=owner.pk, diagnostics=diagnostics)
     client = Actor(user=owner, via="mcp")
     for name in names:

@@ -9,7 +9,6 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy
 
 from mcp_bridge.access.tokens import create_token, revoke_token
@@ -28,7 +27,6 @@ _Choices = list[tuple[str, list[tuple[str, str]]]]
 
 def _tool_choices() -> _Choices:
     """The tools by group."""
-    autodiscover_modules("tools")
     groups: dict[str, list[tuple[str, str]]] = {}
     for tool in all_tools():
         groups.setdefault(tool.group.capitalize(), []).append((tool.name, tool.name))

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import anyio
 import mcp.types as wire
-from django.utils.module_loading import autodiscover_modules
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -22,7 +21,7 @@ from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.tool_calls import CANCELLED, call_tool, log_refused, log_unknown
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.errors import CmsError
-from proofroom.core.tools import Tool, all_tools, get_tool
+from proofroom.core.tools import Tool, all_tools, get_tool, load_tools
 from proofroom.core.tools.arguments import nearest
 from proofroom.core.tools.schemas import lean_schema, result_schema
 
@@ -91,7 +90,7 @@ INSTRUCTIONS = (
 
 def build_server() -> Server[Any]:
     """A server with every registered tool. One per process; it serves any number of connections."""
-    autodiscover_modules("tools")
+    load_tools()  # now, and not while the first client waits
     workers = Workers()
 
     async def list_tools(

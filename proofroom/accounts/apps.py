@@ -10,7 +10,6 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from proofroom.accounts import tools  # noqa: F401  # registers itself
         from proofroom.accounts.queries import token_names
         from proofroom.core.activity.presenters import name_lookups
 

@@ -8,6 +8,3 @@ class PreviewsConfig(AppConfig):
     label = "proofroom_previews"
     verbose_name = "Previews"
     default_auto_field = "django.db.models.BigAutoField"
-
-    def ready(self) -> None:
-        from proofroom.previews import tools  # noqa: F401  # registers itself

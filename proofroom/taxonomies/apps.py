@@ -11,7 +11,6 @@ class TaxonomiesConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core.find_replace.sources import text_sources
-        from proofroom.taxonomies import tools  # noqa: F401  # registers itself
         from proofroom.taxonomies.find_replace import TERMS
 
         text_sources.register(TERMS)

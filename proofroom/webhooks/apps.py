@@ -11,11 +11,7 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core import redaction
-        from proofroom.webhooks import (
-            chat,
-            dispatch,
-            tools,  # noqa: F401  # registers itself
-        )
+        from proofroom.webhooks import chat, dispatch
         from proofroom.webhooks.automation.dispatch import WorkflowChannel, subscribe_workflows
         from proofroom.webhooks.delivery_channels import WebhookChannel, channels, stored_secrets
 

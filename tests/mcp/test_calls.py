@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from mcp_bridge.access.principals import Principal
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
+from proofroom.core.tools import registry
+from tests.content.customer_app import customer_app
 from tests.mcp.sample_tools import CANARY
 
 Request = Callable[..., Any]
@@ -277,3 +280,30 @@ def test_a_call_of_a_name_that_cannot_be_stored_is_logged(samples: None, agent: 
 
     assert result.is_error is True
     assert McpCall.objects.get().tool == "no\ufffd?"
+
+
+TIDES = """
+    from proofroom.core.tools import NoArguments, tool
+
+
+    @tool(title="Tides", kind="read", permission="posts.view", group="harbour")
+    def next_tides(actor, arguments: NoArguments):
+        \"\"\"When the water is high, and when it is low.\"\"\"
+        return {"tides": []}
+"""
+
+
+@pytest.mark.parametrize("path", ["tools.py", "tools/tides.py"])
+def test_tools_of_a_customers_app_are_found_by_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    files = {path: TIDES} if path == "tools.py" else {path: TIDES, "tools/__init__.py": ""}
+    registry.load_tools()
+    monkeypatch.setattr(registry, "_tools", dict(registry._tools))
+    monkeypatch.setattr(registry, "load_tools", registry.load_tools.__wrapped__)
+
+    with customer_app(tmp_path, monkeypatch, "harbour_app", files):
+        found = registry.get_tool("next_tides")
+
+    assert found is not None
+    assert found.description == "When the water is high, and when it is low."

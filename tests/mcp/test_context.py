@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.utils.module_loading import autodiscover_modules
 from mcp.shared.exceptions import MCPError
 
 from mcp_bridge.protocol import resources
@@ -37,7 +36,6 @@ def text_of(client: Request, name: str, **arguments: str) -> str:
 def test_a_prompt_names_only_tools_that_there_are_with_arguments_that_they_take(
     client: Request, name: str
 ) -> None:
-    autodiscover_modules("tools")
     text = text_of(client, name, **({} if name == "review-changes" else {"agentId": "proofreader"}))
 
     named = [get_tool(word) or word for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text)]
@@ -83,8 +81,6 @@ def test_a_review_changes_nothing(client: Request) -> None:
 
 @pytest.mark.parametrize("text", [INSTRUCTIONS, GUIDELINES])
 def test_what_teaches_names_only_tools_that_there_are(text: str) -> None:
-    autodiscover_modules("tools")
-
     named = re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text)
     assert named
     assert [word for word in named if get_tool(word) is None] == []

@@ -8,7 +8,6 @@ from typing import cast
 from uuid import UUID
 
 import pytest
-from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, Field
 
 from mcp_bridge.protocol.server import INSTRUCTIONS, tool_description
@@ -67,7 +66,6 @@ def test_limits_that_are_rarely_met_cost_no_tokens_and_hold() -> None:
 
 
 def test_a_promised_answer_is_an_open_lean_schema() -> None:
-    autodiscover_modules("tools")
     tool = get_tool("list_posts")
     assert tool is not None
     assert tool.result is not None
@@ -94,7 +92,6 @@ PROMISED = (
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_where_the_shape_is_stable_it_is_promised(name: str) -> None:
-    autodiscover_modules("tools")
     tool = get_tool(name)
 
     assert tool is not None
@@ -149,8 +146,6 @@ def test_the_instructions_are_short_and_teach_the_lane() -> None:
 
 
 def test_all_registered_tools_fit_the_token_budget() -> None:
-    autodiscover_modules("tools")
-
     shown = [
         {
             "name": tool.name,
@@ -164,15 +159,11 @@ def test_all_registered_tools_fit_the_token_budget() -> None:
 
 
 def test_a_description_says_enough_and_no_more() -> None:
-    autodiscover_modules("tools")
-
     lengths = {tool.name: len(tool.description) for tool in all_tools()}
 
     assert {name: count for name, count in lengths.items() if not 50 <= count <= 165} == {}
 
 
 def test_names_suit_every_model_api() -> None:
-    autodiscover_modules("tools")
-
     for tool in all_tools():
         assert re.fullmatch(r"[a-z][a-z0-9_]{1,39}", tool.name), tool.name

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from django.utils.module_loading import autodiscover_modules
 
 from proofroom.core.tools import all_tools
 from proofroom.core.tools.schemas import lean_schema
@@ -36,7 +35,6 @@ def tokens(texts: list[str], folder: Path) -> list[int]:
 
 
 def test_all_tools_stay_within_their_budget_of_tokens(tmp_path: Path) -> None:
-    autodiscover_modules("tools")
     shown = [
         {
             "name": tool.name,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils.module_loading import autodiscover_modules
 
 from proofroom import definitions
 from proofroom.core.json import JsonObject
@@ -28,7 +27,6 @@ _KINDS: Final = {
 
 def tool_table() -> str:
     """Every registered tool as a Markdown table, by group."""
-    autodiscover_modules("tools")
     rows = sorted(all_tools(), key=lambda tool: (tool.group, tool.name))
     lines = ["| tool | what it does | |", "|---|---|---|"]
     for tool in rows:
@@ -55,7 +53,6 @@ def build_context() -> JsonObject:
     The same code gives the same value on every machine, so that a dump shows a contract change as a
     diff.
     """
-    autodiscover_modules("tools")
     return {
         "schemaVersion": SCHEMA_VERSION,
         "postTypes": [

@@ -10,7 +10,18 @@ from proofroom.core.tools.registry import (
     Tool,
     all_tools,
     get_tool,
+    load_tools,
     tool,
 )
 
-__all__ = ["Arguments", "Kind", "NoArguments", "Result", "Tool", "all_tools", "get_tool", "tool"]
+__all__ = [
+    "Arguments",
+    "Kind",
+    "NoArguments",
+    "Result",
+    "Tool",
+    "all_tools",
+    "get_tool",
+    "load_tools",
+    "tool",
+]

@@ -1,4 +1,6 @@
-"""The one registry of tools. Apps register theirs in `<app>/tools.py`; agents and the MCP server consume them.
+"""The one registry of tools: those of `<app>/tools.py`, or of every file of `<app>/tools/`, of each installed app.
+
+Agents and the MCP server consume them.
 
 A tool is a plain function `(call, arguments) -> dict` over a service, with a pydantic class for its arguments
 (`extra="forbid"`, camelCase aliases on the wire). It raises `proofroom.core.errors.CmsError` for a refusal; the
@@ -9,9 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from sys import modules
 from typing import Generic, Literal, TypeVar
 
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
@@ -121,11 +129,23 @@ def tool(
     return register
 
 
+@cache
+def load_tools() -> None:
+    """Import the tools of every installed app, once per process: they register themselves."""
+    autodiscover_modules("tools")
+    for app in apps.get_app_configs():
+        package = modules.get(f"{app.name}.tools")
+        for file in iter_modules(getattr(package, "__path__", ())):
+            import_module(f"{app.name}.tools.{file.name}")
+
+
 def all_tools() -> Iterable[Tool[BaseModel]]:
     """Every registered tool, in order of name."""
+    load_tools()
     return [_tools[name] for name in sorted(_tools)]
 
 
 def get_tool(name: str) -> Tool[BaseModel] | None:
     """The tool of that name."""
+    load_tools()
     return _tools.get(name)
