@@ -28,8 +28,8 @@ from analytics.rollups.summaries import Totals, over_time
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.inbox.rows import check_queue
 from content.models import Layer, Post, PostQuerySet, Status
-from content.posts.reference_titles import media_view
 from content.review.labels import type_label
+from content.review.references import media_view
 from media.models import FileCheck
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import may

@@ -20,9 +20,9 @@ from content.layers.state import NOTE_MAX
 from content.models import Layer
 from content.post_fields import TITLE_MAX
 from content.posts import document_edits
-from content.posts.reference_titles import references_of
 from content.presenters.layers import STAGED_LAYERS, ChangesAnswer, StagedLayerText, SubmittedAnswer
 from content.presenters.posts import Index
+from content.review.references import references_of
 from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.permissions import Declared

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import Changes, apply, diff
-from content.document import PostDocument
+from content.changes import apply
 from content.layers.digest import read_digest
 from content.layers.live import write_live
 from content.layers.selection import require_unchanged
-from content.layers.state import Layers, lock_post, open_layers, save_draft, settle
+from content.layers.state import keep_rest, lock_post, open_layers, settle
 from content.models import Post, Revision
 from content.rules import check_changes
 from proofroom.core.actor import Actor
@@ -55,14 +53,7 @@ def approve(
     )
     if revision is None:
         raise RuleViolation(_("Nothing of this is still different."), code="nothing_staged")
-    keep_rest(layers, document, selection.rest, actor)
+    review = layers.review
+    keep_rest(review, post, document, selection.rest, review.marks, actor.user.pk)
     settle(post, document)
     return post, revision
-
-
-def keep_rest(layers: Layers, live: PostDocument, rest: Changes, actor: Actor) -> None:
-    """Review keeps what was not taken, on top of the live content that stands now."""
-    review = layers.review
-    document = apply(live, rest)
-    view = replace(review, below=live, changes=diff(live, document))
-    save_draft(view, layers.post, document, review.marks, actor.user.pk)

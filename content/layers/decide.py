@@ -31,12 +31,12 @@ from proofroom.core.errors import Conflict, invalid
 
 def clean_note(text: str) -> str:
     """The note without what surrounds it. Raises `RuleViolation` on `note` for what no note can be."""
-    words = text.strip()
-    if len(words) > NOTE_MAX:
+    note = text.strip()
+    if len(note) > NOTE_MAX:
         raise invalid("note", _("A note has at most %(most)s characters.") % {"most": NOTE_MAX})
-    if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in words):
+    if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in note):
         raise invalid("note", _("The note holds a character that no text can hold."))
-    return words
+    return note
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,14 @@ def decide(
         taken = submitted.submitted
         conflicts = tuple(conflict.path for conflict in submitted.conflicts)
     rejections: list[int] = []
-    for why, paths in _by_note(refuse, note, notes or {}).items():
+    # The passages of one path have one note.
+    noted: dict[str, str] = {}
+    for path in refuse:
+        noted.setdefault(base_path(path), (notes or {}).get(path) or note)
+    by_note: dict[str, list[str]] = {}
+    for path, why in noted.items():
+        by_note.setdefault(why, []).append(path)
+    for why, paths in by_note.items():
         # Taking can settle what was to be refused: a module's place among the others, for one.
         left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
         remaining = [path for path in paths if path in left]
@@ -93,17 +100,6 @@ def decide(
             )
             rejections.append(done.rejection)
     return LayerOutcome(taken, tuple(refuse), conflicts, tuple(rejections))
-
-
-def _by_note(refuse: Collection[str], note: str, notes: Mapping[str, str]) -> dict[str, list[str]]:
-    """The paths to refuse by their note; the passages of one path have one note."""
-    why: dict[str, str] = {}
-    for path in refuse:
-        why.setdefault(base_path(path), notes.get(path) or note)
-    found: dict[str, list[str]] = {}
-    for path, words in why.items():
-        found.setdefault(words, []).append(path)
-    return found
 
 
 def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:

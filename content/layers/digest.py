@@ -24,7 +24,7 @@ _PREFIX: Final = "d2."
 _PATH_BYTES: Final = 8
 _CHANGE_BYTES: Final = 16
 _SIZE: Final = _PATH_BYTES + _CHANGE_BYTES
-_MOST: Final = 20_000
+_MAX_CHANGES: Final = 20_000
 
 
 def digest_of(changes: Iterable[Change]) -> str:
@@ -36,7 +36,7 @@ def digest_of(changes: Iterable[Change]) -> str:
 def read_digest(digest: str) -> dict[bytes, bytes]:
     """Hash of path → hash of change. Raises `RuleViolation` on `digest` where it is none of ours."""
     wrong = invalid("digest", _("The digest must be the one that GET …/changes answered."))
-    if not digest.startswith(_PREFIX) or len(digest) > _MOST * _SIZE * 2:
+    if not digest.startswith(_PREFIX) or len(digest) > _MAX_CHANGES * _SIZE * 2:
         raise wrong
     body = digest.removeprefix(_PREFIX)
     try:

@@ -206,14 +206,32 @@ class Written:
 
 
 def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None:
-    """Make each `after` the live content, inside the caller's transaction, with revision, provenance and events."""
+    """Make each `after` the live content, as `write_live` does, in a fixed number of statements.
+
+    Inside the caller's transaction, with revisions and provenance; `record_updates` follows. Only for changes of
+    texts in place: fields but for the slug and the parent, props and overrides.
+    """
     actor.require_person("change live content")
     if not written:
         return
     _keep_revisions(written)
     for item in written:
         item.post.version += 1
-    _save_posts(written)
+    now, columns = timezone.now(), set[str]()
+    for item in written:
+        item.post.updated_at = now
+        columns |= post_repository.set_fields(item.post, item.after, item.changes)
+    Post.objects.filter(pk__in=[item.post.pk for item in written]).update(
+        version=F("version") + 1, updated_at=now
+    )
+    if columns:
+        # Each column costs a case per post in the statement: only those that changed anywhere.
+        changed = [
+            item.post
+            for item in written
+            if any(change.module_id is None for change in item.changes)
+        ]
+        Post.objects.bulk_update(changed, sorted(columns), batch_size=100)
     _save_modules(written)
     follow_live([(item.post, item.before, item.after) for item in written])
     revisions = Revision.objects.bulk_create(
@@ -261,22 +279,6 @@ def _keep_revisions(written: Sequence[Written]) -> None:
         ),
         batch_size=_ROWS,
     )
-
-
-def _save_posts(written: Sequence[Written]) -> None:
-    """The version of each post, and the columns of those whose fields changed."""
-    now, columns = timezone.now(), set[str]()
-    for item in written:
-        item.post.updated_at = now
-        columns |= post_repository.set_fields(item.post, item.after, item.changes)
-    posts = Post.objects.filter(pk__in=[item.post.pk for item in written])
-    posts.update(version=F("version") + 1, updated_at=now)
-    changed = [
-        item.post for item in written if any(change.module_id is None for change in item.changes)
-    ]
-    if columns:
-        # Each column costs a case per post in the statement: only those that changed anywhere.
-        Post.objects.bulk_update(changed, sorted(columns), batch_size=100)
 
 
 def _save_modules(written: Sequence[Written]) -> None:

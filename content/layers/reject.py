@@ -36,25 +36,23 @@ def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) 
     """
     if view.layer != Layer.REVIEW:
         return
-    words_of_agents = {path for path in dropped if _is_only_agents(view, path)}
-    ai_review = open_layers(post).ai_review if words_of_agents else None
+    writers = {path: writers_of(view.marks, path) for path in dropped}
+    agents_paths = {
+        path for path, marks in writers.items() if marks and all(mark.is_agents for mark in marks)
+    }
+    ai_review = open_layers(post).ai_review if agents_paths else None
     if ai_review is None or ai_review.draft is None:
         return
-    made_way = {path for path in words_of_agents if path in ai_review.drifted}
-    made_way = {path for path in made_way if not _was_drifted(ai_review, path)}
+    # What had drifted before still does.
+    made_way = {
+        path
+        for path in agents_paths & ai_review.drifted
+        if not any(mark.drifted for mark in writers_of(ai_review.marks, path))
+    }
     if made_way:
         settled = replace(ai_review, drifted=ai_review.drifted - made_way)
         by = ai_review.draft.updated_by_id
         save_draft(settled, post, ai_review.document, ai_review.marks, by)
-
-
-def _is_only_agents(view: LayerView, path: str) -> bool:
-    hands = writers_of(view.marks, path)
-    return bool(hands) and all(mark.is_agents for mark in hands)
-
-
-def _was_drifted(ai_review: LayerView, path: str) -> bool:
-    return any(mark.drifted for mark in writers_of(ai_review.marks, path))
 
 
 @dataclass(frozen=True, slots=True)

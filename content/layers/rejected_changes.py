@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, cast
 from uuid import UUID
 
-from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery, Window
+from django.db.models import F, JSONField, OuterRef, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -26,6 +26,10 @@ from proofroom.core.models import Event
 
 MAX_REJECTED_BYTES: Final = 256_000
 """Of one change; what is larger is not kept."""
+MAX_REJECTIONS_PER_PATH: Final = 20
+"""Rejections of one path that are read; older ones are left out."""
+_MAX_PATHS_NAMED: Final = 500
+"""Paths that a query names; of more, all rejections of the posts are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Proposal:
         marks: JsonObject = {path: mark.to_json() for path, mark in self.marks.items()}
         return {
             "kind": self.kind,
-            "after": _packed(self.after),
+            "after": _value_to_json(self.after),
             "behind": self.behind,
             "order": list(self.order),
             "below": list(self.below),
@@ -58,7 +62,7 @@ class Proposal:
     def from_json(cls, value: Mapping[str, Json]) -> Proposal:
         return cls(
             kind=cast(Kind, value["kind"]),
-            after=_unpacked(cast(JsonObject, value["after"])),
+            after=_value_from_json(cast(JsonObject, value["after"])),
             behind=cast(str, value["behind"]),
             order=tuple(cast("Sequence[str]", value["order"])),
             below=tuple(cast("Sequence[str]", value["below"])),
@@ -66,7 +70,7 @@ class Proposal:
         )
 
 
-def _packed(value: Value) -> JsonObject:
+def _value_to_json(value: Value) -> JsonObject:
     if value is ABSENT:
         return {"is": "absent"}
     if isinstance(value, ModuleDocument):
@@ -75,7 +79,7 @@ def _packed(value: Value) -> JsonObject:
     return {"is": kind, "value": cast(Json, value)}
 
 
-def _unpacked(value: Mapping[str, Json]) -> Value:
+def _value_from_json(value: Mapping[str, Json]) -> Value:
     if value["is"] == "absent":
         return ABSENT
     if value["is"] == "module":
@@ -94,45 +98,37 @@ def keep_rejected(
     """
     left = set(diff(view.below, after).paths)
     named = {change.path: change for change in dropped}
-    RejectedChange.objects.bulk_create(
-        RejectedChange(
-            post=post,
-            rejection=rejection,
-            layer=view.layer,
-            path=change.path,
-            seen=fingerprint(kept),
-            proposal=_kept(view, kept),
+    rows: list[RejectedChange] = []
+    for whole in view.changes:
+        if whole.path not in named and whole.path in left:
+            continue
+        change = named.get(whole.path, whole)
+        is_placed = change.kind in ("added", "moved")
+        # Who wrote it; that the layer below had moved on is kept too.
+        marks = parts_of(view.marks, change.path)
+        mark = mark_of(view.marks, change.path)
+        if mark is not None:
+            marks[change.path] = replace(mark, drifted=mark.drifted or change.path in view.drifted)
+        proposal = Proposal(
+            kind=change.kind,
+            after=change.after,
+            behind=change.behind,
+            order=view.changes.order if is_placed else (),
+            below=view.below.order if change.kind == "moved" else (),
+            marks=marks,
+        ).to_json()
+        size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        rows.append(
+            RejectedChange(
+                post=post,
+                rejection=rejection,
+                layer=view.layer,
+                path=change.path,
+                seen=fingerprint(change),
+                proposal=proposal if size <= MAX_REJECTED_BYTES else None,
+            )
         )
-        for change in view.changes
-        if change.path in named or change.path not in left
-        for kept in [named.get(change.path, change)]
-    )
-
-
-def _kept(view: LayerView, change: Change) -> JsonObject | None:
-    """None where it is too large."""
-    is_placed = change.kind in ("added", "moved")
-    # Who wrote it; that the layer below had moved on is kept too.
-    found = parts_of(view.marks, change.path)
-    mark = mark_of(view.marks, change.path)
-    if mark is not None:
-        found[change.path] = replace(mark, drifted=mark.drifted or change.path in view.drifted)
-    proposal = Proposal(
-        kind=change.kind,
-        after=change.after,
-        behind=change.behind,
-        order=view.changes.order if is_placed else (),
-        below=view.below.order if change.kind == "moved" else (),
-        marks=found,
-    ).to_json()
-    size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    return proposal if size <= MAX_REJECTED_BYTES else None
-
-
-MAX_REJECTIONS_PER_PATH: Final = 20
-"""Rejections of one path that are read; older ones are left out."""
-_MOST_NAMED: Final = 500
-"""Paths that a query names; of more, all rejections of the posts are read."""
+    RejectedChange.objects.bulk_create(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +162,23 @@ class EarlierRejections:
     def of(self, post_id: UUID, change: Change) -> tuple[EarlierRejection, ...]:
         """Those of the path of a change, each told whether it rejected the same value."""
         return tuple(
-            replace(one, is_same=_is_same(one, change))
+            replace(
+                one,
+                is_same=same(one.proposal.after, change.after)
+                if one.proposal is not None
+                else one.seen == fingerprint(change),
+            )
             for one in self.found.get((post_id, change.path), ())
         )
 
     def of_queued(self, row: QueuedChange) -> tuple[EarlierRejection, ...]:
         """Those of a line of the inbox. It has only excerpts: the value is compared where it is all there."""
         return tuple(
-            replace(one, is_same=_is_same_as_queued(one, row))
+            replace(
+                one,
+                is_same=one.seen == row.seen
+                or (one.proposal is not None and value_hash(one.proposal.after) == row.proposed),
+            )
             for one in self.found.get((row.post_id, row.path), ())
         )
 
@@ -192,8 +197,23 @@ def earlier_rejections(
     """
     if not posts or (paths is not None and not paths):
         return EarlierRejections()
+    rows = RejectedChange.objects.filter(
+        post__in=posts, taken_back_at__isnull=True, created_at__gte=timezone.now() - KEPT
+    )
+    if paths is not None and len(paths) <= _MAX_PATHS_NAMED:
+        rows = rows.filter(path__in=paths)
+    event = Event.objects.filter(pk=OuterRef("rejection"))
+    nth = Window(RowNumber(), partition_by=[F("post"), F("path")], order_by=[F("rejection").desc()])
+    annotated = rows.annotate(
+        nth=nth,
+        event_payload=Subquery(event.values("payload")[:1], output_field=JSONField()),
+        event_at=Subquery(event.values("created_at")[:1]),
+        by_id=Subquery(event.values("actor_id")[:1]),
+        by_name=Subquery(event.values("actor_name")[:1]),
+    )
+    latest = annotated.filter(nth__lte=MAX_REJECTIONS_PER_PATH).order_by("-rejection", "pk")
     found: dict[tuple[UUID, str], list[EarlierRejection]] = defaultdict(list)
-    for row in _rows(posts, paths):
+    for row in latest:
         # The event says who, when and why; it may be gone before the row is.
         payload = getattr(row, "event_payload", None)
         note = payload.get("note") if isinstance(payload, dict) else None
@@ -230,36 +250,3 @@ def rejections_before_queued(
     earlier = earlier_rejections({row.post_id for row in listed}, {row.path for row in listed})
     found = {row.pk: earlier.of_queued(row) for row in listed}
     return {pk: ones for pk, ones in found.items() if ones}
-
-
-def _rows(posts: Collection[UUID], paths: Collection[str] | None) -> QuerySet[RejectedChange]:
-    rows = RejectedChange.objects.filter(
-        post__in=posts, taken_back_at__isnull=True, created_at__gte=timezone.now() - KEPT
-    )
-    if paths is not None and len(paths) <= _MOST_NAMED:
-        rows = rows.filter(path__in=paths)
-    event = Event.objects.filter(pk=OuterRef("rejection"))
-    nth = Window(RowNumber(), partition_by=[F("post"), F("path")], order_by=[F("rejection").desc()])
-    return (
-        rows.annotate(
-            nth=nth,
-            event_payload=Subquery(event.values("payload")[:1], output_field=JSONField()),
-            event_at=Subquery(event.values("created_at")[:1]),
-            by_id=Subquery(event.values("actor_id")[:1]),
-            by_name=Subquery(event.values("actor_name")[:1]),
-        )
-        .filter(nth__lte=MAX_REJECTIONS_PER_PATH)
-        .order_by("-rejection", "pk")
-    )
-
-
-def _is_same(one: EarlierRejection, change: Change) -> bool:
-    if one.proposal is None:
-        return one.seen == fingerprint(change)
-    return same(one.proposal.after, change.after)
-
-
-def _is_same_as_queued(one: EarlierRejection, row: QueuedChange) -> bool:
-    if one.seen == row.seen:
-        return True
-    return one.proposal is not None and value_hash(one.proposal.after) == row.proposed

@@ -22,6 +22,7 @@ from content.layers.state import (
     Marks,
     lock_post,
     open_layers,
+    paths_overlap,
     read_marks,
     save_draft,
     settle,
@@ -103,12 +104,14 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     actor.require("posts.revisions.manage")
     post = lock_post(post_id)
     live = open_layers(post).live
-    target, kept = (
-        live,
-        sorted({path for _, path, is_shared in _written(post, run_id) if is_shared}),
-    )
-    for revision, paths in _contributions(post, run_id):
-        target, left = _without(post, target, revision, paths)
+    written = _written(post, run_id)
+    own_paths: dict[UUID, set[str]] = {}
+    for revision_id, path, is_shared in written:
+        if not is_shared:
+            own_paths.setdefault(revision_id, set()).add(path)
+    target, kept = live, sorted({path for _, path, is_shared in written if is_shared})
+    for revision in Revision.objects.filter(pk__in=own_paths).order_by("-version"):
+        target, left = _without(post, target, revision, own_paths[revision.pk])
         kept += left
     target, missing = without_missing(live, target, diff(live, target))
     target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
@@ -119,7 +122,12 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     dropped: list[str] = []
     for layer in (Layer.REVIEW, Layer.AI_REVIEW):
         view = open_layers(post).view(layer)
-        own = [path for path in view.changes.paths if _is_only_of(view, path, run_id)]
+        writers = {path: writers_of(view.marks, path) for path in view.changes.paths}
+        own = [
+            path
+            for path, marks in writers.items()
+            if marks and all(is_of_run(mark, run_id) for mark in marks)
+        ]
         if own:
             rest = view.changes.only([path for path in view.changes.paths if path not in own])
             save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
@@ -134,16 +142,6 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     return Reverted(post, reverted, tuple(kept), unstaged)
 
 
-def _contributions(post: Post, run_id: str) -> list[tuple[Revision, set[str]]]:
-    """The revisions that brought words of the run live, newest first, with its own paths in each."""
-    paths: dict[UUID, set[str]] = {}
-    for revision_id, path, is_shared in _written(post, run_id):
-        if not is_shared:
-            paths.setdefault(revision_id, set()).add(path)
-    found = Revision.objects.filter(pk__in=paths).order_by("-version")
-    return [(revision, paths[revision.pk]) for revision in found]
-
-
 def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
     """Return what the run wrote: revision, path, and whether somebody else's hand is in it or in a part of it."""
     own = Provenance.objects.filter(post=post, run_id=run_id)
@@ -152,17 +150,24 @@ def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
             "revision_id", "path", "run_id", "edited_by_name"
         )
     )
+    # Written or changed by another hand.
+    others = [
+        (revision_id, path)
+        for revision_id, path, by_run, edited_by in rows
+        if by_run != run_id or edited_by != ""
+    ]
     return [
-        (revision_id, path, any(_is_others(row, revision_id, path, run_id) for row in rows))
+        (
+            revision_id,
+            path,
+            any(
+                revision == revision_id and (at == path or at.startswith(path + "."))
+                for revision, at in others
+            ),
+        )
         for revision_id, path, by_run, _ in rows
         if by_run == run_id
     ]
-
-
-def _is_others(row: tuple[UUID, str, str, str], revision_id: UUID, path: str, run_id: str) -> bool:
-    revision, at, by_run, edited_by = row
-    is_here = revision == revision_id and (at == path or at.startswith(path + "."))
-    return is_here and (by_run != run_id or edited_by != "")
 
 
 def _without(
@@ -177,11 +182,6 @@ def _without(
     back: Changes = diff(after, before).only(paths)
     merged = merge(after, live, apply(after, back))
     return merged.document, [conflict.path for conflict in merged.conflicts]
-
-
-def _is_only_of(view: LayerView, path: str, run_id: str) -> bool:
-    hands = writers_of(view.marks, path)
-    return bool(hands) and all(mark.run_id == run_id and not mark.edited_by for mark in hands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +258,8 @@ def _is_runs(marks: Marks, path: str, run_id: str, written: Collection[str]) -> 
     hands = writers_of(marks, path)
     if hands:
         return all(is_of_run(mark, run_id) for mark in hands)
-    return any(_touch(path, other) for other in written)
+    return any(paths_overlap(path, other) for other in written)
 
 
 def _within(path: str, taken: Collection[str]) -> bool:
     return any(path == other or path.startswith(other + ".") for other in taken)
-
-
-def _touch(one: str, other: str) -> bool:
-    return one == other or one.startswith(other + ".") or other.startswith(one + ".")

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.changes import Changes, diff, merge
+from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
 from content.media_usage import collect_references, follow_draft, staged_places
 from content.models import Draft, Layer, Post
@@ -112,6 +112,11 @@ def mark_of(marks: Marks, path: str) -> Mark | None:
     return near[0] if near else None
 
 
+def paths_overlap(one: str, other: str) -> bool:
+    """Return whether two paths are the same, or one leads to a part of the other."""
+    return one == other or one.startswith(other + ".") or other.startswith(one + ".")
+
+
 def parts_of(marks: Marks, path: str) -> Marks:
     """The marks of what lies below a path: of the parts of a module that a layer added."""
     return {known: mark for known, mark in marks.items() if known.startswith(path + ".")}
@@ -121,16 +126,6 @@ def writers_of(marks: Marks, path: str) -> list[Mark]:
     """Everybody who wrote what stands at a path: the nearest mark, and those of its parts."""
     nearest = mark_of(marks, path)
     return ([nearest] if nearest else []) + list(parts_of(marks, path).values())
-
-
-before_layer_staged: Hook[[LayerView, Post, Actor, Sequence[str]], None] = Hook()
-"""Called in the transaction before a proposal is stored, with the paths that it changes.
-
-What is raised undoes the proposal.
-"""
-
-layers_written: Hook[[Post, Sequence[LayerView]], None] = Hook()
-"""Called in the transaction after a layer was written, with the layers that may have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +170,15 @@ class Layers:
         return self.live if layer is None else self.view(layer).document
 
 
+before_layer_staged: Hook[[LayerView, Post, Actor, Sequence[str]], None] = Hook()
+"""Called in the transaction before a proposal is stored, with the paths that it changes.
+
+What is raised undoes the proposal.
+"""
+
+layers_written: Hook[[Post, Sequence[LayerView]], None] = Hook()
+"""Called in the transaction after a layer was written, with the layers that may have changed."""
+
 _DRAFTS: Final = Statement(
     lambda post_id: Draft.objects.filter(post_id=post_id).values(
         *columns_of(Draft), "updated_by__username"
@@ -210,12 +214,7 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 def open_layers(post: Post) -> Layers:
     """Read every layer of a post. Three queries."""
-    return layers_over(post, post_repository.load(post))
-
-
-def layers_over(post: Post, live: PostDocument) -> Layers:
-    """The layers on top of a live document that is known already. One query."""
-    return _layers_with(post, live, _drafts_of(post))
+    return _layers_with(post, post_repository.load(post), _drafts_of(post))
 
 
 def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
@@ -300,32 +299,7 @@ def save_draft(
     draft.is_empty = len(changes) == 0
     draft.base = None if draft.is_empty else view.below.to_json()
     draft.document = None if draft.is_empty else document.to_json()
-    kept = _kept(view, changes, marks)
-    draft.marks = {path: mark.to_json() for path, mark in kept.items()}
-    draft.version += 1
-    draft.updated_by_id = updated_by_id
-    if draft.is_empty:
-        draft.base_revision = None
-    elif draft.base_revision_id is None:
-        draft.base_revision = post.revisions.order_by("-version").first()
-    draft.save()
-    follow_draft(post, draft.layer, used, collect_references(document, changes))
-    drifted = {path for path in changes.paths if _is_drifted(path, set(), kept)}
-    now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(drifted))
-    layers_written(post, [now, *_above(post, now)])
-    return draft
-
-
-def _above(post: Post, view: LayerView) -> list[LayerView]:
-    """The layer that stands on this one, as this one is now."""
-    if view.layer == Layer.AI_REVIEW:
-        return []
-    drafts = Draft.objects.filter(post=post, layer=Layer.AI_REVIEW, is_empty=False)
-    return [_view(Layer.AI_REVIEW, draft, view.document) for draft in drafts]
-
-
-def _kept(view: LayerView, changes: Changes, marks: Marks) -> Marks:
-    """The marks of what is still staged, and of the parts of modules that the layer adds."""
+    # The marks of what is still staged, and of the parts of modules that the layer adds.
     kept: Marks = {}
     for change in changes:
         mark = mark_of(marks, change.path)
@@ -335,7 +309,32 @@ def _kept(view: LayerView, changes: Changes, marks: Marks) -> Marks:
             kept[change.path] = replace(mark, drifted=True) if drifted else mark
         if change.kind == "added":
             kept |= parts_of(marks, change.path)
-    return kept
+    draft.marks = {path: mark.to_json() for path, mark in kept.items()}
+    draft.version += 1
+    draft.updated_by_id = updated_by_id
+    if draft.is_empty:
+        draft.base_revision = None
+    elif draft.base_revision_id is None:
+        draft.base_revision = post.revisions.order_by("-version").first()
+    draft.save()
+    follow_draft(post, draft.layer, used, collect_references(document, changes))
+    moved = {path for path in changes.paths if _is_drifted(path, set(), kept)}
+    now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(moved))
+    above: list[LayerView] = []
+    if view.layer == Layer.REVIEW:
+        drafts = Draft.objects.filter(post=post, layer=Layer.AI_REVIEW, is_empty=False)
+        above = [_view(Layer.AI_REVIEW, row, document) for row in drafts]
+    layers_written(post, [now, *above])
+    return draft
+
+
+def keep_rest(
+    view: LayerView, post: Post, below: PostDocument, rest: Changes, marks: Marks, by: int | None
+) -> None:
+    """Store of a layer what was not taken out of it, on top of what the layer below holds now."""
+    document = apply(below, rest)
+    view = replace(view, below=below, changes=diff(below, document))
+    save_draft(view, post, document, marks, by)
 
 
 def settle(post: Post, live: PostDocument) -> None:

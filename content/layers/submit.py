@@ -9,18 +9,19 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import Change, Changes, MergeConflict, apply, diff, same, value_at
+from content.changes import Change, Changes, MergeConflict, apply, same, value_at
 from content.layers.live import event_payload
 from content.layers.selection import select_changes
 from content.layers.state import (
     Layers,
     LayerView,
     Mark,
-    Marks,
+    keep_rest,
     lock_post,
     mark_of,
     open_layers,
     parts_of,
+    paths_overlap,
     save_draft,
     writers_of,
 )
@@ -78,18 +79,18 @@ def submit(
         if change.path not in map(base_path, overwrite) and _person_staged(layers.review, change)
     }
     taken = chosen.only([path for path in chosen.paths if path not in held])
-    version = _carry(layers, taken, actor, note) if len(taken) else layers.review.version
+    version = _write_review(layers, taken, actor, note) if len(taken) else layers.review.version
     if held or len(taken):
         # What stays in AI Review: what was not named, and all of what is held.
         left = {change.path: change for change in selection.rest}
         left |= {change.path: change for change in layers.ai_review.changes if change.path in held}
         order = [change.path for change in layers.ai_review.changes if change.path in left]
-        _keep_rest(
-            layers,
-            replace(layers.ai_review.changes, items=tuple(left[path] for path in order)),
-            held,
-            actor,
-        )
+        rest = replace(layers.ai_review.changes, items=tuple(left[path] for path in order))
+        marks = dict(layers.ai_review.marks)
+        for path in held:
+            marks[path] = replace(mark_of(marks, path) or Mark.of(actor), conflict=True)
+        review = open_layers(post).review.document
+        keep_rest(layers.ai_review, post, review, rest, marks, actor.user.pk)
     if len(taken):
         outbox.record(
             "post.ai-review.approve",
@@ -109,17 +110,13 @@ def _person_staged(review: LayerView, change: Change) -> bool:
     """Return whether a person's hand is in what Review holds at the path, or at the whole or a part of it."""
     if same(value_at(review.document, change.path), change.after):
         return False
-    if not any(_touches(other.path, change.path) for other in review.changes):
+    if not any(paths_overlap(other.path, change.path) for other in review.changes):
         return False
     hands = writers_of(review.marks, change.path)
     return not hands or any(not mark.is_agents for mark in hands)
 
 
-def _touches(one: str, other: str) -> bool:
-    return one == other or one.startswith(other + ".") or other.startswith(one + ".")
-
-
-def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
+def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
     review = layers.review
     document = apply(review.document, taken)
     # The rules held when each value was staged; whoever submits, they must hold now.
@@ -134,18 +131,3 @@ def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
             marks[path] = replace(mark, conflict=False, drifted=drifted, note=note or mark.note)
         marks |= parts_of(layers.ai_review.marks, path)
     return save_draft(review, layers.post, document, marks, actor.user.pk).version
-
-
-def _keep_rest(layers: Layers, rest: Changes, held: Collection[str], actor: Actor) -> None:
-    """AI Review keeps what was not taken, on top of the Review that stands now."""
-    now = open_layers(layers.post)
-    ai_review = layers.ai_review
-    document = apply(now.review.document, rest)
-    marks: Marks = dict(ai_review.marks)
-    for path in held:
-        mark = mark_of(marks, path)
-        marks[path] = replace(mark or Mark.of(actor), conflict=True)
-    view = replace(
-        ai_review, below=now.review.document, changes=diff(now.review.document, document)
-    )
-    save_draft(view, layers.post, document, marks, actor.user.pk)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
@@ -11,28 +11,26 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.changes import ABSENT, Change, Changes, Value
+from content.changes import ABSENT, Changes, Value
 from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
-from content.layers.state import Mark, Marks, mark_of
+from content.layers.state import Mark, mark_of
+from content.models import Layer
 from content.review.change_comparison import compare_change, names_of
 from content.review.comparison import ValueShape, compare
 from content.review.diff import Segment
-from content.review.difference_text import Note, note_of, role_text
+from content.review.difference_text import Note, length_note, note_of, role_text, summarize
 from content.review.differences import (
     SEPARATOR,
     Comparison,
-    Difference,
-    DiffLine,
     ShownReference,
     Status,
 )
 from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
-from content.review.summary import length_note, summarize
 
-_FOLDED: Final = 5
+_MIN_FOLDED: Final = 5
 """Unchanged blocks in a row that are folded, but for the one beside each change."""
 _NOTES_SHOWN: Final = 12
 
@@ -154,44 +152,85 @@ class CardGroup:
     is_locked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Between:
-    """The data that all cards of a list share."""
-
-    before: PostDocument
-    after: PostDocument
-    names: Mapping[str, str]
-    references: References
-    marks: Marks
-    drifted: frozenset[str]
-    layer: str
-    is_live: bool
+_HEADINGS: Final[Mapping[str, Promise]] = {
+    "added": gettext_lazy("New module: %(module)s"),
+    "removed": gettext_lazy("Module removed: %(module)s"),
+    "replaced": gettext_lazy("Module replaced: %(module)s"),
+}
 
 
 def cards_of_layer(view: LayerView, references: References, *, is_live: bool) -> list[CardGroup]:
     """The cards of a layer, with who wrote each and what moved below it. `is_live` where the post is published."""
-    names = module_names(view.document, view.below)
-    shared = _Between(
-        view.below,
-        view.document,
-        names,
-        references,
-        view.marks,
-        view.drifted,
-        view.layer,
-        is_live,
+    return cards_between(
+        view.below, view.document, view.changes, references, view=view, is_live=is_live
     )
-    return _grouped(view.changes, shared)
 
 
 def cards_between(
-    before: PostDocument, after: PostDocument, changes: Changes, references: References
+    before: PostDocument,
+    after: PostDocument,
+    changes: Changes,
+    references: References,
+    *,
+    view: LayerView | None = None,
+    is_live: bool = True,
 ) -> list[CardGroup]:
-    """The cards that lead from one document to another."""
+    """The cards that lead from one document to another; those of `view` can be decided on."""
     names = module_names(after, before)
-    return _grouped(
-        changes, _Between(before, after, names, references, {}, frozenset(), "", is_live=True)
-    )
+    groups: dict[str, CardGroup] = {}
+    for change in changes:
+        module_id = change.module_id or ""
+        module = after.module(module_id) or before.module(module_id)
+        name = names.get(module_id, _("Module")) if module_id else str(POST_GROUP)
+        group = groups.setdefault(
+            module_id, CardGroup(name, is_locked=module is not None and module.locked)
+        )
+        is_there = not module_id or after.module(module_id) is not None
+        label = label_of(change.path, after if is_there else before, names)
+        if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
+            label = str(_HEADINGS[change.kind]) % {"module": label}
+        found, kind = compare_change(change, before, after, references.shared)
+        comparison = found.comparison
+        passages = names_of(change, comparison, kind) if view is not None else {}
+        mark = mark_of(view.marks, change.path) if view is not None else None
+        is_drifted = view is not None and change.path in view.drifted
+        card = ChangeCard(
+            change.path,
+            change.kind,
+            label,
+            comparison,
+            lines_of(comparison, references, path=change.path, passages=passages),
+            assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted),
+            summary=summarize(comparison),
+            length=length_note(change.path, change.before, change.after),
+            flags=_flags_of(view, mark, change.path) if view is not None else (),
+            mark=mark,
+        )
+        group.cards.append(card)
+    return list(groups.values())
+
+
+def _flags_of(view: LayerView, mark: Mark | None, path: str) -> tuple[Flag, ...]:
+    flags = []
+    if mark is not None and mark.conflict:
+        text = _(
+            "A person staged another value here in Review. That one stays unless you reject it there; "
+            "this one waits."
+        )
+        flags.append(Flag("conflict", text))
+    if path in view.drifted or (mark is not None and mark.drifted):
+        if view.layer == Layer.AI_REVIEW:
+            text = _(
+                "Since this was proposed, Review changed here too. Accepting replaces that newer value; "
+                "the left side below is what stands now."
+            )
+        else:
+            text = _(
+                "Since this was proposed, the live text changed here too. Accepting replaces that newer value; "
+                "the left side below is what stands now."
+            )
+        flags.append(Flag("drift", text))
+    return tuple(flags)
 
 
 def fold_lines(lines: Iterable[ShownLine]) -> list[DiffStretch]:
@@ -199,7 +238,7 @@ def fold_lines(lines: Iterable[ShownLine]) -> list[DiffStretch]:
     found: list[DiffStretch] = []
     for is_same, run in groupby(lines, lambda line: line.status == "same"):
         listed = tuple(run)
-        if not is_same or len(listed) < _FOLDED:
+        if not is_same or len(listed) < _MIN_FOLDED:
             found.append(DiffStretch(listed, is_folded=False))
             continue
         found += [
@@ -218,17 +257,45 @@ def lines_of(
     passages: Mapping[int, str] | None = None,
 ) -> tuple[ShownLine, ...]:
     """A comparison as it is drawn, every difference of it in words or in the text."""
-    named = passages or {}
-    grouped = comparison.by_passage() if named else {}
+    names = passages or {}
+    grouped = comparison.by_passage() if names else {}
     shown: set[int] = set()
     found: list[ShownLine] = []
     place = ""
     for line in comparison.lines:
-        own = [number for number in line.passages if number in named and number not in shown]
-        shown |= set(own)
         here = role_text(" › ".join(line.place))
+        full = (*line.place, line.role) if line.role else line.place
+        own: list[Passage] = []
+        for number in line.passages:
+            if number in names and number not in shown:
+                shown.add(number)
+                name = f"{path}{SEPARATOR}{names[number]}"
+                notes = tuple(note_of(one, references, here=full) for one in grouped[number])
+                own.append(Passage(name, notes[0].text if notes else name, notes))
+        sides = (line.differences[0].before, line.differences[0].after) if line.differences else ()
+        media = [
+            references.media.get(side.id)
+            if isinstance(side, ShownReference) and side.kind == "media"
+            else None
+            for side in sides
+        ]
         found.append(
-            _line(line, here if here != place else "", grouped, references, path, named, own)
+            ShownLine(
+                place=here if here != place else "",
+                role=role_text(line.role),
+                status=line.status,
+                segments=line.segments,
+                # What goes or comes of a text is drawn already.
+                notes=tuple(
+                    note_of(one, references, here=full)
+                    for one in line.differences
+                    if one.passage not in names and not (line.segments and one.kind == "text")
+                ),
+                passages=tuple(own),
+                is_code=line.is_code,
+                media_before=media[0] if media else None,
+                media_after=media[1] if media else None,
+            )
         )
         place = here
     return tuple(found)
@@ -247,127 +314,4 @@ def lines_of_value(
             notes=() if line.segments or line.has_media else line.notes,
         )
         for line in drawn
-    )
-
-
-def _line(
-    line: DiffLine,
-    place: str,
-    grouped: Mapping[int, Sequence[Difference]],
-    references: References,
-    path: str,
-    named: Mapping[int, str],
-    own: Iterable[int],
-) -> ShownLine:
-    one = line.differences[0] if line.differences else None
-    before, after = (
-        references.media.get(side.id)
-        if isinstance(side, ShownReference) and side.kind == "media"
-        else None
-        for side in ((one.before, one.after) if one is not None else (None, None))
-    )
-    drawn = bool(line.segments)
-    full = (*line.place, line.role) if line.role else line.place
-    return ShownLine(
-        place=place,
-        role=role_text(line.role),
-        status=line.status,
-        segments=line.segments,
-        notes=tuple(
-            note_of(difference, references, here=full)
-            for difference in line.differences
-            if difference.passage not in named and not (drawn and difference.kind == "text")
-        ),
-        passages=tuple(
-            _passage(f"{path}{SEPARATOR}{named[number]}", grouped[number], references, full)
-            for number in own
-        ),
-        is_code=line.is_code,
-        media_before=before,
-        media_after=after,
-    )
-
-
-def _passage(
-    name: str,
-    differences: Sequence[Difference],
-    references: References,
-    here: tuple[str, ...],
-) -> Passage:
-    notes = [note_of(one, references, here=here) for one in differences]
-    label = notes[0].text if notes else name
-    return Passage(name, label, tuple(notes))
-
-
-def _grouped(changes: Iterable[Change], shared: _Between) -> list[CardGroup]:
-    groups: dict[str, CardGroup] = {}
-    for change in changes:
-        module_id = change.module_id
-        name = shared.names.get(module_id, _("Module")) if module_id else str(POST_GROUP)
-        module = (
-            (shared.after.module(module_id) or shared.before.module(module_id))
-            if module_id
-            else None
-        )
-        group = groups.setdefault(
-            module_id or "", CardGroup(name, is_locked=bool(module and module.locked))
-        )
-        group.cards.append(_card(change, shared))
-    return list(groups.values())
-
-
-def _card(change: Change, shared: _Between) -> ChangeCard:
-    is_there = change.module_id is None or shared.after.module(change.module_id) is not None
-    where = shared.after if is_there else shared.before
-    label = label_of(change.path, where, shared.names)
-    if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
-        label = str(_HEADINGS[change.kind]) % {"module": label}
-    found, kind = compare_change(change, shared.before, shared.after, shared.references.shared)
-    comparison = found.comparison
-    mark = mark_of(shared.marks, change.path)
-    is_drifted = change.path in shared.drifted
-    passages = names_of(change, comparison, kind) if shared.layer else {}
-    return ChangeCard(
-        change.path,
-        change.kind,
-        label,
-        comparison,
-        lines_of(comparison, shared.references, path=change.path, passages=passages),
-        assess(comparison, is_live=shared.is_live, mark=mark, is_drifted=is_drifted),
-        summary=summarize(comparison),
-        length=length_note(change.path, change.before, change.after),
-        flags=tuple(_flags(mark, is_drifted, shared.layer)),
-        mark=mark,
-    )
-
-
-_HEADINGS: Final[Mapping[str, Promise]] = {
-    "added": gettext_lazy("New module: %(module)s"),
-    "removed": gettext_lazy("Module removed: %(module)s"),
-    "replaced": gettext_lazy("Module replaced: %(module)s"),
-}
-
-
-def _flags(mark: Mark | None, is_drifted: bool, layer: str) -> list[Flag]:
-    flags = []
-    if mark is not None and mark.conflict:
-        text = _(
-            "A person staged another value here in Review. That one stays unless you reject it there; "
-            "this one waits."
-        )
-        flags.append(Flag("conflict", text))
-    if is_drifted or (mark is not None and mark.drifted):
-        flags.append(Flag("drift", _drift(layer)))
-    return flags
-
-
-def _drift(layer: str) -> str:
-    if layer == "ai-review":
-        return _(
-            "Since this was proposed, Review changed here too. Accepting replaces that newer value; "
-            "the left side below is what stands now."
-        )
-    return _(
-        "Since this was proposed, the live text changed here too. Accepting replaces that newer value; "
-        "the left side below is what stands now."
     )

@@ -8,18 +8,26 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from content.changes import ABSENT, Change, Value, value_at
-from content.document import ModuleDocument, PostDocument
-from content.review.comparison import DIVISIBLE, Compared, compare_labelled, compare_modules
+from content.changes import ABSENT, TERMS_PATH, Change, Value, value_at
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
+from content.review.comparison import (
+    DIVISIBLE,
+    Compared,
+    ValueShape,
+    compare_labelled,
+    compare_modules,
+)
 from content.review.differences import Comparison, Difference, DiffLine, canonical_json
 from content.review.labels import raw_module_names
 from content.review.merge_tree import Part
-from content.review.references import shape_at
 from proofroom.core.json import Json
+from proofroom.definitions import ModuleProps, modules, post_types, props_of
 
 SharedProps: TypeAlias = Mapping[str, Mapping[str, Json]]
 _OVERRIDES: Final = ".overrides."
 _NOTHING_SHARED: Final[SharedProps] = {}
+_NAME_LENGTH: Final = 8
 
 
 def compare_change(
@@ -34,7 +42,15 @@ def compare_change(
     its own.
     """
     if change.kind == "moved":
-        return _without_parts(change, _moved(change, before, after)), "position"
+        old_place, new_place = (
+            f"{int(position) + 1} / {len(document.order)}"
+            for position, document in ((change.before, before), (change.after, after))
+            if isinstance(position, int)
+        )
+        moved = f"{new_place} ({_place(change.behind, after)})"
+        difference = Difference("position", (), old_place, moved, passage=1)
+        of_place = Comparison((DiffLine((), "", "changed", (), (difference,)),))
+        return Compared(of_place, Part(change.before, change.after)), "position"
     if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
         sides = (
             merge_shared(side, shared) if isinstance(side, ModuleDocument) else None
@@ -43,18 +59,57 @@ def compare_change(
         of_module = compare_modules(*sides, language=after.locale)
         if change.kind == "added":
             difference = Difference("position", (), None, _place(change.behind, after), passage=1)
-            of_module = replace(
-                of_module, lines=(*of_module.lines, DiffLine((), "", "inserted", (), (difference,)))
-            )
-        return _without_parts(change, of_module), "module"
+            line = DiffLine((), "", "inserted", (), (difference,))
+            of_module = replace(of_module, lines=(*of_module.lines, line))
+        return Compared(of_module, Part(change.before, change.after)), "module"
     is_there = change.module_id is None or after.module(change.module_id) is not None
     shape = shape_at(change.path, after if is_there else before)
     old = effective_value(change, change.before, before, shared)
     new = effective_value(change, change.after, after, shared)
     found = compare_labelled(old, new, shape, language=after.locale)
     if replaces_shared(change):
-        found = replace(found, comparison=_shared(found.comparison, change))
+        # A value of a post's own comes, or goes: said also where it is the shared one.
+        own, of_all = "a value of this post's own", "the shared value"
+        sides_named = (of_all, own) if change.before is ABSENT else (own, of_all)
+        difference = Difference("structure", (), *sides_named, passage=1)
+        line = DiffLine((), "", "changed", (), (difference,))
+        lines = (*found.comparison.lines, line)
+        found = replace(found, comparison=replace(found.comparison, lines=lines))
     return found, shape.kind
+
+
+def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] | None]:
+    """The field type of a path and the class of its nested objects; "json" where the definition is gone."""
+    if path == TERMS_PATH:
+        return "taxonomy-reference", None
+    if path.startswith("post."):
+        name = path.removeprefix("post.")
+        if not name.startswith(CUSTOM_PREFIX):
+            declared = POST_FIELDS.get(name)
+            return declared.kind if declared else "text", None
+        owner = post_types.get(document.type)
+        return _kind_of(owner.CustomFields if owner else None, name.removeprefix(CUSTOM_PREFIX))
+    _, module_id, *rest = path.split(".", 3)
+    module = document.module(module_id)
+    definition = modules.get(module.type) if module else None
+    return _kind_of(definition.Props if definition else None, rest[-1] if rest else "")
+
+
+def shape_at(path: str, document: PostDocument) -> ValueShape:
+    """Return how the values of a path are compared."""
+    declared = POST_FIELDS.get(path.removeprefix("post."))
+    if path.startswith("post.") and declared is not None and declared.format:
+        return ValueShape(declared.format)
+    kind, nested = kind_at(path, document)
+    if kind == "url" and path.startswith("modules."):
+        module = document.module(path.split(".", 2)[1])
+        kind = "embed" if module is not None and module.type == "embed" else kind
+    return ValueShape(kind, nested)
+
+
+def _kind_of(props: type[ModuleProps] | None, name: str) -> tuple[str, type[ModuleProps] | None]:
+    prop = props_of(props).get(name) if props else None
+    return (prop.kind, prop.nested) if prop else ("json", None)
 
 
 def replaces_shared(change: Change) -> bool:
@@ -80,42 +135,11 @@ def merge_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:
     return replace(module, props={**shared.get(module.instance_id, {}), **module.props})
 
 
-def _without_parts(change: Change, found: Comparison) -> Compared:
-    return Compared(found, Part(change.before, change.after))
-
-
-def _shared(found: Comparison, change: Change) -> Comparison:
-    """A value of a post's own comes, or goes: said also where it is the shared one."""
-    own, shared = "a value of this post's own", "the shared value"
-    is_new = change.before is ABSENT
-    difference = Difference(
-        "structure", (), shared if is_new else own, own if is_new else shared, passage=1
-    )
-    line = DiffLine((), "", "changed", (), (difference,))
-    return replace(found, lines=(*found.lines, line))
-
-
-def _moved(change: Change, before: PostDocument, after: PostDocument) -> Comparison:
-    sides = (
-        f"{int(position) + 1} / {len(document.order)}"
-        for position, document in ((change.before, before), (change.after, after))
-        if isinstance(position, int)
-    )
-    old, new = sides
-    difference = Difference(
-        "position", (), old, f"{new} ({_place(change.behind, after)})", passage=1
-    )
-    return Comparison((DiffLine((), "", "changed", (), (difference,)),))
-
-
 def _place(behind: str, document: PostDocument) -> str:
     """After which module something stands, with the beginning of its id where several have one name."""
     if not behind:
         return "first"
     return f"after {raw_module_names(document).get(behind, behind)}"
-
-
-_LENGTH: Final = 8
 
 
 def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
@@ -130,7 +154,7 @@ def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
     for number, differences in comparison.by_passage().items():
         said = [one.content for one in differences]
         text = canonical_json(said).encode("utf-8", "surrogatepass")
-        name = hashlib.sha256(text).hexdigest()[:_LENGTH]
+        name = hashlib.sha256(text).hexdigest()[:_NAME_LENGTH]
         seen[name] += 1
         found[number] = name if seen[name] == 1 else f"{name}-{seen[name]}"
     return found

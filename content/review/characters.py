@@ -94,13 +94,13 @@ def visible_context(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        char if _is_usual(char, text[at - 1 : at]) else _visible(char)
+        char
+        if char == "\t"
+        or unicodedata.category(char) == "Zs"
+        or _joins_emoji(char, text[at - 1 : at])
+        else _visible(char)
         for at, char in enumerate(text)
     )
-
-
-def _is_usual(char: str, before: str) -> bool:
-    return char == "\t" or unicodedata.category(char) == "Zs" or _joins_emoji(char, before)
 
 
 def _joins_emoji(char: str, before: str) -> bool:
@@ -139,7 +139,10 @@ def find_suspicious(text: str, language: str = "en") -> list[str]:
         or _is_disguised(char)
         or _is_foreign(char, main)
     ]
-    return list(dict.fromkeys([*found, *_decomposed(text)]))
+    if not unicodedata.is_normalized("NFC", text):
+        # Marks that stand by themselves where one letter with its accent would do.
+        found += [name_of(char) for char in text if unicodedata.combining(char)]
+    return list(dict.fromkeys(found))
 
 
 def find_look_alikes(before: str, after: str) -> list[str]:
@@ -182,13 +185,6 @@ def _is_foreign(char: str, main: str) -> bool:
         return False
     name = unicodedata.name(char, "")
     return not name.startswith(("LATIN", main, *_UNLIKE_LATIN))
-
-
-def _decomposed(text: str) -> list[str]:
-    """Marks that stand by themselves where one letter with its accent would do."""
-    if unicodedata.is_normalized("NFC", text):
-        return []
-    return [name_of(char) for char in text if unicodedata.combining(char)]
 
 
 def _skeleton(text: str) -> str:

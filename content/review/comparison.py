@@ -6,7 +6,7 @@ Its words are English and stay so: `content.review.difference_text` says them in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final, cast
@@ -124,14 +124,16 @@ def compare_modules(
     else:
         sink.one("module", (), _identity(before), _identity(after))
     one, other = _props(before), _props(after)
+    newest = after or before
+    is_embed = newest is not None and newest.type == "embed"
     definition = modules.get(after.type) if after is not None else None
     defaults = definition.default_props() if definition else {}
     for name in dict.fromkeys((*one, *other)):
         prop = _prop_of(before, after, name)
         label = prop.label if prop else name
-        shape = (
-            ValueShape(_kind_of(prop, after or before), prop.nested) if prop else ValueShape("json")
-        )
+        shape = ValueShape(prop.kind, prop.nested) if prop else ValueShape("json")
+        if shape.kind == "url" and is_embed:
+            shape = replace(shape, kind="embed")
         was, now = one.get(name, ABSENT), other.get(name, ABSENT)
         if (
             not same(was, now)
@@ -178,11 +180,6 @@ def _prop_of(before: ModuleDocument | None, after: ModuleDocument | None, name: 
     return None
 
 
-def _kind_of(prop: Prop, module: ModuleDocument | None) -> str:
-    is_embed = module is not None and module.type == "embed" and prop.kind == "url"
-    return "embed" if is_embed else prop.kind
-
-
 def _value(
     before: Value, after: Value, shape: ValueShape, sink: Sink, place: Place, depth: int
 ) -> Part:
@@ -208,9 +205,12 @@ def _by_kind(
         return _text(before, after, sink, place)
     if kind == "richtext" and (one := _document(old)) and (other := _document(new)):
         part = compare_documents(one, other, sink, place)
-        return replace_sides(part, before, after)
+        # The values as they are stored: nothing where an empty document was compared.
+        return replace(part, before=before, after=after)
     if kind in _REFERENCES and _are_ids(old) and _are_ids(new):
-        return _references(before, after, _REFERENCES[kind], sink, place)
+        reference = _REFERENCES[kind]
+        listed: DifferenceKind = "image" if reference == "media" else "reference"
+        return _listed(before, after, listed, sink, place, reference)
     if kind == "multiselect" and isinstance(old, list | None) and isinstance(new, list | None):
         return _listed(before, after, "choice", sink, place, None)
     if kind in _SCALARS and _is_scalar(old) and _is_scalar(new):
@@ -220,11 +220,6 @@ def _by_kind(
     if kind == "object" and nested and _is_object(old) and _is_object(new):
         return _record(before, after, nested, sink, place, depth)
     return _json(before, after, _OBJECTS.get(kind, "structure"), sink, place, depth)
-
-
-def replace_sides(part: Part, before: Value, after: Value) -> Part:
-    """The part with the values as they are stored: nothing where an empty document was compared."""
-    return replace(part, before=before, after=after)
 
 
 def _text(before: Value, after: Value, sink: Sink, place: Place) -> Part:
@@ -252,10 +247,6 @@ def _scalar(before: Value, after: Value, kind: DifferenceKind, sink: Sink, place
     return Part(before, after, frozenset({passage}))
 
 
-def _references(before: Value, after: Value, kind: ReferenceKind, sink: Sink, place: Place) -> Part:
-    return _listed(before, after, "image" if kind == "media" else "reference", sink, place, kind)
-
-
 def _listed(
     before: Value,
     after: Value,
@@ -274,19 +265,15 @@ def _listed(
     for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
         if run.is_same:
             continue
-        gone, come = old[run.old], new[run.new]
-        pairs = zip_longest(map(side, gone), map(side, come))
-        for one, other in (
-            pairs if len(old) == len(new) == 1 else _apart(map(side, gone), map(side, come))
-        ):
-            sink.one(kind, place, one, other)
+        gone, come = [side(item) for item in old[run.old]], [side(item) for item in new[run.new]]
+        if len(old) == len(new) == 1:
+            sink.one(kind, place, gone[0], come[0])
+            continue
+        for one in gone:
+            sink.one(kind, place, one, None)
+        for other in come:
+            sink.one(kind, place, None, other)
     return Part(before, after, frozenset({passage}))
-
-
-def _apart(
-    gone: Sequence[Side] | map[Side], come: Sequence[Side] | map[Side]
-) -> list[tuple[Side | None, Side | None]]:
-    return [*((one, None) for one in gone), *((None, other) for other in come)]
 
 
 def _items(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
@@ -16,7 +16,7 @@ MAX_STEPS: Final = 4_000_000
 """The lengths of both sides multiplied: what the matcher may need at worst."""
 _LONG: Final = 600
 """Keys of both sides beyond which the matcher is asked between anchors only: it takes the square of what it sees."""
-_OFTEN: Final = 30
+_MAX_REPEATS: Final = 30
 """A key that comes more often never starts a match, only extends one: repetitive texts would take minutes."""
 
 
@@ -64,7 +64,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
 def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
     """Return how many equal pairs the matcher would look at."""
     ours, theirs = Counter(old), Counter(new)
-    return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _OFTEN)
+    return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _MAX_REPEATS)
 
 
 _Block = tuple[bool, int, int, int, int]
@@ -92,7 +92,7 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
             return found
     if alignment_cost(old, new) > MAX_PAIRS or len(old) * len(new) > MAX_STEPS:
         return [(False, 0, len(old), 0, len(new))]
-    often = {key for key, count in Counter(new).items() if count > _OFTEN}
+    often = {key for key, count in Counter(new).items() if count > _MAX_REPEATS}
     matcher = SequenceMatcher(often.__contains__, old, new, autojunk=False)
     return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()]
 
@@ -126,9 +126,9 @@ SegmentKind = Literal["same", "removed", "inserted"]
 # A token keeps the white space before it. Scripts without spaces are compared by character.
 _CJK: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 TOKEN: Final = re.compile(rf"\s*(?:[{_CJK}]|[^\W{_CJK}]+(?:['’][^\W{_CJK}]+)*|[^\w\s])|\s+")
-_FOLDED: Final = 900
+_MAX_UNFOLDED: Final = 900
 _EDGE: Final = 240
-"""Of an unchanged stretch longer than `_FOLDED`, so much is shown at each end."""
+"""Of an unchanged stretch longer than `_MAX_UNFOLDED`, so much is shown at each end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Segment:
     @property
     def is_folded(self) -> bool:
         """Whether it is so long, and unchanged, that its middle is shown on request."""
-        return self.kind == "same" and len(self.text) > _FOLDED
+        return self.kind == "same" and len(self.text) > _MAX_UNFOLDED
 
     @property
     def head(self) -> str:
@@ -173,17 +173,14 @@ def diff_text(before: str, after: str) -> list[Segment]:
         if run.is_same:
             found.append(Segment("same", "".join(new[run.new])))
         else:
-            found += _changed("".join(old[run.old]), "".join(new[run.new]))
+            removed, inserted = "".join(old[run.old]), "".join(new[run.new])
+            # The space that both begin with would be marked too.
+            space = inserted[: len(inserted) - len(inserted.lstrip())]
+            if space and removed.startswith(space) and inserted.strip() and removed.strip():
+                found.append(Segment("same", space))
+                removed, inserted = removed[len(space) :], inserted[len(space) :]
+            if removed:
+                found.append(Segment("removed", removed))
+            if inserted:
+                found.append(Segment("inserted", inserted))
     return found
-
-
-def _changed(removed: str, inserted: str) -> Iterator[Segment]:
-    """A change without the space that both begin with, which would be marked too."""
-    space = inserted[: len(inserted) - len(inserted.lstrip())]
-    if space and removed.startswith(space) and inserted.strip() and removed.strip():
-        yield Segment("same", space)
-        removed, inserted = removed[len(space) :], inserted[len(space) :]
-    if removed:
-        yield Segment("removed", removed)
-    if inserted:
-        yield Segment("inserted", inserted)

@@ -1,21 +1,32 @@
-"""Differences in words: what a reader of the page, of the inbox and of the API is told. Pure: no queries."""
+"""Differences in words and summed up, for a reader of the page, of the inbox and of the API. Pure: no queries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Final
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 from django.utils.translation import gettext as _
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from content.changes import Value
+from content.post_fields import POST_FIELDS
 from content.review.characters import address_notes, make_visible
-from content.review.differences import KINDS, Difference, DifferenceKind, ShownReference, Side
+from content.review.differences import (
+    KINDS,
+    Action,
+    Comparison,
+    Difference,
+    DifferenceKind,
+    ShownReference,
+    Side,
+)
 from content.review.references import References
 from proofroom.core.api.answer import one_of
 from proofroom.core.i18n import in_words
@@ -135,7 +146,7 @@ _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
         gettext_lazy("Position added: %(what)s"),
     ),
 }
-_NUMBER: Final = re.compile(r"\d+")
+_DIGITS: Final = re.compile(r"\d+")
 _AMONG: Final = re.compile(r"(\d+ / \d+)(?: \((.*)\))?", re.DOTALL)
 _MODULE: Final = re.compile(r"(.*?)( \d+)?", re.DOTALL)
 _PLACES: Final = frozenset(
@@ -171,6 +182,11 @@ _MARKS: Final[Mapping[str, Promise]] = {
     "strike": gettext_lazy("strikethrough"),
     "code": gettext_lazy("code"),
 }
+
+
+_NOTICED: Final = 0.1
+"""A share of words below which a change of length is not worth a sentence."""
+_NUMBERS: Final = frozenset({"number", "price", "date"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +232,7 @@ def role_text(role: str) -> str:
 
 def _local(text: str) -> str:
     """A label of a definition, or one of `_PLACES`; what is neither stays as it is."""
-    number = _NUMBER.search(text)
+    number = _DIGITS.search(text)
     if number is not None:
         key = f"{text[: number.start()]}%(number)s{text[number.end() :]}"
         if key in _PLACES:
@@ -301,3 +317,63 @@ def piece_of(difference: Difference, references: References, passage: str) -> Pi
         "about": make_visible(difference.about) or None,
         "passage": passage or None,
     }
+
+
+def summarize(comparison: Comparison) -> str:
+    """One sentence: "Shortened by 30 %, 1 link added, 1 number changed." Empty for nothing to say."""
+    counts: Counter[tuple[str, Action]] = Counter()
+    for one in comparison.differences:
+        counts["number" if one.kind in _NUMBERS else one.kind, one.action] += 1
+    phrases: list[tuple[str, Action, Callable[[int], str]]] = [
+        ("link", "changed", lambda n: ngettext("%(count)s link changed", "%(count)s links changed", n)),
+        ("link", "added", lambda n: ngettext("%(count)s link added", "%(count)s links added", n)),
+        ("link", "removed", lambda n: ngettext("%(count)s link removed", "%(count)s links removed", n)),
+        ("image", "changed", lambda n: ngettext("%(count)s image changed", "%(count)s images changed", n)),
+        ("image", "added", lambda n: ngettext("%(count)s image added", "%(count)s images added", n)),
+        ("image", "removed", lambda n: ngettext("%(count)s image removed", "%(count)s images removed", n)),
+        ("number", "changed", lambda n: ngettext("%(count)s number changed", "%(count)s numbers changed", n)),
+        ("number", "added", lambda n: ngettext("%(count)s number added", "%(count)s numbers added", n)),
+        ("number", "removed", lambda n: ngettext("%(count)s number removed", "%(count)s numbers removed", n)),
+    ]  # fmt: skip
+    length = _length_text(comparison.words_before, comparison.words_after, comparison)
+    parts = [
+        phrase(count) % {"count": count}
+        for kind, action, phrase in phrases
+        if (count := counts[kind, action])
+    ]
+    text = ", ".join([length, *parts] if length else parts)
+    return text[:1].upper() + text[1:] + "." if text else ""
+
+
+def length_note(path: str, before: Value, after: Value) -> str:
+    """Return how long a text is that search engines cut off; empty for any other."""
+    declared = POST_FIELDS.get(path.removeprefix("post."))
+    most = declared.advised_length if declared and path.startswith("post.") else None
+    if most is None:
+        return ""
+    old, new = (len(value) if isinstance(value, str) else 0 for value in (before, after))
+    words = {"old": old, "new": new, "over": new - most}
+    if new > most:
+        return _("%(old)s → %(new)s characters, %(over)s more than search results show") % words
+    return _("%(old)s → %(new)s characters") % words
+
+
+def _length_text(old: int, new: int, comparison: Comparison) -> str:
+    if not old:
+        words = ngettext("new text of %(count)s word", "new text of %(count)s words", new)
+        return words % {"count": new} if new else ""
+    if not new:
+        return _("all text removed")
+    share = (new - old) / old
+    if abs(share) < _NOTICED:
+        is_reworded = any(one.kind == "text" for one in comparison.differences)
+        return _("reworded, about the same length") if is_reworded else ""
+    if new >= 2 * old:
+        words = ngettext(
+            "grew from %(old)s word to %(new)s", "grew from %(old)s words to %(new)s", old
+        )
+        return words % {"old": old, "new": new}
+    percent = {"percent": round(abs(share) * 100)}
+    return (
+        _("lengthened by %(percent)s %%") if share > 0 else _("shortened by %(percent)s %%")
+    ) % percent

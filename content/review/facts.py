@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final, Literal
 
-ADDRESS: Final = re.compile(r"https?://[^\s<>()\"']+")
+_URL: Final = re.compile(r"https?://[^\s<>()\"']+")
 Spotted = Mapping["SpottedKind", tuple[str, ...]]
 SpottedKind = Literal["date", "price", "number", "negation"]
 
@@ -76,7 +76,7 @@ _DENIALS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 @lru_cache(maxsize=4)
 def find_facts(text: str, language: str) -> Spotted:
     """Return what is found, each as often as it stands there. `language` is a tag like `de` or `en-GB`."""
-    rest = ADDRESS.sub(" ", text)
+    rest = _URL.sub(" ", text)
     dates, rest = _taken(_DATE, rest)
     prices, rest = _taken(_PRICE, rest)
     numbers = tuple(found.strip() for found in _NUMBER.findall(rest))
@@ -153,7 +153,13 @@ class FactFinder:
         denied = (find_facts(side.text, self._language)["negation"] for side in (before, after))
         yield from _paired("negation", *_between(*denied))
         if any(map(str.isupper, before.text + after.text)):
-            yield from self._proper_names(before.text, after.text)
+            if self._names is None:
+                self._names = (
+                    find_names(self._before, self._language),
+                    find_names(self._after, self._language),
+                )
+            gone, come = map(_named, self._names, (before.text, after.text))
+            yield from _paired("name", *_in_order(gone, come))
 
     def _figures(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         old, new = before.text, after.text
@@ -172,17 +178,6 @@ class FactFinder:
             gone, come = (_figures_beside(side) for side in (before, after))
             found += _paired("number", *_in_order(gone, come))
         yield from found
-
-    def _proper_names(self, before: str, after: str) -> Iterator[Fact]:
-        if self._names is None:
-            self._names = (
-                find_names(self._before, self._language),
-                find_names(self._after, self._language),
-            )
-        gone, come = (
-            _named(found, text) for found, text in zip(self._names, (before, after), strict=True)
-        )
-        yield from _paired("name", *_in_order(gone, come))
 
 
 def _touching(found: Sequence[str], text: str) -> list[str]:
@@ -278,14 +273,6 @@ def find_names(text: str, language: str) -> tuple[str, ...]:
     found = _german_names if tag == "de" else _english_names
     tokens = _TOKEN.findall(text[:_MOST_CHARACTERS])
     return tuple(dict.fromkeys(found(tokens)))
-
-
-def find_vanished(one: tuple[str, ...], other_text: str) -> list[str]:
-    """Those of the names that have a word which the other text has nowhere, in whatever case."""
-    if not one:
-        return []
-    known = {word.lower() for word in _TOKEN.findall(other_text[:_MOST_CHARACTERS])}
-    return [name for name in one if any(word.lower() not in known for word in name.split())]
 
 
 def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:

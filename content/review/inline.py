@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
 
 from content.review.characters import address_notes
 from content.review.diff import TOKEN, AlignedRun, Segment, align
@@ -17,13 +17,13 @@ from proofroom.definitions.richtext.nodes import Node, attributes, kind, string
 
 _LEAST_ALIKE: Final = 0.2
 """Below this a mixture of old and new words reads worse than the one after the other."""
-_CRUMB: Final = 3
+_MAX_CRUMB: Final = 3
 """Letters of an unchanged word between two changes that is drawn as part of them."""
-_APART: Final = 3
+_PASSAGE_GAP: Final = 3
 """Unchanged words between two changes that make them two passages."""
-_NEAR: Final = 4
-_RECENT: Final = 8
-_LONGEST: Final = 60
+_NEAR_UNITS: Final = 4
+_RECENT_DIFFERENCES: Final = 8
+_MAX_NEAR_UNITS: Final = 60
 """Units of an address, say, on each side of a change in it."""
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？")
 MARK_NAMES: Final = ("bold", "italic", "strike", "code")
@@ -117,10 +117,7 @@ def nodes_of(units: Units) -> list[Json]:
             bare = json.loads(unit.atom)
             found.append({**bare, "marks": json.loads(marks)} if marks else bare)
         else:
-            at = 0
-            for length, marks in unit.spans:
-                texts.append((unit.text[at : at + length], marks))
-                at += length
+            texts += _texts([unit])
     flush()
     return found
 
@@ -139,8 +136,7 @@ def compare_inline(
 ) -> InlineComparison:
     """The differences between two sequences of units. There is one at least wherever units differ."""
     found = InlineComparison()
-    work = _Work(old, new, sink, place, text_kind, found)
-    work.go()
+    _InlineComparer(old, new, sink, place, text_kind, found).compare()
     return found
 
 
@@ -148,31 +144,30 @@ def words_of_address(mark: Mapping[str, Json]) -> str:
     """A link as it is shown: its address, the host in ASCII where it is not, and all else that it says."""
     attrs = attributes(mark)
     href = string(attrs.get("href"))
-    said = [href, *address_notes(href)]
-    said += [
-        f"{name}: {value if isinstance(value, str) else canonical_json(value)}"
-        for name, value in sorted(attrs.items())
-        if name != "href" and value is not None
-    ]
-    return " · ".join(said)
+    return " · ".join([href, *address_notes(href), *_attributes_text(attrs, {"href"})])
 
 
 def words_of_image(node: Node) -> str:
     """An image as it is shown: address, alternative text also where it is empty, and all else that it says."""
     attrs = attributes(node)
     src, alt = string(attrs.get("src")), attrs.get("alt")
-    said = [src, *address_notes(src)]
-    said.append(f"alt: “{alt}”" if alt else "alt: –")
-    said += [
+    alternative = f"alt: “{alt}”" if alt else "alt: –"
+    rest = _attributes_text(attrs, {"src", "alt"})
+    return " · ".join([src, *address_notes(src), alternative, *rest])
+
+
+def _attributes_text(attrs: Mapping[str, Json], told: Collection[str]) -> list[str]:
+    return [
         f"{name}: {value if isinstance(value, str) else canonical_json(value)}"
         for name, value in sorted(attrs.items())
-        if name not in ("src", "alt") and value is not None
+        if name not in told and value is not None
     ]
-    return " · ".join(said)
 
 
 @dataclass(slots=True)
-class _Work:
+class _InlineComparer:
+    """Goes through two sequences of units, and collects what differs in `found`."""
+
     old: Units
     new: Units
     sink: Sink
@@ -180,12 +175,12 @@ class _Work:
     text_kind: DifferenceKind
     found: InlineComparison
     finder: FactFinder | None = None
-    gap: int = _APART
+    gap: int = _PASSAGE_GAP
     passage: int = 0
     marked: list[tuple[str, str, str]] = field(default_factory=list)
     """Words that stay while their marks change: text, marks before, marks after."""
 
-    def go(self) -> None:
+    def compare(self) -> None:
         for run in _runs(self.old, self.new):
             if run.is_same:
                 for one, other in zip(self.old[run.old], self.new[run.new], strict=True):
@@ -198,7 +193,7 @@ class _Work:
         """Two units with one key."""
         if one == other:
             self.end_marked()
-            self.gap = _APART if one.word in _SENTENCE_ENDS else self.gap + 1
+            self.gap = _PASSAGE_GAP if one.word in _SENTENCE_ENDS else self.gap + 1
             self.found.steps.append(AlignedUnits([one], [other], 0))
             self.draw("same", other)
             return
@@ -228,19 +223,20 @@ class _Work:
         old, new = self.old[run.old], self.new[run.new]
         self.found.steps.append(AlignedUnits(old, new, self.passage))
         before, after = text_of_units(old), text_of_units(new)
-        found = before[: len(before) - len(before.lstrip())]
-        lead = (
-            found if found and after.startswith(found) and before.strip() and after.strip() else ""
-        )
+        # The space that both begin with is none of the change.
+        lead = before[: len(before) - len(before.lstrip())]
+        if not (after.startswith(lead) and before.strip() and after.strip()):
+            lead = ""
         before, after = before[len(lead) :], after[len(lead) :]
         self.draw_text("same", lead)
-        for status, units in (("removed", old), ("inserted", new)):
+        statuses: tuple[_Status, _Status] = ("removed", "inserted")
+        for status, units in zip(statuses, (old, new), strict=True):
             skipped = len(lead)
             for unit in units:
                 if unit.atom:
-                    self.draw(cast("_Status", status), unit)
+                    self.draw(status, unit)
                     continue
-                self.draw(cast("_Status", status), unit, unit.text[min(skipped, len(unit.text)) :])
+                self.draw(status, unit, unit.text[min(skipped, len(unit.text)) :])
                 skipped = max(0, skipped - len(unit.text))
         if before != after:
             is_space = not before.strip() and not after.strip()
@@ -255,7 +251,7 @@ class _Work:
 
     def change(self) -> None:
         """What follows differs: in the passage of the difference before, unless that is some words away."""
-        if self.gap >= _APART or not self.passage:
+        if self.gap >= _PASSAGE_GAP or not self.passage:
             self.passage = self.sink.begin_passage()
         self.gap = 0
 
@@ -291,7 +287,8 @@ class _Work:
             )
             # Two stretches can touch one date.
             recent = [
-                (one.kind, one.before, one.after) for one in self.found.differences[-_RECENT:]
+                (one.kind, one.before, one.after)
+                for one in self.found.differences[-_RECENT_DIFFERENCES:]
             ]
             if (fact.kind, fact.before, fact.after) not in recent:
                 self.found.differences.append(difference)
@@ -306,7 +303,7 @@ class _Work:
             for one, other in pairs:
                 atoms = [unit.atom if unit else None for unit in (one, other)]
                 if atoms[0] != atoms[1]:
-                    sides = [_words_of_atom(unit) if unit else None for unit in (one, other)]
+                    sides = [_atom_text(unit) if unit else None for unit in (one, other)]
                     of: DifferenceKind = "image" if name == "image" else "structure"
                     self.add(of, *(sides if sides[0] != sides[1] else atoms))
                 marks = [unit.spans[0][1] if unit else "" for unit in (one, other)]
@@ -328,21 +325,12 @@ class _Work:
                 before, after = (f"“{side[0].strip()}” {side[1]}" for side in (one, other))
             if before != after:
                 self.add("link", before, after, about=about)
-        for name, side, came in (
-            *(
-                (name, text, False)
-                for text, marks in ours
-                if text.strip()
-                for name in _names(marks)
-            ),
-            *(
-                (name, text, True)
-                for text, marks in theirs
-                if text.strip()
-                for name in _names(marks)
-            ),
-        ):
-            self.add("mark", None if came else name, name if came else None, about=side.strip())
+        for text, marks in ours:
+            for name in _names(marks) if text.strip() else ():
+                self.add("mark", name, None, about=text.strip())
+        for text, marks in theirs:
+            for name in _names(marks) if text.strip() else ():
+                self.add("mark", None, name, about=text.strip())
 
     def mark(
         self, text: str, old: tuple[tuple[int, str], ...], new: tuple[tuple[int, str], ...]
@@ -403,7 +391,7 @@ def _runs(old: Units, new: Units) -> list[AlignedRun]:
         is_same = run.is_same
         if is_same and 0 < number < len(runs) - 1 and run.new.stop - run.new.start == 1:
             word = new[run.new.start]
-            is_same = bool(word.atom) or len(word.word) > _CRUMB or not word.word.islower()
+            is_same = bool(word.atom) or len(word.word) > _MAX_CRUMB or not word.word.islower()
         if found and not is_same and not found[-1].is_same:
             last = found[-1]
             found[-1] = AlignedRun(
@@ -474,10 +462,10 @@ def _order(units: Units) -> list[str]:
 
 def _near(units: Units, run: slice) -> str:
     """The stretch with a few words around it, and never half of what has no space in it."""
-    start, stop = max(0, run.start - _NEAR), min(len(units), run.stop + _NEAR)
-    while start and not units[start].space and run.start - start < _LONGEST:
+    start, stop = max(0, run.start - _NEAR_UNITS), min(len(units), run.stop + _NEAR_UNITS)
+    while start and not units[start].space and run.start - start < _MAX_NEAR_UNITS:
         start -= 1
-    while stop < len(units) and not units[stop].space and stop - run.stop < _LONGEST:
+    while stop < len(units) and not units[stop].space and stop - run.stop < _MAX_NEAR_UNITS:
         stop += 1
     return text_of_units(units[start:stop])
 
@@ -491,7 +479,7 @@ def _drawn(unit: InlineUnit) -> str:
     return f"[{unit.name}: {alt}]" if isinstance(alt, str) and alt else f"[{unit.name}]"
 
 
-def _words_of_atom(unit: InlineUnit) -> str:
+def _atom_text(unit: InlineUnit) -> str:
     node = json.loads(unit.atom)
     if unit.name == "image":
         return words_of_image(node)

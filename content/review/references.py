@@ -1,21 +1,26 @@
-"""Titles of what the ids in changed values refer to: collected first, looked up at once."""
+"""Titles and thumbnails of what the ids in changed values refer to: collected first, looked up at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, TERMS_PATH, Change, Value
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.post_fields import POST_FIELDS
-from content.review.comparison import ValueShape
+from content.changes import ABSENT, Change
+from content.document import ModuleDocument, PostDocument
+from content.models import ModuleInstance, Post
+from content.review.change_comparison import kind_at
 from content.review.differences import Difference, ReferenceKind, ShownReference
+from content.review.labels import type_label
+from media.models import Asset
+from media.queries import load_assets
 from proofroom.core.json import Json
-from proofroom.definitions import ModuleProps, modules, post_types, props_of
+from proofroom.definitions import ModuleProps, modules
+from proofroom.definitions.props import values_in
+from proofroom.taxonomies.models import Term
 
 _KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
 
@@ -75,16 +80,25 @@ class Wanted:
     ids: dict[str, set[str]] = field(default_factory=lambda: {str(kind): set() for kind in _KINDS})
 
     def add(self, kind: str, value: object) -> None:
-        items = value if isinstance(value, list | tuple) else [value]
-        for item in items:
-            if isinstance(item, str) and (_is_uuid(item) or (kind == "form-reference" and item)):
-                self.ids[kind].add(item)
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(item, str) or not item:
+                continue
+            if kind != "form-reference":
+                try:
+                    UUID(item)
+                except ValueError:
+                    continue
+            self.ids[kind].add(item)
 
     def add_props(self, type_name: str, props: Mapping[str, Json]) -> None:
         """What the props of a module refer to."""
         definition = modules.get(type_name)
         if definition is not None:
-            for kind, value in _in_props(definition.Props, props):
+            self.add_nested(definition.Props, props)
+
+    def add_nested(self, props: type[ModuleProps], values: object) -> None:
+        for _name, kind, value in values_in(props, values):
+            if kind in self.ids:
                 self.add(kind, value)
 
     def add_differences(self, differences: Iterable[Difference]) -> None:
@@ -99,77 +113,72 @@ def collect_references(changes: Iterable[Change], document: PostDocument) -> Wan
     wanted = Wanted()
     for change in changes:
         for value in (change.before, change.after):
-            for kind, found in _references(change.path, value, document):
-                wanted.add(kind, found)
+            if isinstance(value, ModuleDocument):
+                wanted.add_props(value.type, {**value.props, **value.overrides})
+            elif value is not ABSENT:
+                kind, nested = kind_at(change.path, document)
+                if kind in wanted.ids:
+                    wanted.add(kind, value)
+                elif nested is not None:
+                    for item in value if isinstance(value, list) else [value]:
+                        wanted.add_nested(nested, item)
     return wanted
 
 
-def _references(path: str, value: Value, document: PostDocument) -> Iterator[tuple[str, object]]:
-    if value is ABSENT:
-        return
-    if isinstance(value, ModuleDocument):
-        definition = modules.get(value.type)
-        if definition is not None:
-            yield from _in_props(definition.Props, {**value.props, **value.overrides})
-        return
-    kind, nested = kind_at(path, document)
-    if kind in _KINDS:
-        yield kind, value
-    elif nested is not None:
-        for item in value if isinstance(value, list) else [value]:
-            yield from _in_props(nested, item)
+def references_of(changes: Iterable[Change], *documents: PostDocument) -> References:
+    """Return what the ids in these changes stand for. At most four queries."""
+    wanted = Wanted()
+    listed = list(changes)
+    shared = shared_props(listed, *documents)
+    for instance_id, props in shared.items():
+        for document in documents:
+            types = {module.instance_id: module.type for module in document.modules}
+            if instance_id in types:
+                wanted.add_props(types[instance_id], props)
+    for document in documents:
+        for kind, ids in collect_references(listed, document).ids.items():
+            wanted.ids[kind] |= ids
+    return replace(load_titles(wanted), shared=shared)
 
 
-def _in_props(props: type[ModuleProps], values: object) -> Iterator[tuple[str, object]]:
-    if not isinstance(values, Mapping):
-        return
-    for prop in props_of(props).values():
-        value = values.get(prop.name)
-        if prop.kind in _KINDS:
-            yield prop.kind, value
-        elif prop.nested is not None:
-            items: Sequence[object] = value if isinstance(value, list) else [value]
-            for item in items:
-                yield from _in_props(prop.nested, item)
+def shared_props(
+    changes: Iterable[Change], *documents: PostDocument
+) -> dict[str, Mapping[str, Json]]:
+    """The props of the global modules that these changes place, remove or override. No query where there are none."""
+    touched = {
+        change.module_id for change in changes if change.module_id and change.kind != "moved"
+    }
+    ids = {
+        module.instance_id
+        for document in documents
+        for module in document.modules
+        if module.scope == "global" and module.id in touched
+    }
+    if not ids:
+        return {}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    return {str(pk): props for pk, props in rows}
 
 
-def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] | None]:
-    """The field type of a path and the class of its nested objects; "json" where the definition is gone."""
-    if path == TERMS_PATH:
-        return "taxonomy-reference", None
-    if path.startswith("post."):
-        name = path.removeprefix("post.")
-        if not name.startswith(CUSTOM_PREFIX):
-            declared = POST_FIELDS.get(name)
-            return declared.kind if declared else "text", None
-        owner = post_types.get(document.type)
-        return _kind_of(owner.CustomFields if owner else None, name.removeprefix(CUSTOM_PREFIX))
-    _, module_id, *rest = path.split(".", 3)
-    module = document.module(module_id)
-    definition = modules.get(module.type) if module else None
-    return _kind_of(definition.Props if definition else None, rest[-1] if rest else "")
+def load_titles(wanted: Wanted) -> References:
+    posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
+    found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
+    named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
+    return References(
+        media={id_: media_view(asset) for id_, asset in load_assets(wanted.ids["media"]).items()},
+        posts={
+            str(post.pk): f"{post.title} · {type_label(post.type)} · {post.path or post.locale}"
+            for post in (found if posts else ())
+        },
+        terms={str(pk): f"{name} · {taxonomy}" for pk, name, taxonomy in (named if terms else ())},
+    )
 
 
-def shape_at(path: str, document: PostDocument) -> ValueShape:
-    """Return how the values of a path are compared."""
-    declared = POST_FIELDS.get(path.removeprefix("post."))
-    if path.startswith("post.") and declared is not None and declared.format:
-        return ValueShape(declared.format)
-    kind, nested = kind_at(path, document)
-    if kind == "url" and path.startswith("modules."):
-        module = document.module(path.split(".", 2)[1])
-        kind = "embed" if module is not None and module.type == "embed" else kind
-    return ValueShape(kind, nested)
-
-
-def _kind_of(props: type[ModuleProps] | None, name: str) -> tuple[str, type[ModuleProps] | None]:
-    prop = props_of(props).get(name) if props else None
-    return (prop.kind, prop.nested) if prop else ("json", None)
-
-
-def _is_uuid(value: str) -> bool:
-    try:
-        UUID(value)
-    except ValueError:
-        return False
-    return True
+def media_view(asset: Asset) -> MediaView:
+    """The thumbnail of an asset; `url` is empty for what is no image."""
+    small = asset.variants.get("small") if isinstance(asset.variants, dict) else None
+    url = ""
+    if asset.mime.startswith("image/") and asset.file:
+        name = small.get("file") if isinstance(small, dict) else small
+        url = asset.file.storage.url(str(name)) if name else asset.file.url
+    return MediaView(asset.filename, url, asset.alt_text, asset.width, asset.height)

@@ -32,9 +32,9 @@ _LISTS: Final = frozenset({"bulletList", "orderedList"})
 _CELLS: Final = frozenset({"tableHeader", "tableCell"})
 _ROWS: Final = frozenset({"listItem", "tableRow"})
 _KEYS: Final = frozenset({"type", "attrs", "content"})
-_DEEPEST: Final = 30
-_ALIKE: Final = 0.35
-_LONG: Final = 4_000
+_MAX_DEPTH: Final = 30
+_MIN_ALIKE: Final = 0.35
+_MAX_COMPARED: Final = 4_000
 _WINDOW: Final = 30
 """Blocks among which the one that became another is looked for."""
 
@@ -58,10 +58,14 @@ def _node(before: Node, after: Node, sink: Sink, place: Place, role: str, depth:
     """Two nodes that are not the same and stand for one another."""
     count = sink.count
     head = _head(before, after, sink, place, role)
-    is_leaf = kind(before) in _LEAVES and kind(after) in _LEAVES
-    if is_leaf and _has_nodes(before) and _has_nodes(after):
+    both = {kind(before), kind(after)}
+    has_nodes = _has_nodes(before) and _has_nodes(after)
+    # Both hold blocks: their children can be told apart.
+    is_container = len(both) == 1 and both <= _CONTAINERS | {"doc"}
+    divides = is_container or both <= _LISTS or both <= _CELLS
+    if has_nodes and both <= _LEAVES:
         content: Part = _leaf(children(before), children(after), sink, place, role, after)
-    elif depth < _DEEPEST and _has_nodes(before) and _has_nodes(after) and _divides(before, after):
+    elif has_nodes and divides and depth < _MAX_DEPTH:
         content = _children(before, after, sink, place, role, depth)
     else:
         return _whole(before, after, sink, place, role)
@@ -71,12 +75,6 @@ def _node(before: Node, after: Node, sink: Sink, place: Place, role: str, depth:
     return NodePart(
         before, after, passages, head=head, content=content, must_hold=kind(after) in _CONTAINERS
     )
-
-
-def _divides(before: Node, after: Node) -> bool:
-    """Return whether their children can be told apart: both hold blocks."""
-    both = {kind(before), kind(after)}
-    return (len(both) == 1 and both <= _CONTAINERS | {"doc"}) or both <= _LISTS or both <= _CELLS
 
 
 def _whole(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Part:
@@ -100,28 +98,26 @@ def _head(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Par
     if same(one, other):
         return Part(one, other)
     passage = sink.begin_passage()
-    differences = [
-        Difference("structure", (*place, role) if role else place, old, new, "", passage)
-        for old, new in _head_words(one, other)
-    ]
-    sink.line(place, differences, role=role, segments=_preview(before, after))
-    return Part(one, other, frozenset({passage}))
-
-
-def _head_words(before: Node, after: Node) -> list[tuple[str | None, str | None]]:
-    found: list[tuple[str | None, str | None]] = []
-    if kind(before) != kind(after):
-        found.append((_name(before), _name(after)))
+    said: list[tuple[str | None, str | None]] = []
+    is_same_kind = kind(before) == kind(after)
+    if not is_same_kind:
+        said.append((_name(before), _name(after)))
     old, new = attributes(before), attributes(after)
     for name in dict.fromkeys((*old, *new)):
         was, now = old.get(name), new.get(name)
-        if kind(before) != kind(after) and name == "level":
-            continue
-        if not same(was, now):
-            found.append((_attribute(name, was), _attribute(name, now)))
-    if not found:
-        found.append((canonical_json(before), canonical_json(after)))
-    return found
+        if not same(was, now) and (is_same_kind or name != "level"):
+            said.append((_attribute(name, was), _attribute(name, now)))
+    if not said:
+        said.append((canonical_json(one), canonical_json(other)))
+    where = (*place, role) if role else place
+    differences = [Difference("structure", where, *sides, "", passage) for sides in said]
+    # The beginning of the text that the attributes are of, where it is the same.
+    text = gathered(before)
+    segments: list[Segment] = []
+    if text and text == gathered(after):
+        segments = [Segment("same", text if len(text) <= 80 else text[:79] + "…")]
+    sink.line(place, differences, role=role, segments=segments)
+    return Part(one, other, frozenset({passage}))
 
 
 def _attribute(name: str, value: Json) -> str | None:
@@ -141,14 +137,6 @@ def _attribute(name: str, value: Json) -> str | None:
         else canonical_json(value)
     )
     return words[name].format(said) if name in words else f"{name}: {said}"
-
-
-def _preview(before: Node, after: Node) -> list[Segment]:
-    """The beginning of the text that the attributes are of, where it is the same."""
-    one, other = gathered(before), gathered(after)
-    if one != other or not one:
-        return []
-    return [Segment("same", one if len(one) <= 80 else one[:79] + "…")]
 
 
 def _leaf(
@@ -196,19 +184,15 @@ def _children(before: Node, after: Node, sink: Sink, place: Place, role: str, de
         else:
             at = (run.old.start, run.new.start)
             parts += _replaced(gone, come, at, (before, after), sink, place, role, depth)
-    found = MergedList(one, other, passages_of(parts), parts=parts)
-    if _is_reshaped(before, after, parts):
-        # Rows of a table must go on having the same columns: they are decided on together.
+    # Rows of a table must go on having the same columns: where cells came or went, and not only
+    # whole rows, they are decided on together.
+    is_reshaped = kind(after) == "table" and _width(before) != _width(after)
+    if kind(after) == "tableRow":
+        is_reshaped = any(part.before is ABSENT or part.after is ABSENT for part in parts)
+    if is_reshaped:
         sink.merge_passages(begun)
         return Part(one, other, frozenset({begun + 1}))
-    return found
-
-
-def _is_reshaped(before: Node, after: Node, parts: Sequence[Part]) -> bool:
-    """Return whether cells of a table came or went, and not only whole rows."""
-    if kind(after) == "tableRow":
-        return any(part.before is ABSENT or part.after is ABSENT for part in parts)
-    return kind(after) == "table" and _width(before) != _width(after)
+    return MergedList(one, other, passages_of(parts), parts=parts)
 
 
 def _width(table: Node) -> int:
@@ -271,9 +255,17 @@ def _alone(
         before, after = (words, None) if is_gone else (None, words)
         return Difference("structure", where, before, after, passage=passage)
 
-    differences = [one(words) for words in _extras(node)]
+    # The attributes that the role does not tell, and whatever else the node has.
+    differences = [
+        one(text)
+        for name, value in attributes(node).items()
+        if name != "level" and value not in (None, 1) and (text := _attribute(name, value))
+    ]
+    differences += [
+        one(f"{name}: {canonical_json(value)}") for name, value in node.items() if name not in _KEYS
+    ]
     segments: list[Segment] = []
-    inside = depth < _DEEPEST and _has_nodes(node) and kind(node) in _CONTAINERS
+    inside = depth < _MAX_DEPTH and _has_nodes(node) and kind(node) in _CONTAINERS
     if kind(node) in _LEAVES and _has_nodes(node):
         units = units_of(children(node))
         found = compare_inline(units if is_gone else [], [] if is_gone else units, sink, where)
@@ -297,18 +289,6 @@ def _alone(
         _alone(child, status, sink, place, _role(role, node, child, index), depth + 1, passage)
 
 
-def _extras(node: Node) -> list[str]:
-    """The attributes of a node that its role does not tell, and whatever else it has."""
-    said = [
-        words
-        for name, value in attributes(node).items()
-        if name != "level" and value not in (None, 1) and (words := _attribute(name, value))
-    ]
-    return said + [
-        f"{name}: {canonical_json(value)}" for name, value in node.items() if name not in _KEYS
-    ]
-
-
 def _context(
     nodes: Sequence[Node], parent: Node, at: int, sink: Sink, place: Place, role: str, depth: int
 ) -> None:
@@ -316,7 +296,7 @@ def _context(
     for index, node in enumerate(nodes, at):
         name = _role(role, parent, node, index)
         inner = children(node)
-        if kind(node) in _CONTAINERS and inner and depth < _DEEPEST:
+        if kind(node) in _CONTAINERS and inner and depth < _MAX_DEPTH:
             _context(inner, node, 0, sink, place, name, depth + 1)
             continue
         text = text_of_units(units_of(inner)) if kind(node) in _LEAVES else gathered(node)
@@ -327,54 +307,43 @@ def _context(
 
 def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:
     """Return whether a node stands for another one: of one family, and alike, or alone on both sides."""
-    left, right = kind(one), kind(other)
-    if not _is_family(left, right):
+    both = {kind(one), kind(other)}
+    is_family = both <= _LEAVES or both <= _LISTS or both <= _CELLS
+    if len(both) == 1:
+        is_family = both <= _LEAVES | _CONTAINERS
+    elif "codeBlock" in both:
+        is_family = False
+    if not is_family:
         return False
-    if gone == come and (gone == 1 or left in _ROWS | _CELLS):
+    if gone == come and (gone == 1 or kind(one) in _ROWS | _CELLS):
         return True
-    return _alike(gathered(one), gathered(other))
-
-
-def _is_family(left: str, right: str) -> bool:
-    both = {left, right}
-    if "codeBlock" in both:
-        return len(both) == 1
-    if both <= _LEAVES or both <= _LISTS or both <= _CELLS:
+    text, other_text = gathered(one), gathered(other)
+    if text == other_text:
         return True
-    return len(both) == 1 and both <= _CONTAINERS
-
-
-def _alike(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    left, right = set(one[:_LONG].split()), set(other[:_LONG].split())
+    left, right = set(text[:_MAX_COMPARED].split()), set(other_text[:_MAX_COMPARED].split())
     if not left or not right:
         return False
-    return len(left & right) / min(len(left), len(right)) >= _ALIKE
+    return len(left & right) / min(len(left), len(right)) >= _MIN_ALIKE
 
 
 def _role(role: str, parent: Node, node: Node, index: int) -> str:
     """Return where a block stands among the others: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
-    own = _own_role(parent, node, index)
-    if kind(parent) == "doc":
-        own = f"{index + 1} · {own}"
-    return " › ".join(part for part in (role, own) if part)
-
-
-def _own_role(parent: Node, node: Node, index: int) -> str:
     name, number = kind(node), index + 1
+    numbered = {
+        "listItem": f"List item {number}",
+        "tableRow": f"Row {number}",
+        "tableHeader": f"header cell {number}",
+        "tableCell": f"cell {number}",
+    }
+    own = numbered[name] if name in numbered else _name(node)
     if name == "listItem" and kind(parent) == "orderedList":
         start = attributes(parent).get("start")
-        return f"Item {index + (start if isinstance(start, int) else 1)}."
-    if name == "paragraph" and kind(parent) != "doc":
-        return f"paragraph {number}" if index else ""
-    numbered = {
-        "listItem": "List item {}",
-        "tableRow": "Row {}",
-        "tableHeader": "header cell {}",
-        "tableCell": "cell {}",
-    }
-    return numbered[name].format(number) if name in numbered else _name(node)
+        own = f"Item {index + (start if isinstance(start, int) else 1)}."
+    elif name == "paragraph" and kind(parent) != "doc":
+        own = f"paragraph {number}" if index else ""
+    if kind(parent) == "doc":
+        own = f"{number} · {own}"
+    return " › ".join(part for part in (role, own) if part)
 
 
 def _name(node: Node) -> str:

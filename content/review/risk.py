@@ -106,34 +106,24 @@ def order_flags(flags: Iterable[str]) -> tuple[str, ...]:
 
 def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
     kind, action = difference.kind, difference.action
-    weights = _TABLE.get(kind, _HIGH)
-    if kind == "text" and _is_loss(difference):
-        action = "removed"
-    if kind == "space" and not _is_plain_space(difference):
+    sides = [
+        side if isinstance(side, str) else "" for side in (difference.before, difference.after)
+    ]
+    # Only more or fewer spaces between two words are plain: not none, no line break, no tab.
+    if kind == "space" and not all(side and not side.strip(" ") for side in sides):
         return 2, {"structure"}
     if difference.is_default:
         return 1, set()
+    if kind == "text":
+        before, after = (len(side.split()) for side in sides)
+        lost = before - after
+        # Words are gone, and not only put in other words.
+        if before >= _SENTENCE or lost >= _MUCH or (lost >= _SOME and 3 * after <= 2 * before):
+            action = "removed"
+    weights = _TABLE.get(kind, _HIGH)
     level = (weights.live if is_live else weights.draft)[_ACTIONS[action]]
     flags = {"removed"} if action == "removed" and kind not in _NO_LOSS else set()
     if kind != "text":
         flags.add(kind)
     # A yes or no is a choice of two.
     return level, flags | ({"choice"} if kind == "boolean" else set())
-
-
-def _is_loss(difference: Difference) -> bool:
-    """Return whether words of a changed text are gone, and not only put in other words."""
-    before, after = (
-        len(side.split()) if isinstance(side, str) else 0
-        for side in (difference.before, difference.after)
-    )
-    lost = before - after
-    return before >= _SENTENCE or lost >= _MUCH or (lost >= _SOME and 3 * after <= 2 * before)
-
-
-def _is_plain_space(difference: Difference) -> bool:
-    """Return whether there are only more or fewer spaces between two words: not none, no line break, no tab."""
-    return all(
-        isinstance(side, str) and side != "" and side.strip(" ") == ""
-        for side in (difference.before, difference.after)
-    )

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from content.review.cards import cards_of_layer
 from content.review.comparison import ValueShape, compare
 from content.review.diff import Segment, diff_text
-from content.review.difference_text import note_of
+from content.review.difference_text import length_note, note_of, summarize
 from content.review.references import References
-from content.review.summary import length_note, summarize
 from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 

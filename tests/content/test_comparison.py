@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from content.changes import ABSENT, same
 from content.posts import document_edits
-from content.posts.reference_titles import references_of
 from content.review.cards import cards_of_layer, fold_lines, lines_of
 from content.review.comparison import Compared, ValueShape, compare, compare_labelled
 from content.review.difference_text import piece_of
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
-from content.review.references import References
+from content.review.references import References, references_of
 from content.review.risk import assess
 from proofroom.definitions import modules, props_of
 from proofroom.definitions.props import Prop

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from agents_app.runs.field_target import FieldTarget
 from content.document import PostDocument
-from content.posts.reference_titles import load_titles
 from content.review.cards import DiffStretch, fold_lines, lines_of, lines_of_value
+from content.review.change_comparison import shape_at
 from content.review.comparison import ValueShape, compare
+from content.review.difference_text import length_note, summarize
 from content.review.labels import field_label, module_names, prop_label
-from content.review.references import References, Wanted, shape_at
-from content.review.summary import length_note, summarize
+from content.review.references import References, Wanted, load_titles
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown import from_markdown
 

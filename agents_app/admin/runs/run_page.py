@@ -49,9 +49,9 @@ from agents_app.runs.suggestion import Suggestion, edit_for
 from content.changes import diff, same
 from content.layers import Layers, open_layers
 from content.models import Layer, Post
-from content.posts.reference_titles import references_of
 from content.review.cards import cards_between
 from content.review.labels import label_of, module_names
+from content.review.references import references_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words

@@ -16,10 +16,9 @@ from django.utils.translation import gettext_lazy
 
 from content.inbox.rows import from_json
 from content.models import DecisionItem, Layer, Post, QueuedChange, Status
-from content.posts.reference_titles import load_titles
 from content.review.cards import ShownLine, lines_of
 from content.review.labels import field_label, module_label, prop_label, type_label
-from content.review.references import Wanted
+from content.review.references import Wanted, load_titles
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.panels import RunView, describe_runs
 from proofroom.editorial.posts.post_pages import post_url, review_url, title_of

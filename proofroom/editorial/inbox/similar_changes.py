@@ -16,9 +16,8 @@ from content.inbox.decisions import MAX_DECISIONS, Marked, Word
 from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
-from content.posts.reference_titles import load_titles, shared_props
 from content.review.cards import ChangeCard, cards_of_layer
-from content.review.references import Wanted, collect_references
+from content.review.references import Wanted, collect_references, load_titles, shared_props
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.inbox.decisions import (

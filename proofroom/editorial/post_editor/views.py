@@ -18,9 +18,9 @@ from content.layers.state import check_version
 from content.models import Layer, Status
 from content.posts.edit import edit_post
 from content.posts.presence import close_editor, list_open_editors, mark_editing
-from content.posts.reference_titles import references_of
 from content.review.cards import ChangeCard, cards_between
 from content.review.labels import label_of, module_names
+from content.review.references import references_of
 from content.rules.check import clean_changes
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict, RuleViolation

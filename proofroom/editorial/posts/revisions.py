@@ -13,8 +13,8 @@ from content.changes import diff
 from content.document import PostDocument
 from content.layers import revert_to_revision
 from content.models import Post, Revision
-from content.posts.reference_titles import references_of
 from content.review.cards import CardGroup, cards_between
+from content.review.references import references_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, split_switch

@@ -16,9 +16,9 @@ from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
 from content.models import Layer, Status
-from content.posts.reference_titles import references_of
 from content.review.cards import ChangeCard, cards_of_layer
-from content.review.references import kind_at
+from content.review.change_comparison import kind_at
+from content.review.references import references_of
 from proofroom.editorial.post_editor.form import module_fields, post_sections
 from proofroom.editorial.post_editor.origins import find_agent_accounts, is_by_ai
 from proofroom.editorial.posts.panels import (

@@ -21,9 +21,9 @@ from content.inbox.rejections import (
     take_back_rejections,
 )
 from content.models import Layer, Post, RejectedChange
-from content.posts.reference_titles import references_of
 from content.review.cards import cards_between
 from content.review.labels import label_of, module_names
+from content.review.references import references_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
