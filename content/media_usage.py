@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from content.changes import Changes, diff
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document import CUSTOM_PREFIX, PostDocument
 from content.models import Draft, ModuleInstance, Post
 from content.post_fields import MEDIA_FIELDS
 from content.posts import post_repository
@@ -206,10 +206,27 @@ Uses = dict[str, frozenset[Token]]
 
 def collect_references(document: PostDocument, changes: Changes | None = None) -> Uses:
     """The files that a document uses, by path (contract §6); with `changes` only at the paths that they name."""
-    found = dict(_places(document))
+    found = {f"post.{name}": frozenset(_id(document.fields.get(name))) for name in MEDIA_FIELDS}
+    post_type = post_types.get(document.type)
+    if post_type is not None:
+        for name, tokens in _by_name(post_type.CustomFields, document.custom_fields).items():
+            found[f"post.{CUSTOM_PREFIX}{name}"] = tokens
+    for module in document.modules:
+        definition = modules.get(module.type)
+        if definition is None:
+            continue
+        for part, values in (("props", module.props), ("overrides", module.overrides)):
+            for name, tokens in _by_name(definition.Props, values).items():
+                found[f"modules.{module.id}.{part}.{name}"] = tokens
     if changes is not None:
         paths = set(changes.paths)
-        found = {path: used for path, used in found.items() if _is_of(path, paths)}
+        # Of a module that comes, or comes instead of another, every part does.
+        found = {
+            path: used
+            for path, used in found.items()
+            if path in paths
+            or (path.startswith("modules.") and ".".join(path.split(".")[:2]) in paths)
+        }
     return {path: used for path, used in found.items() if used}
 
 
@@ -226,31 +243,6 @@ def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
     """The files that a page shows for these props; not those that it merely links to."""
     for _, kind_, value in values_in(props, values):
         yield from _tokens(kind_, value, with_links=False)
-
-
-def _is_of(path: str, paths: set[str]) -> bool:
-    # Of a module that comes, or comes instead of another, every part does.
-    return path in paths or (path.startswith("modules.") and ".".join(path.split(".")[:2]) in paths)
-
-
-def _places(document: PostDocument) -> Iterator[tuple[str, frozenset[Token]]]:
-    for name in MEDIA_FIELDS:
-        yield f"post.{name}", frozenset(_id(document.fields.get(name)))
-    post_type = post_types.get(document.type)
-    if post_type is not None:
-        for name, tokens in _by_name(post_type.CustomFields, document.custom_fields).items():
-            yield f"post.{CUSTOM_PREFIX}{name}", tokens
-    for module in document.modules:
-        yield from _places_of_module(module)
-
-
-def _places_of_module(module: ModuleDocument) -> Iterator[tuple[str, frozenset[Token]]]:
-    definition = modules.get(module.type)
-    if definition is None:
-        return
-    for part, values in (("props", module.props), ("overrides", module.overrides)):
-        for name, tokens in _by_name(definition.Props, values).items():
-            yield f"modules.{module.id}.{part}.{name}", tokens
 
 
 def _by_name(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -68,17 +68,18 @@ def _reindex(post_ids: Sequence[UUID]) -> int:
     # A live write holds its entry until it commits: what is read from here on is what it wrote.
     list(kept.select_for_update().values_list("id"))
     modules = queries.module_rows(post_ids)
-    entries = [
-        _entry(post, post.custom_fields, [_text_of_row(row) for row in modules.get(post.pk, [])])
-        for post in Post.objects.filter(pk__in=post_ids)
-    ]
+    entries = []
+    for post in Post.objects.filter(pk__in=post_ids):
+        texts = [
+            text_of(
+                row["instance__type"],
+                {**orjson.loads(row["props_text"]), **orjson.loads(row["overrides_text"])},
+            )
+            for row in modules.get(post.pk, [])
+        ]
+        entries.append(_entry(post, post.custom_fields, texts))
     search.put(TABLE, entries)
     return len(entries)
-
-
-def _text_of_row(row: Mapping[str, str]) -> str:
-    props, overrides = orjson.loads(row["props_text"]), orjson.loads(row["overrides_text"])
-    return text_of(row["instance__type"], {**props, **overrides})
 
 
 def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.SearchText:

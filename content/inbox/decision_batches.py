@@ -22,23 +22,20 @@ from django.utils.translation import gettext as _
 
 from content.inbox.decisions import Decision, Marked, decide_of_post, find_waiting_rows, require_all
 from content.layers.decide import clean_note
-from content.models import (
-    BatchState,
-    DecisionBatch,
-    DecisionItem,
-    Layer,
-    Outcome,
-    Post,
-    QueuedChange,
-)
+from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
 
+logger = logging.getLogger(__name__)
 MAX_BATCH_CHANGES: Final = 2_000
 _SEES_ALL: Final = "users.manage"
+TURN_SECONDS: Final = 20.0
+"""After so long the worker takes up what else waits; the batch goes on with a message of its own."""
+_LATE_AFTER: Final = timedelta(seconds=90)
+_MAX_WOKEN: Final = 10
 
 
 @transaction.atomic
@@ -65,7 +62,19 @@ def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Dec
         gone=len(by_id) - len(rows),
         touched_at=timezone.now(),
     )
-    DecisionItem.objects.bulk_create([_item(batch, row, by_id[row.pk]) for row in rows])
+    DecisionItem.objects.bulk_create(
+        DecisionItem(
+            batch=batch,
+            post_id=row.post_id,
+            layer=row.layer,
+            path=row.path,
+            subject=row.subject,
+            kind=row.kind,
+            seen=by_id[row.pk].seen,
+            word=by_id[row.pk].word,
+        )
+        for row in rows
+    )
     record(batch, "begun", actor, changes=len(rows))
     send_later(batch)
     return batch
@@ -121,26 +130,6 @@ def send_later(batch: DecisionBatch) -> None:
     )
 
 
-def _item(batch: DecisionBatch, row: QueuedChange, mark: Marked) -> DecisionItem:
-    return DecisionItem(
-        batch=batch,
-        post_id=row.post_id,
-        layer=row.layer,
-        path=row.path,
-        subject=row.subject,
-        kind=row.kind,
-        seen=mark.seen,
-        word=mark.word,
-    )
-
-
-logger = logging.getLogger(__name__)
-TURN_SECONDS: Final = 20.0
-"""After so long the worker takes up what else waits; the batch goes on with a message of its own."""
-_LATE: Final = timedelta(seconds=90)
-_MOST_WOKEN: Final = 10
-
-
 def execute_batch(batch_id: UUID) -> None:
     """Decide on what is not decided yet. Safe to call any number of times."""
     ends = time.monotonic() + TURN_SECONDS
@@ -154,9 +143,9 @@ def execute_batch(batch_id: UUID) -> None:
 def resume_batches() -> int:
     """Go on with what a lost message or a dead worker left. Answers how many batches. For the sweep."""
     late = DecisionBatch.objects.filter(
-        state=BatchState.RUNNING, touched_at__lt=timezone.now() - _LATE
+        state=BatchState.RUNNING, touched_at__lt=timezone.now() - _LATE_AFTER
     )
-    batches = list(late.order_by("touched_at")[:_MOST_WOKEN])
+    batches = list(late.order_by("touched_at")[:_MAX_WOKEN])
     for batch in batches:
         batch.touched_at = timezone.now()
         batch.save(update_fields=["touched_at"])
@@ -204,7 +193,13 @@ def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
     post_id = items[0].post_id
     post = Post.objects.filter(pk=post_id).first() if post_id else None
     decision = _decision(post, items, actor, batch.note) if post else None
-    outcomes = _outcomes(decision) if decision else {}
+    outcomes: dict[str, Outcome] = {}
+    if decision is not None:
+        outcomes |= dict.fromkeys(decision.taken, Outcome.TAKEN)
+        outcomes |= dict.fromkeys(decision.rejected, Outcome.REJECTED)
+        outcomes |= dict.fromkeys(decision.moved, Outcome.MOVED)
+        outcomes |= dict.fromkeys(decision.held, Outcome.HELD)
+        outcomes |= dict.fromkeys(decision.refused, Outcome.REFUSED)
     for item in items:
         item.outcome = outcomes.get(item.path, Outcome.GONE)
         item.why = decision.why if decision and item.outcome == Outcome.REFUSED else ""
@@ -229,17 +224,6 @@ def _decision(post: Post, items: Sequence[DecisionItem], actor: Actor, note: str
             refused=tuple(marks),
             why=_("Something went wrong with this post; the log says what. Try it by itself."),
         )
-
-
-def _outcomes(decision: Decision) -> dict[str, Outcome]:
-    by_outcome = {
-        Outcome.TAKEN: decision.taken,
-        Outcome.REJECTED: decision.rejected,
-        Outcome.MOVED: decision.moved,
-        Outcome.HELD: decision.held,
-        Outcome.REFUSED: decision.refused,
-    }
-    return {path: outcome for outcome, paths in by_outcome.items() for path in paths}
 
 
 def _end(batch: DecisionBatch, state: BatchState, why: str = "") -> bool:

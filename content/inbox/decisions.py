@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext
 
-from content.layers import LayerView, digest_of, open_layers
+from content.layers import digest_of, open_layers
 from content.layers.decide import clean_note, decide
 from content.layers.digest import fingerprint
 from content.layers.state import lock_post
@@ -143,7 +143,9 @@ def decide_of_post(
         for change in view.changes
         if change.path in marks and fingerprint(change) == marks[change.path].seen
     ]
-    gone, moved = _not_as_seen(view, marks, present)
+    there = set(view.changes.paths)
+    gone = tuple(path for path in marks if path not in there)
+    moved = tuple(path for path in marks if path in there.difference(present))
     if not present:
         return Decision(post, layer, gone=gone, moved=moved)
     try:
@@ -152,8 +154,8 @@ def decide_of_post(
             layer=layer,
             actor=actor,
             digest=digest_of(view.changes.only(present)),
-            accept=_paths(present, marks, "accept"),
-            refuse=_paths(present, marks, "reject"),
+            accept=[path for path in present if marks[path].word == "accept"],
+            refuse=[path for path in present if marks[path].word == "reject"],
             note=note,
         )
     except NotAllowed:
@@ -163,17 +165,3 @@ def decide_of_post(
         return Decision(post, layer, gone=gone, moved=moved, refused=refused, why=error.message)
     decided = Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
     return replace(decided, rejections=done.rejections)
-
-
-def _not_as_seen(
-    view: LayerView, marks: Mapping[str, Marked], present: Iterable[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The paths that hold no change any more, and those that hold another."""
-    there = set(view.changes.paths)
-    other = there.difference(present)
-    gone = tuple(path for path in marks if path not in there)
-    return gone, tuple(path for path in marks if path in other)
-
-
-def _paths(present: Iterable[str], marks: Mapping[str, Marked], word: Word) -> list[str]:
-    return [path for path in present if marks[path].word == word]

@@ -23,7 +23,7 @@ from content.review.labels import label_of, module_names
 from content.rules import check_changes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 
 _AT_ONCE: Final = 500
@@ -136,13 +136,9 @@ def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> lis
     kept = [row for row in asked if row.is_kept]
     if kept and (paths is None or len(kept) == len(asked)):
         return kept
-    raise _gone(asked)
-
-
-def _gone(rows: Sequence[RejectedChange]) -> CmsError:
-    if any(row.taken_back_at is not None for row in rows):
-        return Conflict(_("This was taken back already."), code="already_taken_back")
-    return RuleViolation(_("This was too large to be kept."), code="not_kept")
+    if any(row.taken_back_at is not None for row in asked):
+        raise Conflict(_("This was taken back already."), code="already_taken_back")
+    raise RuleViolation(_("This was too large to be kept."), code="not_kept")
 
 
 def is_untouched(kept: Kept, view: LayerView) -> bool:
@@ -151,16 +147,13 @@ def is_untouched(kept: Kept, view: LayerView) -> bool:
     module_id = change.module_id
     is_there = module_id is None or view.document.module(module_id) is not None
     if change.kind == "moved":
-        moved = any(other.kind == "moved" for other in view.changes)
-        return is_there and not moved and _is_same_order(kept.proposal.below, view.below.order)
+        is_moved = any(other.kind == "moved" for other in view.changes)
+        was, now = kept.proposal.below, view.below.order
+        is_same_order = [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
+        return is_there and not is_moved and is_same_order
     if change.kind == "added":
         return change.before is ABSENT
     return is_there and fingerprint(change) == kept.row.seen
-
-
-def _is_same_order(was: Sequence[str], now: Sequence[str]) -> bool:
-    """Return whether the modules of both stand in the same order."""
-    return [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
 
 
 def _is_position(path: str) -> bool:

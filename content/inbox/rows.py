@@ -35,37 +35,45 @@ from content.review.risk import assess
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
-_MADE_BY: Final = 2
+_ROWS_VERSION: Final = 2
 """Grows when rows come to say something else of the same change: then all of them are made anew."""
-_MARK: Final = 8
+_MARK_LENGTH: Final = 8
 _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
+_BATCH: Final = 100
+_COLUMNS: Final = [
+    field.name
+    for field in QueuedChange._meta.concrete_fields
+    if field.name not in ("id", "draft", "path")
+]
+SHORT_VALUE_LENGTH: Final = 300
+"""Characters of a text that goes or comes, beyond which a change must be opened."""
+MAX_EXCERPT_LENGTH: Final = 2_000
+"""So much of it is shown at most."""
+MAX_EXCERPT_LINES: Final = 120
+_WORDS_AROUND: Final = 8
+"""Words that stay before and after what changed."""
+_CHARACTERS_AROUND: Final = 60
+"""The same in characters, for scripts without spaces."""
 
 
 def mark_of_rows() -> str:
     """Return what the state of each row begins with: another key, or another way to make rows, has another one."""
-    return keyed_hash("rows", _MADE_BY)[:_MARK]
+    return keyed_hash("rows", _ROWS_VERSION)[:_MARK_LENGTH]
 
 
 def states_of(view: LayerView) -> dict[str, str]:
     """Return what each row of the layer is to be made from, by path, as a hash: cheap beside the row."""
     begin = mark_of_rows()
-    return {
-        change.path: begin
-        + keyed_hash(
-            fingerprint(change),
-            _hands(mark_of(view.marks, change.path)),
-            change.path in view.drifted,
-        )[_MARK:]
-        for change in view.changes
-    }
-
-
-def _hands(mark: Mark | None) -> list[str | int | bool | None]:
-    """Return what a row says of a mark."""
-    if mark is None:
-        return []
-    who = [mark.user_id, mark.user, mark.via, mark.at]
-    return [*who, mark.principal, mark.agent_id, mark.run_id, mark.edited_by, mark.conflict]
+    found: dict[str, str] = {}
+    for change in view.changes:
+        mark = mark_of(view.marks, change.path)
+        hands: list[str | int | bool | None] = []
+        if mark is not None:
+            hands = [mark.user_id, mark.user, mark.via, mark.at, mark.principal, mark.agent_id]
+            hands += [mark.run_id, mark.edited_by, mark.conflict]
+        state = keyed_hash(fingerprint(change), hands, change.path in view.drifted)
+        found[change.path] = begin + state[_MARK_LENGTH:]
+    return found
 
 
 def build_row(
@@ -129,14 +137,6 @@ def subject_of(view: LayerView, change: Change) -> str:
     return ".".join(["module", module.type if module else "", *rest[-1:]])[:200]
 
 
-_BATCH: Final = 100
-_COLUMNS: Final = [
-    field.name
-    for field in QueuedChange._meta.concrete_fields
-    if field.name not in ("id", "draft", "path")
-]
-
-
 def follow(post: Post, views: Sequence[LayerView]) -> None:
     """Make the rows of these layers say what they hold now. Only what moved is written."""
     stored = QueuedChange.objects.filter(
@@ -189,17 +189,6 @@ def needs_rebuild() -> bool:
     )
 
 
-SHORT_VALUE_LENGTH: Final = 300
-"""Characters of a text that goes or comes, beyond which a change must be opened."""
-MAX_EXCERPT_LENGTH: Final = 2_000
-"""So much of it is shown at most."""
-MAX_EXCERPT_LINES: Final = 120
-_AROUND: Final = 8
-"""Words that stay before and after what changed."""
-_WIDE: Final = 60
-"""The same in characters, for scripts without spaces."""
-
-
 def excerpt(comparison: Comparison) -> tuple[Comparison, bool]:
     """The comparison without what stays the same, and whether nothing that differs is left out."""
     lines = [line for line in comparison.lines if line.differences]
@@ -211,8 +200,20 @@ def excerpt(comparison: Comparison) -> tuple[Comparison, bool]:
         differences = [
             one for one in line.differences if not (line.segments and one.kind == "text")
         ]
-        cut = [_cut_sides(one) for one in differences]
-        is_whole = is_whole and cut == differences and not _is_cut(line.segments)
+        cut: list[Difference] = []
+        for one in differences:
+            before, after = (
+                f"{side[:MAX_EXCERPT_LENGTH]}…"
+                if isinstance(side, str) and len(side) > MAX_EXCERPT_LENGTH
+                else side
+                for side in (one.before, one.after)
+            )
+            cut.append(replace(one, before=before, after=after))
+        is_short = all(
+            segment.kind == "same" or len(segment.text) <= SHORT_VALUE_LENGTH
+            for segment in line.segments
+        )
+        is_whole = is_whole and cut == differences and is_short
         found.append(replace(line, segments=tuple(segments), differences=tuple(cut)))
     return replace(comparison, lines=tuple(found)), is_whole
 
@@ -224,7 +225,16 @@ def to_json(comparison: Comparison) -> list[Json]:
             "role": line.role,
             "status": line.status,
             "segments": [[segment.kind, segment.text] for segment in line.segments],
-            "differences": [_difference_to_json(one) for one in line.differences],
+            "differences": [
+                {
+                    "kind": one.kind,
+                    "place": list(one.place),
+                    "before": side_to_json(one.before),
+                    "after": side_to_json(one.after),
+                    "about": one.about,
+                }
+                for one in line.differences
+            ],
         }
         for line in comparison.lines
     ]
@@ -232,38 +242,29 @@ def to_json(comparison: Comparison) -> list[Json]:
 
 def from_json(value: Sequence[Mapping[str, Json]]) -> Comparison:
     """Read what `to_json` wrote."""
-    return Comparison(tuple(_line(line) for line in value))
-
-
-def _line(value: Mapping[str, Json]) -> DiffLine:
-    segments = cast("list[list[str]]", value["segments"])
-    return DiffLine(
-        place=tuple(cast("list[str]", value["place"])),
-        role=cast(str, value["role"]),
-        status=cast(Status, value["status"]),
-        segments=tuple(Segment(cast(SegmentKind, kind), text) for kind, text in segments),
-        differences=tuple(map(_difference, cast("list[JsonObject]", value["differences"]))),
-    )
-
-
-def _difference_to_json(one: Difference) -> JsonObject:
-    return {
-        "kind": one.kind,
-        "place": list(one.place),
-        "before": side_to_json(one.before),
-        "after": side_to_json(one.after),
-        "about": one.about,
-    }
-
-
-def _difference(value: Mapping[str, Json]) -> Difference:
-    return Difference(
-        cast(DifferenceKind, value["kind"]),
-        tuple(cast("list[str]", value["place"])),
-        _side(value["before"]),
-        _side(value["after"]),
-        cast(str, value["about"]),
-    )
+    lines: list[DiffLine] = []
+    for line in value:
+        differences = (
+            Difference(
+                cast(DifferenceKind, one["kind"]),
+                tuple(cast("list[str]", one["place"])),
+                _side(one["before"]),
+                _side(one["after"]),
+                cast(str, one["about"]),
+            )
+            for one in cast("list[JsonObject]", line["differences"])
+        )
+        segments = cast("list[list[str]]", line["segments"])
+        lines.append(
+            DiffLine(
+                place=tuple(cast("list[str]", line["place"])),
+                role=cast(str, line["role"]),
+                status=cast(Status, line["status"]),
+                segments=tuple(Segment(cast(SegmentKind, kind), text) for kind, text in segments),
+                differences=tuple(differences),
+            )
+        )
+    return Comparison(tuple(lines))
 
 
 def _side(value: Json) -> Side | None:
@@ -283,39 +284,19 @@ def _cut(segment: Segment, among: Sequence[Segment], at: int) -> Segment:
         )
     is_first, is_last = at == 0, at == len(among) - 1
     if is_first and is_last:
-        return Segment("same", text if len(text) <= 2 * _WIDE else text[: 2 * _WIDE] + "…")
+        return Segment(
+            "same",
+            text if len(text) <= 2 * _CHARACTERS_AROUND else text[: 2 * _CHARACTERS_AROUND] + "…",
+        )
     words = text.split(" ")
-    head, tail = (
-        (" ".join(words[: _AROUND + 1]) if len(words) > 1 else text[:_WIDE]),
-        _last_words(text),
-    )
+    head, tail = text[:_CHARACTERS_AROUND], text[-_CHARACTERS_AROUND:]
+    if len(words) > 1:
+        head, tail = " ".join(words[: _WORDS_AROUND + 1]), " ".join(words[-_WORDS_AROUND - 1 :])
     if is_first:
         return Segment("same", tail if tail == text else f"…{tail}")
     if is_last:
         return Segment("same", head if head == text else f"{head}…")
     return segment if len(head) + len(tail) >= len(text) else Segment("same", f"{head} … {tail}")
-
-
-def _last_words(text: str) -> str:
-    words = text.split(" ")
-    return " ".join(words[-_AROUND - 1 :]) if len(words) > 1 else text[-_WIDE:]
-
-
-def _is_cut(segments: Sequence[Segment]) -> bool:
-    return any(
-        segment.kind != "same" and len(segment.text) > SHORT_VALUE_LENGTH for segment in segments
-    )
-
-
-def _cut_sides(one: Difference) -> Difference:
-    sides = (
-        f"{side[:MAX_EXCERPT_LENGTH]}…"
-        if isinstance(side, str) and len(side) > MAX_EXCERPT_LENGTH
-        else side
-        for side in (one.before, one.after)
-    )
-    before, after = sides
-    return replace(one, before=before, after=after)
 
 
 def check_queue() -> Iterator[CheckResult]:

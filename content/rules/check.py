@@ -34,8 +34,10 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
     if len(ids) > MAX_TERMS:
         raise _refused(_("A post has at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS})
     for id_ in ids:
-        if not _is_uuid(id_):
-            raise _refused(_("%(id)r is not the id of a term.") % {"id": id_})
+        try:
+            UUID(id_)
+        except (ValueError, TypeError, AttributeError):
+            raise _refused(_("%(id)r is not the id of a term.") % {"id": id_}) from None
     found = {
         str(pk): name for pk, name in Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy")
     }
@@ -62,14 +64,6 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
 
 def _refused(message: str) -> RuleViolation:
     return invalid("taxonomyTermIds", message)
-
-
-def _is_uuid(value: object) -> bool:
-    try:
-        UUID(str(value))
-    except ValueError:
-        return False
-    return isinstance(value, str)
 
 
 def clean_fields(
@@ -100,17 +94,6 @@ def clean_fields(
             definition.CustomFields, custom, prefix="customFields", what=f"The {post.type}"
         )
         cleaned |= {CUSTOM_PREFIX + name: value for name, value in values.items()}
-    _check_variation(post, cleaned)
-    if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
-        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
-    if "slug" in cleaned:
-        _check_slug_is_free(post, str(cleaned["slug"]))
-    if "parentId" in cleaned:
-        check_parent(post, cleaned["parentId"])
-    return after.with_fields(cleaned)
-
-
-def _check_variation(post: Post, cleaned: JsonObject) -> None:
     original = post.variation_of
     if original is not None and cleaned.get("canonicalUrl") == absolute(original.path):
         cleaned["canonicalUrl"] = None  # it follows the original by itself
@@ -120,16 +103,19 @@ def _check_variation(post: Post, cleaned: JsonObject) -> None:
                 "A variation has the address of its original, and is promoted, not published."
             )
             raise invalid(name, message, code="is_variation")
-
-
-def _check_slug_is_free(post: Post, slug: str) -> None:
-    same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
-    other = same.exclude(pk=post.pk).first()
-    if other is None:
-        return
-    if other.translation_group == post.translation_group:  # restored while this one was made
-        raise translation_taken(other)
-    raise slug_taken(slug, post.type, post.locale)
+    if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
+        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
+    if "slug" in cleaned:
+        slug = str(cleaned["slug"])
+        same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
+        other = same.exclude(pk=post.pk).first()
+        if other is not None and other.translation_group == post.translation_group:
+            raise translation_taken(other)  # restored while this one was made
+        if other is not None:
+            raise slug_taken(slug, post.type, post.locale)
+    if "parentId" in cleaned:
+        check_parent(post, cleaned["parentId"])
+    return after.with_fields(cleaned)
 
 
 def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
@@ -233,21 +219,25 @@ def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor)
     elif post._state.adding and actor.can("posts.create"):
         return  # what is new is its author's, whether or not they may change what is there
     elif not actor.can("posts.edit"):
-        _translation_only(post, changes, before)
-
-
-def _translation_only(post: Post, changes: Changes, before: PostDocument) -> None:
-    """Translators change translatable values of a translation, and nothing else."""
-    if post.translated_from_id is None:
-        raise NotAllowed(_("Translators edit translations only, and this post is an original."))
-    shared = _shared_values(changes, before)
-    for change in changes:
-        if not _is_translatable(change, before, shared):
-            raise NotAllowed(
-                _("Translators edit translatable fields only; %(path)s is not one.")
-                % {"path": change.path},
-                details={change.path: [_("not translatable")]},
-            )
+        # Translators change translatable values of a translation, and nothing else.
+        if post.translated_from_id is None:
+            raise NotAllowed(_("Translators edit translations only, and this post is an original."))
+        # The props of the shared modules that get their first overrides here, by instance.
+        ids = {
+            module.instance_id
+            for change in changes
+            if change.module_id is not None and change.before is ABSENT
+            if (module := before.module(change.module_id)) is not None and module.scope == "global"
+        }
+        rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props") if ids else ()
+        shared = {str(pk): props for pk, props in rows}
+        for change in changes:
+            if not _is_translatable(change, before, shared):
+                raise NotAllowed(
+                    _("Translators edit translatable fields only; %(path)s is not one.")
+                    % {"path": change.path},
+                    details={change.path: [_("not translatable")]},
+                )
 
 
 def _is_translatable(
@@ -273,17 +263,3 @@ def _is_translatable(
         was = shared.get(module.instance_id, {}).get(parts[3], ABSENT)
     prop = props_of(find_module(module.type).Props).get(parts[3])
     return changes_text_only(prop, was, change.after)
-
-
-def _shared_values(changes: Changes, before: PostDocument) -> Mapping[str, Mapping[str, Json]]:
-    """The props of the shared modules that get their first overrides here, by instance."""
-    ids = {
-        module.instance_id
-        for change in changes
-        if change.module_id is not None and change.before is ABSENT
-        if (module := before.module(change.module_id)) is not None and module.scope == "global"
-    }
-    if not ids:
-        return {}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    return {str(pk): props for pk, props in rows}

@@ -12,7 +12,6 @@ from uuid import UUID
 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change, Changes
@@ -195,16 +194,16 @@ def check_locks(before: PostDocument, after: PostDocument) -> None:
             continue
         now = after.module(module.id)
         if now is None:
-            raise _locked(module, gettext("cannot be removed"))
+            raise _locked(module, _("cannot be removed"))
         if now.identity != module.identity:
-            raise _locked(module, gettext("cannot be unlocked or turned into another module"))
+            raise _locked(module, _("cannot be unlocked or turned into another module"))
         if _preceding(before, module.id, common) != _preceding(after, module.id, common):
-            raise _locked(module, gettext("cannot be moved"))
+            raise _locked(module, _("cannot be moved"))
     for index, module in enumerate(before.modules):
         if not module.locked:
             break
         if after.order.index(module.id) != index:
-            raise _locked(module, gettext("opens the post; nothing can be put above it"))
+            raise _locked(module, _("opens the post; nothing can be put above it"))
 
 
 def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[str]:
@@ -213,7 +212,7 @@ def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[s
 
 
 def _locked(module: ModuleDocument, why: str) -> RuleViolation:
-    message = gettext("The module %(type)s (%(id)s) is locked by the module group: it %(why)s.") % {
+    message = _("The module %(type)s (%(id)s) is locked by the module group: it %(why)s.") % {
         "type": module.type,
         "id": module.id,
         "why": why,
@@ -228,7 +227,7 @@ def clean_modules(
     if len(after.modules) > MODULES_MAX and len(after.modules) > len(before.modules):
         raise invalid(
             "modules",
-            gettext("A post has at most %(modules_max)s modules.") % {"modules_max": MODULES_MAX},
+            _("A post has at most %(modules_max)s modules.") % {"modules_max": MODULES_MAX},
         )
     cleaned: dict[str, ModuleDocument] = {}
     edited: dict[str, list[Change]] = {}
@@ -236,7 +235,12 @@ def clean_modules(
         if change.module_id is None or change.kind in ("moved", "removed"):
             continue
         if change.kind == "replaced":
-            raise _replaced(cast(ModuleDocument, change.before))
+            was = cast(ModuleDocument, change.before)
+            message = _("The type of a module cannot change; remove %(id)s and add another.") % {
+                "id": was.id
+            }
+            details = {f"modules.{was.id}": [message]}
+            raise RuleViolation(message, code="module_type", details=details)
         if change.kind == "added":
             module = cast(ModuleDocument, change.after)
             cleaned[module.id] = _clean_new(post, module)
@@ -246,13 +250,6 @@ def clean_modules(
         cleaned[module_id] = _clean_edited(cast(ModuleDocument, after.module(module_id)), parts)
     _check_global([module for module in cleaned.values() if module.id not in before.order])
     return replace(after, modules=tuple(cleaned.get(module.id, module) for module in after.modules))
-
-
-def _replaced(module: ModuleDocument) -> RuleViolation:
-    message = gettext("The type of a module cannot change; remove %(id)s and add another.") % {
-        "id": module.id
-    }
-    return RuleViolation(message, code="module_type", details={f"modules.{module.id}": [message]})
 
 
 def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
@@ -267,7 +264,7 @@ def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
         known = ", ".join(definition.allowed_scopes)
         raise invalid(
             f"modules.{module.id}.scope",
-            gettext("%(type)s cannot be %(scope)s; allowed: %(known)s.")
+            _("%(type)s cannot be %(scope)s; allowed: %(known)s.")
             % {"type": module.type, "scope": module.scope, "known": known},
         )
     try:
@@ -295,13 +292,13 @@ def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument
     for part, values in (("props", props), ("overrides", overrides)):
         changed: JsonObject = {}
         for change in parts:
-            _, _, where, name = change.path.split(".", 3)
+            where, name = change.path.split(".", 3)[2:]
             if where == part and change.after is not ABSENT:
                 changed[name] = values[name]
         if changed and part == "props" and module.scope != "local":
-            message = gettext(
-                "%(type)s is shared by other posts here; change its overrides instead."
-            ) % {"type": module.type}
+            message = _("%(type)s is shared by other posts here; change its overrides instead.") % {
+                "type": module.type
+            }
             raise invalid(f"modules.{module.id}.props", message, code="shared_module")
         if changed:
             try:
@@ -351,13 +348,13 @@ def _check_global(added: list[ModuleDocument]) -> None:
         if row is None or str(row.pk) != module.instance_id or row.type != module.type:
             raise invalid(
                 "globalSlug",
-                gettext("No global module %(slug)r of type %(type)s.")
+                _("No global module %(slug)r of type %(type)s.")
                 % {"slug": slug, "type": module.type},
                 code="unknown_global",
             )
 
 
-_TYPES: Final[Mapping[str, type]] = {
+_KEYS_OF_GROUP: Final[Mapping[str, type]] = {
     "type": str,
     "scope": str,
     "locked": bool,
@@ -368,7 +365,7 @@ _TYPES: Final[Mapping[str, type]] = {
 
 
 def check_places(entries: object) -> list[Mapping[str, Json]]:
-    """The entries, each an object of the known keys. Raises `RuleViolation` by path."""
+    """The modules of a stored group, each an object of the known keys. Raises `RuleViolation` by path."""
     refuse_unstorable(entries, "modules")
     if not isinstance(entries, list | tuple) or len(entries) > MODULES_MAX:
         raise invalid(
@@ -381,13 +378,13 @@ def check_places(entries: object) -> list[Mapping[str, Json]]:
         if not isinstance(entry, Mapping):
             raise invalid(where, _("A module must be an object."))
         for key, value in entry.items():
-            if key not in _TYPES:
-                known = ", ".join(_TYPES)
+            if key not in _KEYS_OF_GROUP:
+                known = ", ".join(_KEYS_OF_GROUP)
                 raise invalid(
                     f"{where}.{key}"[:90],
                     _("There is no such key; known: %(known)s.") % {"known": known},
                 )
-            if value is not None and not isinstance(value, _TYPES[key]):
+            if value is not None and not isinstance(value, _KEYS_OF_GROUP[key]):
                 raise invalid(
                     f"{where}.{key}", _("%(key)s is not of the right type.") % {"key": key}
                 )

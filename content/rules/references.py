@@ -89,7 +89,11 @@ def check_references(
     """
     new = _new_references(before, after, changes)
     if taken_over is not None and new:
-        known = {reference.thing for reference in _of_document(taken_over)}
+        known: set[tuple[ReferenceKind, str]] = set()
+        for name, value in taken_over.fields.items():
+            known |= {reference.thing for reference in _at(f"post.{name}", value, taken_over)}
+        for module in taken_over.modules:
+            known |= {reference.thing for reference in _of_module(module)}
         new = [reference for reference in new if reference.thing not in known]
     _refuse(_missing(new))
 
@@ -180,7 +184,9 @@ def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
     for kind_, names in named.items():
         existing = reference_lookups.get(kind_)
         # What no app answers for, nobody can say is missing.
-        there[kind_] = _in_parts(existing, names) if existing else names
+        there[kind_] = names
+        if existing is not None:
+            there[kind_] = {name for part in _parts(sorted(names)) for name in existing(part)}
     return [item for item in references if item.name not in there[item.kind]]
 
 
@@ -194,10 +200,6 @@ def _terms(ids: Collection[str]) -> Collection[str]:
 
 reference_lookups.register(_posts, name="post-reference")
 reference_lookups.register(_terms, name="taxonomy-reference")
-
-
-def _in_parts(existing: Existing, names: Collection[str]) -> set[str]:
-    return {name for part in _parts(sorted(names)) for name in existing(part)}
 
 
 def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -234,13 +236,6 @@ def _added(old: Sequence[NamedReference], new: Sequence[NamedReference]) -> list
         else:
             added.append(item)
     return added
-
-
-def _of_document(document: PostDocument) -> Iterator[NamedReference]:
-    for name, value in document.fields.items():
-        yield from _at(f"post.{name}", value, document)
-    for module in document.modules:
-        yield from _of_module(module)
 
 
 def _at(path: str, value: Value, document: PostDocument) -> Iterator[NamedReference]:

@@ -91,20 +91,19 @@ def _texts(
             nested = prop.nested if prop is not None else None
             own[name] = _filled(nested, source.get(name), value)
         elif value != source.get(name):
-            raise _not_translatable(
-                module, name, [p.name for p in known.values() if p.translatable]
-            )
+            translatable = [p.name for p in known.values() if p.translatable]
+            message = _(
+                "%(name)s of %(type)s is not translated: it is copied from the source. Translatable: "
+                "%(translatable)s. Where the translation needs another value, change it there with "
+                "update_post_module_ai_review."
+            ) % {
+                "name": name,
+                "type": module.type,
+                "translatable": ", ".join(translatable) or "nothing",
+            }
+            details = {f"modules.{module.id}.props.{name}": [message]}
+            raise RuleViolation(message, code="not_translatable", details=details)
     return own
-
-
-def _not_translatable(module: ModuleDocument, name: str, translatable: list[str]) -> RuleViolation:
-    message = _(
-        "%(name)s of %(type)s is not translated: it is copied from the source. Translatable: "
-        "%(translatable)s. Where the translation needs another value, change it there with "
-        "update_post_module_ai_review."
-    ) % {"name": name, "type": module.type, "translatable": ", ".join(translatable) or "nothing"}
-    path = f"modules.{module.id}.props.{name}"
-    return RuleViolation(message, code="not_translatable", details={path: [message]})
 
 
 def _filled(nested: type[ModuleProps] | None, source: Json, given: Json) -> Json:

@@ -60,11 +60,7 @@ def clean_pattern(value: object) -> str:
         raise _refused(
             _("A pattern holds {slug} or {path}, so that each post has its own address.")
         )
-    _check_parts(value[1:].split("/"))
-    return value
-
-
-def _check_parts(parts: list[str]) -> None:
+    parts = value[1:].split("/")
     for part in parts:
         literal = _VARIABLE.sub("", part)
         if not part or part in (".", ".."):
@@ -88,6 +84,7 @@ def _check_parts(parts: list[str]) -> None:
             )
             % {"parts": parts[0]}
         )
+    return value
 
 
 def _refused(message: str) -> RuleViolation:

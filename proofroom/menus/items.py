@@ -44,55 +44,58 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
             path,
             gettext("A menu is at most %(deepest)s levels deep.") % {"deepest": MAX_MENU_DEPTH},
         )
-    return [_clean_item(item, f"{path}.{place}", depth, seen) for place, item in enumerate(value)]
-
-
-def _clean_item(item: object, path: str, depth: int, seen: set[str]) -> Json:
-    if not isinstance(item, Mapping):
-        raise invalid(path, gettext("%(path)s must be an object.") % {"path": path})
-    for name in item:
-        if name not in _KEYS:
-            known = ", ".join(sorted(_KEYS))
+    cleaned_items: list[Json] = []
+    for number, item in enumerate(value):
+        here = f"{path}.{number}"
+        if not isinstance(item, Mapping):
+            raise invalid(here, gettext("%(path)s must be an object.") % {"path": here})
+        for name in item:
+            if name not in _KEYS:
+                known = ", ".join(sorted(_KEYS))
+                raise invalid(
+                    f"{here}.{name}"[:200],
+                    gettext("An item has no key %(name)r; %(known)s.")
+                    % {"name": name[:80], "known": known},
+                )
+        id_ = _id_of(item.get("id"), here, seen)
+        type_ = item.get("type", "custom")
+        if type_ not in ITEM_TYPES:
             raise invalid(
-                f"{path}.{name}"[:200],
-                gettext("An item has no key %(name)r; %(known)s.")
-                % {"name": name[:80], "known": known},
+                f"{here}.type",
+                gettext("type is one of: %(item_types)s.") % {"item_types": ", ".join(ITEM_TYPES)},
             )
-    id_ = _id_of(item.get("id"), path, seen)
-    type_ = item.get("type", "custom")
-    if type_ not in ITEM_TYPES:
-        raise invalid(
-            f"{path}.type",
-            gettext("type is one of: %(item_types)s.") % {"item_types": ", ".join(ITEM_TYPES)},
-        )
-    value = item.get("label", "")
-    if not isinstance(value, str):
-        raise invalid(f"{path}.label", gettext("label must be text."))
-    label = value.strip()
-    if (type_ == "custom") and not label:
-        raise invalid(f"{path}.label", gettext("label must not be empty."))
-    if len(label) > LABEL_MAX or not label.isprintable():
-        raise invalid(
-            f"{path}.label",
-            gettext(
-                "label is one line of at most %(label_max)s characters, without control characters."
+        value = item.get("label", "")
+        if not isinstance(value, str):
+            raise invalid(f"{here}.label", gettext("label must be text."))
+        label = value.strip()
+        if (type_ == "custom") and not label:
+            raise invalid(f"{here}.label", gettext("label must not be empty."))
+        if len(label) > LABEL_MAX or not label.isprintable():
+            raise invalid(
+                f"{here}.label",
+                gettext(
+                    "label is one line of at most %(label_max)s characters, without control characters."
+                )
+                % {"label_max": LABEL_MAX},
             )
-            % {"label_max": LABEL_MAX},
+        cleaned: JsonObject = {
+            "id": id_,
+            "label": label,
+            "type": str(type_),
+            "url": "",
+        }
+        if type_ == "post":
+            try:
+                cleaned["postId"] = str(UUID(item.get("postId")))
+            except (ValueError, TypeError, AttributeError):
+                raise _no_post(here, item.get("postId")) from None
+        else:
+            cleaned["url"] = _url_of(item.get("url", ""), here)
+        cleaned["children"] = _clean_level(
+            item.get("children", []), f"{here}.children", depth + 1, seen
         )
-    cleaned: JsonObject = {
-        "id": id_,
-        "label": label,
-        "type": str(type_),
-        "url": "",
-    }
-    if type_ == "post":
-        cleaned["postId"] = _post_id_of(item.get("postId"), path)
-    else:
-        cleaned["url"] = _url_of(item.get("url", ""), path)
-    cleaned["children"] = _clean_level(
-        item.get("children", []), f"{path}.children", depth + 1, seen
-    )
-    return cleaned
+        cleaned_items.append(cleaned)
+    return cleaned_items
 
 
 def _id_of(value: object, path: str, seen: set[str]) -> str:
@@ -132,15 +135,8 @@ def _url_of(value: object, path: str) -> str:
     return address
 
 
-def _post_id_of(value: object, path: str) -> str:
-    try:
-        return str(UUID(value)) if isinstance(value, str) else _no_post(path, value)
-    except ValueError:
-        return _no_post(path, value)
-
-
-def _no_post(path: str, value: object) -> str:
-    raise invalid(
+def _no_post(path: str, value: object) -> RuleViolation:
+    return invalid(
         f"{path}.postId", gettext("No post has the id %(value)r.") % {"value": str(value)[:80]}
     )
 
@@ -156,7 +152,7 @@ def _follow_posts(items: list[Json], kept: frozenset[str]) -> None:
     for path, item in wanted:
         id_ = str(item["postId"])
         if id_ not in paths and id_ not in kept:
-            _no_post(path, id_)
+            raise _no_post(path, id_)
         item["url"] = paths.get(id_, "")
 
 

@@ -71,31 +71,23 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
         )
     if parent.locale != term.locale:
         raise _refused(_("The parent must be of the same language."))
-    above = _ancestors(parent)
+    above: list[Term] = []
+    ancestor = parent.parent
+    while ancestor is not None and len(above) <= MAX_TERM_DEPTH:
+        above.append(ancestor)
+        ancestor = ancestor.parent
     if term.pk in {parent.pk, *(row.pk for row in above)}:
         raise _refused(_("A term cannot stand below itself."), code="parent_cycle")
-    if len(above) + 1 + _levels_of(term) > MAX_TERM_DEPTH:
+    # The levels that the term has with those below it.
+    level, levels = [term.pk], 0
+    while level and levels <= MAX_TERM_DEPTH:
+        level = list(Term.objects.filter(parent_id__in=level).values_list("pk", flat=True))
+        levels += 1
+    if len(above) + 1 + levels > MAX_TERM_DEPTH:
         raise _refused(
             _("A taxonomy is at most %(deepest)s levels deep.") % {"deepest": MAX_TERM_DEPTH}
         )
     return parent
-
-
-def _ancestors(term: Term) -> list[Term]:
-    found: list[Term] = []
-    while term.parent is not None and len(found) <= MAX_TERM_DEPTH:
-        term = term.parent
-        found.append(term)
-    return found
-
-
-def _levels_of(term: Term) -> int:
-    """Return how many levels a term has with those below it."""
-    level, depth = [term.pk], 0
-    while level and depth <= MAX_TERM_DEPTH:
-        level = list(Term.objects.filter(parent_id__in=level).values_list("pk", flat=True))
-        depth += 1
-    return depth
 
 
 def _refused(message: str, code: str = "invalid") -> RuleViolation:
