@@ -21,12 +21,14 @@ class FormField:
 
 
 class InputForm(forms.Form):
-    """A form that asks for the fields of `input_class`, then for those that it declares itself.
+    """A form that asks for the fields of `input_class` in their order, and for those that it declares itself.
 
     Fields have the names of the wire, as the refusals of services have them.
     """
 
     input_class: ClassVar[type[BaseModel]]
+    own_fields_after: ClassVar[str] = ""
+    """The field of the input class after which the form's own fields stand; without one they are last."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -36,8 +38,10 @@ class InputForm(forms.Form):
             for part in info.metadata
             if isinstance(part, FormField) and (info.alias or name) not in self.fields
         }
-        self.fields = derived | self.fields
-        self.order_fields(self.field_order)
+        before = list(derived)
+        if self.own_fields_after:
+            del before[before.index(self.own_fields_after) + 1 :]
+        self.fields = {name: derived.pop(name) for name in before} | self.fields | derived
 
     def input_values(self) -> dict[str, Any]:
         """Return the checked values by the names of `input_class`."""

@@ -49,18 +49,7 @@ class WebhookForm(InputForm):
     """The form of a new webhook. Its fields are named as on the wire, as the refusals of the service are."""
 
     input_class = NewWebhook
-    field_order = (
-        "name",
-        "url",
-        "events",
-        "types",
-        "locales",
-        "headers",
-        "secret",
-        "generate",
-        "shared",
-        "endRotation",
-    )
+    own_fields_after = "secret"
     generate = forms.BooleanField(
         label=gettext_lazy("Make a secret"),
         required=False,
@@ -111,7 +100,10 @@ class ChangeWebhookForm(WebhookForm):
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, row: Webhook, **kwargs: Any) -> None:
-        initial = {name: getattr(row, COLUMNS.get(name, name)) for name in NewWebhook.model_fields}
+        initial = {
+            info.alias or name: getattr(row, COLUMNS.get(name, name))
+            for name, info in NewWebhook.model_fields.items()
+        }
         initial["headers"] = "\n".join(f"{name}: {rules.MASK}" for name in row.headers)
         super().__init__(*args, initial=initial | {"secret": "", "version": row.version}, **kwargs)
         self.fields["secret"].help_text = gettext_lazy(

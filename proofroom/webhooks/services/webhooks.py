@@ -107,8 +107,8 @@ def set_target(row: Webhook, url: str | None, headers: Mapping[str, str] | None)
 def settings_of(row: Webhook) -> JsonObject:
     """Return copies of what people set, by name on the wire."""
     found: JsonObject = {}
-    for name in NewWebhook.model_fields:
-        found[name] = deepcopy(getattr(row, COLUMNS.get(name, name)))
+    for name, info in NewWebhook.model_fields.items():
+        found[info.alias or name] = deepcopy(getattr(row, COLUMNS.get(name, name)))
         if name == "secret":
             found["secretRotatesUntil"] = row.previous_secret
     return found

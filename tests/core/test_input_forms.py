@@ -1,0 +1,48 @@
+"""Forms that ask for the fields of an input class: their names, their order, and what comes of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+from django import forms
+
+from proofroom.core.api.body import Body, Words
+from proofroom.core.validation.form_fields import FormField, InputForm
+
+
+class NewTide(Body):
+    harbour: Annotated[Words, FormField(lambda: forms.CharField())]
+    high_water: Annotated[Words, FormField(lambda: forms.CharField(required=False))] = ""
+    low_water: Annotated[Words, FormField(lambda: forms.CharField(required=False))] = ""
+    source: Words = ""
+
+
+class TideForm(InputForm):
+    input_class = NewTide
+    guess = forms.BooleanField(required=False)
+
+
+class TideFormInTheMiddle(TideForm):
+    own_fields_after = "harbour"
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        (TideForm, ["harbour", "highWater", "lowWater", "guess"]),
+        (TideFormInTheMiddle, ["harbour", "guess", "highWater", "lowWater"]),
+    ],
+)
+def test_fields_are_named_and_ordered_as_on_the_wire(
+    form: type[InputForm], names: list[str]
+) -> None:
+    assert list(form().fields) == names
+
+
+def test_values_are_those_of_the_input_class() -> None:
+    form = TideForm({"harbour": "Husum", "highWater": "at noon"})
+
+    assert form.is_valid()
+    values = {name: value for name, value in form.cleaned_data.items() if name != "guess"}
+    assert NewTide(**values).high_water == "at noon"
