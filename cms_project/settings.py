@@ -15,10 +15,12 @@ from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
+from cms_project.own_packages import require_own_packages
 from cms_project.policy import content_security_policy
 from cms_project.schedule import beat_schedule
 from cms_project.secret_key import secret_key
 
+require_own_packages()
 CMS_ENV = load()
 DATA_DIR = CMS_ENV.cms_data_dir
 try:

@@ -1,0 +1,37 @@
+"""Packages and labels of a site that take the names of the product's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Final
+
+from django.core.exceptions import ImproperlyConfigured
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+OWN_PACKAGES: Final = (
+    "agents_app",
+    "analytics",
+    "content",
+    "forms",
+    "mcp_bridge",
+    "media",
+    "proofroom",
+    "seo",
+)
+
+
+def require_own_packages(names: Iterable[str] = OWN_PACKAGES) -> None:
+    """Raise `ImproperlyConfigured` where another package is found first under one of these names.
+
+    Without this, Django would load the other package and fail somewhere inside with a missing module.
+    """
+    for name in names:
+        spec = PathFinder.find_spec(name)
+        places = list(spec.submodule_search_locations or [spec.origin or ""]) if spec else []
+        if places and ROOT / name not in [Path(place).resolve() for place in places]:
+            raise ImproperlyConfigured(
+                f"The package {name!r} at {places[0]} hides the product's own at {ROOT / name}. "
+                "Give it another name."
+            )
