@@ -20,7 +20,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 TEXT_PROVIDERS: Final[tuple[str, ...]] = get_args(TextProvider)

@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from proofroom.core.database import schema_changes
+from proofroom.core.database import migrate
 
 
 class AgentsConfig(AppConfig):
@@ -39,5 +39,5 @@ class AgentsConfig(AppConfig):
 def _make_accounts(**kwargs: Any) -> None:
     from agents_app.definitions.switches import bootstrap_agent_users
 
-    if schema_changes.is_complete():
+    if migrate.is_complete():
         bootstrap_agent_users()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofroom.core.outbox.event_kinds import EventKind
+from proofroom.core.outbox.events import EventKind
 
 KINDS = (
     EventKind("agent.switched", "Agent switched on or off", "agents.edit"),

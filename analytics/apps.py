@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from proofroom.core.database import schema_changes
+from proofroom.core.database import migrate
 
 
 class AnalyticsConfig(AppConfig):
@@ -30,7 +30,7 @@ class AnalyticsConfig(AppConfig):
 
 
 def _create_partitions(**kwargs: Any) -> None:
-    if not schema_changes.is_complete():
+    if not migrate.is_complete():
         return
     from analytics.ingest.partitions import keep_ahead
 

@@ -20,8 +20,7 @@ from channels.security.websocket import WebsocketDenier  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 from cms_project.urls import APPS  # noqa: E402
-from proofroom.core.realtime.allowed_origins import from_this_site  # noqa: E402
-from proofroom.core.realtime.unavailable import unless_database_away  # noqa: E402
+from proofroom.core.realtime.websockets import from_this_site, unless_database_away  # noqa: E402
 
 websockets = [
     pattern

@@ -9,15 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from agents_app.providers.vendors import VENDORS
-from cms_project.env_media import MediaEnvironment
-from cms_project.env_providers import ProviderEnvironment
 from cms_project.env_values import (
     BASE_DIR,
     Commands,
@@ -36,6 +34,38 @@ from cms_project.env_values import (
     secret,
     split,
 )
+from cms_project.media_storage import MediaEnvironment
+
+
+class _Providers(BaseSettings):
+    def api_key(self, provider: str) -> str | None:
+        """Return the provider's key, where one is set."""
+        key: str | None = getattr(self, f"ai_provider_{provider}_api_key")
+        return key
+
+    def base_url(self, provider: str) -> str | None:
+        """Return the provider's address, where it is not the usual one."""
+        url: str | None = getattr(self, f"ai_provider_{provider}_base_url")
+        return url
+
+    def has_provider(self, provider: str) -> bool:
+        """Return whether the provider has a key or an address."""
+        return bool(self.api_key(provider) or self.base_url(provider))
+
+    @property
+    def configured_providers(self) -> list[str]:
+        return [provider for provider in VENDORS if self.has_provider(provider)]
+
+
+if TYPE_CHECKING:
+    ProviderEnvironment = _Providers
+else:
+    fields: dict[str, Any] = {}
+    for vendor in VENDORS.values():
+        fields[vendor.key_variable.lower()] = (str | None, secret(vendor.key_description))
+        address = Field(None, description=vendor.address_description)
+        fields[vendor.address_variable.lower()] = (Url | None, address)
+    ProviderEnvironment = create_model("ProviderEnvironment", __base__=_Providers, **fields)
 
 
 class SecretFiles(PydanticBaseSettingsSource):

@@ -14,7 +14,7 @@ from django.views.static import serve
 from media.models import StoredFile
 from media.presenters import url_of
 from media.queries import present_name
-from proofroom.core.http.csp import csp_override
+from proofroom.core.middleware import csp_override
 
 
 # A file is shown on its own, never run: whatever it holds gets no script, no form and no origin.

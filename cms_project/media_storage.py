@@ -3,10 +3,60 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from cms_project.env_media import MediaEnvironment
+from pydantic import Field, model_validator
+from pydantic_settings import BaseSettings
+
+from cms_project.env_values import Url, secret
+
+_S3 = ("bucket", "endpoint", "region", "access_key_id", "secret_access_key", "public_url")
+
+
+class MediaEnvironment(BaseSettings):
+    """The variables of media that `Environment` reads."""
+
+    media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
+    media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
+    media_storage: Literal["local", "s3"] = Field(
+        "local",
+        description="Where files are kept: local (CMS_DATA_DIR/media) or s3, which needs the extra of that name.",
+    )
+    media_s3_bucket: str | None = Field(
+        None, pattern=r"^[a-zA-Z0-9._-]{3,255}$", description="Bucket, with s3."
+    )
+    media_s3_endpoint: Url | None = Field(
+        None, description="Address of an S3-compatible service. Unset: that of AWS."
+    )
+    media_s3_region: str | None = Field(
+        None, pattern=r"^[a-zA-Z0-9-]{1,60}$", description="Region of the bucket."
+    )
+    media_s3_access_key_id: str | None = secret(
+        "Key id. Unset with the next: the credentials of the machine."
+    )
+    media_s3_secret_access_key: str | None = secret("Secret key of that id.")
+    media_s3_public_url: Url | None = Field(
+        None, description="Address under which browsers find the files of the bucket, with s3."
+    )
+
+    @model_validator(mode="after")
+    def _storage_fits_together(self) -> MediaEnvironment:
+        given = [f"media_s3_{name}" for name in _S3 if getattr(self, f"media_s3_{name}")]
+        if self.media_storage == "local":
+            if given:
+                raise ValueError(
+                    f"{given[0].upper()} is set, but MEDIA_STORAGE is local; set MEDIA_STORAGE=s3 or leave it out"
+                )
+            return self
+        for name in ("media_s3_bucket", "media_s3_public_url"):
+            if name not in given:
+                raise ValueError(f"MEDIA_STORAGE is s3, which needs {name.upper()}")
+        if (self.media_s3_access_key_id is None) != (self.media_s3_secret_access_key is None):
+            raise ValueError(
+                "MEDIA_S3_ACCESS_KEY_ID and MEDIA_S3_SECRET_ACCESS_KEY go together; one is missing"
+            )
+        return self
 
 
 def media_storage(env: MediaEnvironment) -> dict[str, Any]:

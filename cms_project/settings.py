@@ -9,16 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from kombu import Queue
 
 from cms_project import openapi
-from cms_project.data_folder import close_to_others
 from cms_project.database import SQLITE, database_settings
 from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
 from cms_project.own_packages import require_own_packages
-from cms_project.policy import content_security_policy
-from cms_project.schedule import beat_schedule
-from cms_project.secret_key import secret_key
+from cms_project.security import close_to_others, content_security_policy, secret_key
 
 require_own_packages()
 CMS_ENV = load()
@@ -73,23 +70,23 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "proofroom.core.http.middleware.plain_host",
+    "proofroom.core.middleware.plain_host",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "proofroom.core.http.csp.ContentSecurityPolicyMiddleware",
-    "proofroom.core.http.cors.PublicOriginsMiddleware",
-    "proofroom.core.http.middleware.ManagementSessionMiddleware",
-    "proofroom.core.http.middleware.AdminLocaleMiddleware",
+    "proofroom.core.middleware.ContentSecurityPolicyMiddleware",
+    "proofroom.core.middleware.PublicOriginsMiddleware",
+    "proofroom.core.middleware.ManagementSessionMiddleware",
+    "proofroom.core.middleware.AdminLocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "proofroom.core.http.middleware.ManagementCsrfMiddleware",
-    "proofroom.core.http.middleware.ManagementAuthenticationMiddleware",
-    "proofroom.core.http.staff_cookie.StaffMarkerMiddleware",
-    "proofroom.core.http.middleware.ManagementMessageMiddleware",
-    "proofroom.core.http.middleware.AdminInputMiddleware",
+    "proofroom.core.middleware.ManagementCsrfMiddleware",
+    "proofroom.core.middleware.ManagementAuthenticationMiddleware",
+    "proofroom.core.middleware.StaffMarkerMiddleware",
+    "proofroom.core.middleware.ManagementMessageMiddleware",
+    "proofroom.core.middleware.AdminInputMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "seo.middleware.RedirectMiddleware",
 ]
-# Where `proofroom.core.http.middleware` runs sessions and the rest, and the exceptions.
+# Where `proofroom.core.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
 PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
 READER_LANGUAGE_PREFIXES = ("/admin/", "/preview/")
@@ -192,10 +189,10 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 CSRF_FAILURE_VIEW = "cms_project.errors.csrf_failure"
-# `proofroom.core.http.frame_options` makes exceptions for what the admin shows in a frame.
+# `proofroom.core.middleware` makes exceptions for what the admin shows in a frame.
 X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = [
-    "security.W003",  # CSRF runs as proofroom.core.http.middleware.ManagementCsrfMiddleware, a subclass
+    "security.W003",  # CSRF runs as proofroom.core.middleware.ManagementCsrfMiddleware, a subclass
     "security.W005",  # whether sub-domains are all on HTTPS is for the owner of the domain to say
     "security.W021",  # and so is the browsers' preload list
 ]
@@ -213,13 +210,13 @@ THROTTLE_RATES = {
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "proofroom.core.api.view_schema.DescribedSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "proofroom.accounts.tokens.TokenAuthentication",  # first: a wrong token is refused despite a session
+        "proofroom.accounts.backends.TokenAuthentication",  # first: a wrong token is refused despite a session
         "proofroom.core.api.authentication.ManagementSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["proofroom.core.api.permissions.DeclaredPermission"],
     "DEFAULT_THROTTLE_CLASSES": ["proofroom.core.api.throttles.WindowThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["proofroom.core.api.renderers.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["proofroom.core.api.parsers.StrictJsonParser"],
+    "DEFAULT_PARSER_CLASSES": ["proofroom.core.api.body.StrictJsonParser"],
     "EXCEPTION_HANDLER": "proofroom.core.api.exceptions.handle",
     "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -263,7 +260,33 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE = beat_schedule()
+_TASK_SECONDS = {
+    "core.tasks.sweep_events": 30.0,
+    "core.tasks.seal_events": 10.0,
+    "core.tasks.prune_activity": 86_400.0,
+    "webhooks.tasks.sweep_deliveries": 10.0,
+    "webhooks.tasks.prune_deliveries": 86_400.0,
+    "agents_app.tasks.sweep_runs": 30.0,
+    "agents_app.tasks.sweep_reactions": 30.0,
+    "agents_app.tasks.keep_reactions": 3_600.0,
+    "agents_app.tasks.prune_transcripts": 86_400.0,
+    "content.tasks.publish_due_posts": 60.0,
+    "content.tasks.sweep_decisions": 30.0,
+    "content.tasks.purge_trash": 3_600.0,
+    "forms.tasks.prune_submissions": 86_400.0,
+    "media.tasks.sweep_variants": 30.0,
+    "media.tasks.delete_files": 300.0,
+    "media.tasks.check_files": 300.0,
+    "analytics.tasks.add_up_events": 30.0,
+    "analytics.tasks.merge_rare_figures": 86_400.0,
+    "analytics.tasks.prune_events": 86_400.0,
+    "mcp_bridge.tasks.prune_calls": 86_400.0,
+}
+# Sweeps look at rows; one that waited longer than its interval is of no use.
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
+    for name, seconds in _TASK_SECONDS.items()
+}
 
 LOGGING = logging_settings(
     file=log_file(

@@ -12,6 +12,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+from django.views.i18n import set_language
 
 _ORDER = {
     "content": 0,
@@ -73,7 +75,6 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
         from mcp_bridge.admin.connect import connect
-        from proofroom.core.admin.language import choose_language
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
         from proofroom.editorial.inbox.page import inbox
         from proofroom.editorial.inbox.similar_changes import inbox_all, inbox_like
@@ -81,7 +82,7 @@ class CmsAdminSite(admin.AdminSite):
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
-            path("language/", choose_language, name="language"),
+            path("language/", require_POST(set_language), name="language"),
             path("inbox/", self.admin_view(inbox), name="inbox"),
             path("inbox/all/", self.admin_view(inbox_all), name="inbox-all"),
             path("inbox/like/<slug:like>/", self.admin_view(inbox_like), name="inbox-like"),
@@ -184,7 +185,7 @@ class CmsAdminSite(admin.AdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Return what waits for a person, and what happened lately."""
-        from cms_project.admin_home.overview import overview
+        from cms_project.overview import overview
 
         return super().index(request, {**overview(request), **(extra_context or {})})
 

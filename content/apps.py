@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from proofroom.core.database import schema_changes
+from proofroom.core.database import migrate
 
 
 class ContentConfig(AppConfig):
@@ -31,7 +31,7 @@ class ContentConfig(AppConfig):
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.diagnostics import doctor
-        from proofroom.core.find_replace.sources import text_sources
+        from proofroom.core.find_replace import text_sources
         from proofroom.core.post_kinds import post_type_sources
         from proofroom.definitions import post_types
         from proofroom.taxonomies.services import term_usages
@@ -72,7 +72,7 @@ class ContentConfig(AppConfig):
 
 
 def _list_what_waits(**kwargs: Any) -> None:
-    if not schema_changes.is_complete():
+    if not migrate.is_complete():
         return
     from content.inbox.rows import needs_rebuild, rebuild
 

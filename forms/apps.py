@@ -14,7 +14,7 @@ class FormsConfig(AppConfig):
         from forms.find_replace import FORMS
         from forms.queries import existing_forms
         from forms.rendering import load_forms
-        from proofroom.core.find_replace.sources import text_sources
+        from proofroom.core.find_replace import text_sources
         from proofroom.website.prefetch import ModuleSource, module_sources
 
         text_sources.register(FORMS)

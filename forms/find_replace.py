@@ -6,8 +6,7 @@ from typing import Final
 
 from forms.form_input import input_values, read_definition
 from forms.models import FormDefinition
-from proofroom.core.find_replace.row_source import RowSource
-from proofroom.core.find_replace.sources import Hand
+from proofroom.core.find_replace import Hand, RowSource
 from proofroom.core.json import Json, JsonObject
 
 _TEXTS: Final = ("title", "description", "submitLabel", "successMessage", "redirectUrl")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofroom.core.outbox.event_kinds import EventKind
+from proofroom.core.outbox.events import EventKind
 
 KINDS = (
     EventKind("mcp.called", "Tool called over MCP", "settings.manage"),

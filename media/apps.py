@@ -11,6 +11,6 @@ class MediaConfig(AppConfig):
 
     def ready(self) -> None:
         from media.find_replace import MEDIA
-        from proofroom.core.find_replace import sources
+        from proofroom.core.find_replace import text_sources
 
-        sources.text_sources.register(MEDIA)
+        text_sources.register(MEDIA)

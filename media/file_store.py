@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from media.images import VARIANTS
 from media.models import Asset, StoredFile, Theme
 from proofroom.core.errors import CmsError
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
 UNUSED_FILE_AGE: Final = timedelta(hours=1)

@@ -7,8 +7,7 @@ from typing import Final
 from media import search
 from media.metadata import clean_alt_text, clean_categories
 from media.models import Asset
-from proofroom.core.find_replace.row_source import RowSource
-from proofroom.core.find_replace.sources import Hand
+from proofroom.core.find_replace import Hand, RowSource
 
 
 def _change(asset: Asset, hand: Hand) -> None:

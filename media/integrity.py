@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from media.models import FileCheck, StoredFile
 from proofroom.core.actor import Actor
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.tools import progress
 
 MAX_FILES_LISTED: Final = 200

@@ -14,10 +14,10 @@ class SeoConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core import outbox
-        from proofroom.core.find_replace import sources
+        from proofroom.core.find_replace import text_sources
         from seo.find_replace import RedirectSource
         from seo.services.redirects import free_published_path, redirect_moved_post
 
         outbox.subscribe_inside(("post.moved",), redirect_moved_post)
         outbox.subscribe_inside(("post.published", "post.restored"), free_published_path)
-        sources.text_sources.register(RedirectSource(), name="redirects")
+        text_sources.register(RedirectSource(), name="redirects")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofroom.core.outbox.event_kinds import EventKind
+from proofroom.core.outbox.events import EventKind
 
 KINDS = (
     EventKind("redirects.exported", "Redirects exported", "redirects.edit"),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches
 from seo.models import Redirect
 from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect

@@ -132,7 +132,7 @@ def fresh_surroundings(
     from cms_project.celery import app
     from media.render_variants import make_variants
     from proofroom.core.caching.answer_cache import answers
-    from proofroom.core.task_queue.failures import QueueWatch
+    from proofroom.core.task_queue import QueueWatch
     from seo import middleware
 
     settings.MEDIA_ROOT = tmp_path / "media"
@@ -145,7 +145,7 @@ def fresh_surroundings(
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake_renderer", make_variants)
     # No test asks whether an earlier process left a failure, nor knows those of the test before.
-    monkeypatch.setattr("proofroom.core.task_queue.wake_up.queue_watch", QueueWatch(is_known=True))
+    monkeypatch.setattr("proofroom.core.task_queue.queue_watch", QueueWatch(is_known=True))
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()

@@ -19,7 +19,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 
 RESEND_AFTER: Final = timedelta(seconds=60)
 

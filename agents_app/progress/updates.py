@@ -19,10 +19,16 @@ from django.utils.translation import get_supported_language_variant
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStep
 from agents_app.progress.labels import load_runs, load_steps, progress_version, run_progress
 from proofroom.core.json import JsonObject
-from proofroom.core.realtime.base_consumer import PageConsumer
-from proofroom.core.realtime.open_page import NOT_AUTHORIZED, OpenPage
-from proofroom.core.realtime.polling_hub import CHECK_SECONDS, Hubs, PageHub
-from proofroom.core.realtime.sessions import Ticket, still_authorized
+from proofroom.core.realtime.polling_hub import (
+    CHECK_SECONDS,
+    NOT_AUTHORIZED,
+    Hubs,
+    OpenPage,
+    PageHub,
+    Ticket,
+    still_authorized,
+)
+from proofroom.core.realtime.websockets import PageConsumer
 
 CLOSE_NOT_FOUND: Final = 4404
 CLOSE_NORMAL: Final = 1000

@@ -25,7 +25,7 @@ from agents_app.providers.interface import (
     ProviderStopped,
     ProviderTimeout,
 )
-from proofroom.core.http_client.connect import trusted
+from proofroom.core.http_client.connection import trusted
 
 logger = logging.getLogger(__name__)
 _E = TypeVar("_E", bound=BaseException)

@@ -32,7 +32,7 @@ from content.posts.post_repository import format_time
 from proofroom.core import outbox
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks import delivery_channels
 from proofroom.webhooks.automation.templates import filled
 from proofroom.webhooks.chat import plain

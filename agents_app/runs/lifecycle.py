@@ -24,7 +24,7 @@ from agents_app.runs.undo import take_back
 from content.models import Post
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 
 
 def wake(run_id: UUID) -> None:

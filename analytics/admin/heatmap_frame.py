@@ -14,7 +14,7 @@ from content.document import PostDocument
 from content.models import Post
 from content.posts import post_repository
 from proofroom.core.admin.permissions import answers_refusals, require
-from proofroom.core.http.frame_options import allow_admin_frame
+from proofroom.core.middleware import allow_admin_frame
 from proofroom.editorial.posts.post_pages import find_post
 from proofroom.editorial.posts.revisions import find_revision
 from proofroom.website.layer_pages import preview_page

@@ -15,8 +15,7 @@ from rest_framework.response import Response
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body, Id, body_length, check
-from proofroom.core.api.parsers import StrictJsonParser
+from proofroom.core.api.body import Body, Id, StrictJsonParser, body_length, check
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely

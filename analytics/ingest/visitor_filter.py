@@ -10,8 +10,8 @@ from django.http import HttpRequest
 
 from analytics.models import EventType
 from analytics.services.track import Seen, record_events
-from proofroom.core.http.bots import is_program
-from proofroom.core.http.staff_cookie import is_marked
+from proofroom.core.bots import is_program
+from proofroom.core.middleware import is_marked
 
 _PREFETCH_HEADERS: Final = ("Sec-Purpose", "Purpose", "X-Moz")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
-from proofroom.core.find_replace.sources import Edit, Hand
+from proofroom.core.find_replace import Edit, Hand
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, Prop, modules, post_types, props_of
 

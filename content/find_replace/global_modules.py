@@ -17,7 +17,7 @@ from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import modules, validation

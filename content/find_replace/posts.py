@@ -19,7 +19,7 @@ from content.posts import post_repository
 from content.rules import check_changes
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.sources import Edit, Hand, TextPlace, batches
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches
 from proofroom.core.json import JsonObject
 
 _TEXTS: Final = tuple(field.column for field in POST_FIELDS.values() if field.is_text)

@@ -24,7 +24,7 @@ from content.models import ReplacedPlace, Replacement
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
-from proofroom.core.find_replace.sources import (
+from proofroom.core.find_replace import (
     Edit,
     TextPlace,
     batches,

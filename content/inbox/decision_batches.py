@@ -27,7 +27,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_BATCH_CHANGES: Final = 2_000

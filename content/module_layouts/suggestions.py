@@ -11,7 +11,7 @@ from typing import Final
 
 from content.module_layouts.queries import find_group
 from proofroom.core.errors import RuleViolation
-from proofroom.core.search.tokens import word_positions
+from proofroom.core.search import word_positions
 from proofroom.definitions import Module, allowed_modules, find_post_type, modules
 
 ROLE_ORDER: Final = ("opening", "navigation", "body", "support", "aside", "divider", "closing")

@@ -14,7 +14,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, all_tools, get_tool, tool
-from proofroom.core.tools.arguments import argument_errors, nearest
+from proofroom.core.tools.call import argument_errors, nearest
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import find_module, modules, validate_props
 

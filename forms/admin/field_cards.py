@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy
 
 from forms.fields import MAX_FIELDS, MAX_LENGTHS
 from proofroom.core.errors import RuleViolation
-from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.form_fields import with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 KINDS: Final = {

@@ -19,8 +19,7 @@ from forms.rendering import goal_of
 from forms.services.submissions import submit_form
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.answer import Answer, TextOrNull
-from proofroom.core.api.body import body_length, body_object
-from proofroom.core.api.parsers import StrictJsonParser
+from proofroom.core.api.body import StrictJsonParser, body_length, body_object
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.schema import UUID_TEXT, query_parameter

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel
 
-from proofroom.accounts.cached_queries import find_user
+from proofroom.accounts.backends import find_user
 from proofroom.accounts.services import system_agent_user
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotAuthenticated

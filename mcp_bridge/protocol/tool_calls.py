@@ -30,7 +30,7 @@ from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import call as calling
 from proofroom.core.tools import get_tool
-from proofroom.core.tools.arguments import parse_arguments
+from proofroom.core.tools.call import parse_arguments
 from proofroom.core.tools.progress import CallCancelled, Follower, check_cancelled, follow_progress
 
 logger = logging.getLogger("mcp_bridge")

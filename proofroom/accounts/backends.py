@@ -1,13 +1,34 @@
-"""Logs people in by email and answers `has_perm` from the role."""
+"""Authentication: people by email and password, programs by a token, and `has_perm` from the role."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.contrib.auth.backends import BaseBackend
 from django.http import HttpRequest
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
 
-from proofroom.accounts.cached_queries import find_user
-from proofroom.accounts.models import User
+from proofroom.accounts.models import ApiToken, User
 from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.services.account_tokens import hash_of, record_use
+from proofroom.core.api.authentication import ApiCredential
+from proofroom.core.api.exceptions import InvalidToken
+from proofroom.core.database.statements import (
+    Row,
+    Statement,
+    columns_of,
+    first_instance,
+    instance_from_row,
+)
+
+_USER: Final = Statement(lambda user_id: User.objects.filter(pk=user_id).values(*columns_of(User)))
+
+
+def find_user(user_id: int) -> User | None:
+    """The account with that id, whatever its state. One query."""
+    return first_instance(User, _USER.rows(user_id))
 
 
 class RoleBackend(BaseBackend):
@@ -41,3 +62,49 @@ class RoleBackend(BaseBackend):
             and user_obj.is_active
             and perm in permissions_of(user_obj.role)
         )
+
+
+_LONGEST: Final = 200
+_OWNER: Final = "user__"
+_COLUMNS: Final = ("id", "role", "permissions", "expires_at", "last_used_at")
+_TOKEN: Final = Statement(
+    lambda secret_hash: ApiToken.objects.filter(
+        hash=secret_hash, revoked_at__isnull=True, user__is_active=True
+    ).values(*_COLUMNS, *(_OWNER + name for name in columns_of(User)))
+)
+
+
+class TokenAuthentication(BaseAuthentication):
+    """A token stands before a session: a wrong one is refused, whatever cookies came with it."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiCredential] | None:
+        scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        secret = secret.strip()
+        row = _found(secret) if secret and len(secret) <= _LONGEST else None
+        if row is None:
+            raise InvalidToken
+        owner = instance_from_row(
+            User,
+            {
+                name.removeprefix(_OWNER): value
+                for name, value in row.items()
+                if name.startswith(_OWNER)
+            },
+        )
+        if not owner.can_log_in or owner.role != row["role"]:
+            raise InvalidToken
+        record_use(ApiToken, row["id"], row["last_used_at"])
+        return owner, ApiCredential(str(row["id"]), frozenset(row["permissions"]))
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def _found(secret: str) -> Row | None:
+    rows = _TOKEN.rows(hash_of(secret))
+    if not rows:
+        return None
+    ends = rows[0]["expires_at"]
+    return None if ends is not None and ends <= timezone.now() else rows[0]

@@ -12,13 +12,13 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         import proofroom.core.api.schema  # describes the sessions in the OpenAPI document
-        import proofroom.core.database.earlier_version  # noqa: F401  # registers its check
+        import proofroom.core.database.migrate  # noqa: F401  # registers its check
         from proofroom.core import outbox
-        from proofroom.core.activity.seal import drop_salts
-        from proofroom.core.database import schema_changes
+        from proofroom.core.activity.chain import drop_salts
+        from proofroom.core.database import migrate
         from proofroom.core.i18n.model_names import speak_the_readers_language
 
         speak_the_readers_language()
         outbox.events_forgotten.register(drop_salts)
-        pre_migrate.connect(schema_changes.begin, sender=self)
-        post_migrate.connect(schema_changes.end, sender=self)
+        pre_migrate.connect(migrate.begin, sender=self)
+        post_migrate.connect(migrate.end, sender=self)

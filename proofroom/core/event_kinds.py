@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofroom.core.outbox.event_kinds import EventKind
+from proofroom.core.outbox.events import EventKind
 
 KINDS = (
     EventKind("events.told-again", "Events that were given up told again", "settings.manage"),

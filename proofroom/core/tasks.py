@@ -8,8 +8,7 @@ from celery import shared_task
 from django.conf import settings
 
 from proofroom.core import outbox
-from proofroom.core.activity import seal
-from proofroom.core.activity.prune import prune
+from proofroom.core.activity import chain
 
 SWEEP_SECONDS: Final = 25.0
 
@@ -33,10 +32,10 @@ def sweep_events() -> int:
 @shared_task(name="core.tasks.seal_events")
 def seal_events() -> int:
     """Add what happened to the chain of the activity log. Answers how many events."""
-    return seal.seal_events()
+    return chain.seal_events()
 
 
 @shared_task(name="core.tasks.prune_activity")
 def prune_activity() -> int:
     """Delete the entries of the activity log that are older than `ACTIVITY_DAYS`."""
-    return prune(days=settings.CMS_ENV.activity_days)
+    return chain.prune(days=settings.CMS_ENV.activity_days)

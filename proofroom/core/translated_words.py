@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from proofroom.core.outbox.event_kinds import all_kinds
+from proofroom.core.outbox.events import all_kinds
 
 _DONE: Final = ("created", "changed", "updated", "deleted", "imported", "moved")
 """What `content.changed` says of a thing."""

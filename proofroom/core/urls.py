@@ -1,7 +1,19 @@
 """Addresses of the system."""
 
-from django.urls import path
+from __future__ import annotations
 
-from proofroom.core.realtime.views import websockets
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, JsonResponse
+from django.urls import path
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+@never_cache
+def websockets(request: HttpRequest) -> JsonResponse:
+    """Asked by a page before it opens a websocket: a browser calls each one that fails an error."""
+    return JsonResponse({"websockets": isinstance(request, ASGIRequest)})
+
 
 urlpatterns = [path("ws/", websockets, name="websockets")]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from proofroom.core.find_replace.row_source import RowSource
-from proofroom.core.find_replace.sources import Hand
+from proofroom.core.find_replace import Hand, RowSource
 from proofroom.core.json import Json
 from proofroom.core.validation.text_values import clean_line
 from proofroom.menus.items import clean_items

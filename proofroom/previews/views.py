@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
-from proofroom.core.http.csp import CSP, Policy, csp_override
+from proofroom.core.middleware import CSP, Policy, csp_override
 from proofroom.previews.services import open_preview
 from proofroom.website.layer_pages import preview_page
 from proofroom.website.pages import missing_page

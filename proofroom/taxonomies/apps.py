@@ -10,7 +10,7 @@ class TaxonomiesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from proofroom.core.find_replace.sources import text_sources
+        from proofroom.core.find_replace import text_sources
         from proofroom.taxonomies.find_replace import TERMS
 
         text_sources.register(TERMS)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofroom.core.find_replace.row_source import RowSource
-from proofroom.core.find_replace.sources import Hand
+from proofroom.core.find_replace import Hand, RowSource
 from proofroom.core.validation.text_values import clean_line
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import NAME_MAX

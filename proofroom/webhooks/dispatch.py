@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.delivery_queue import is_locked
 from proofroom.webhooks.models import Delivery, Webhook
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proofroom.core.outbox.event_kinds import EventKind
+from proofroom.core.outbox.events import EventKind
 
 _SEE: Final = "webhooks.manage"
 

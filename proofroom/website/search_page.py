@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from content.models import Post
 from content.search import texts_of
-from proofroom.core.search.tokens import Word, query_words, word_positions
+from proofroom.core.search import Word, query_words, word_positions
 from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import list_title

@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from content.models import PostModule
 from content.variations.arms import ORIGINAL, Arm, arm_of_bucket, visitor_bucket
 from proofroom.core.api.throttles import client_address, rate_limit_key
-from proofroom.core.http.bots import is_program
+from proofroom.core.bots import is_program
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.http_cache import HTML, RenderedPage, cached_response

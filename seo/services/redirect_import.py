@@ -14,7 +14,7 @@ from content.posts.queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace.sources import batches
+from proofroom.core.find_replace import batches
 from proofroom.core.json import JsonObject
 from seo.models import Redirect
 from seo.redirect_csv import LineProblem, RedirectLine, problem_of, read_lines

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from proofroom.core import outbox
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.verify import read_head, verify
+from proofroom.core.activity.chain import read_head, seal_events, verify
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from tests import make

@@ -12,10 +12,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from proofroom.core import outbox
-from proofroom.core.activity import seal
-from proofroom.core.activity import verify as verifying
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.verify import read_head, verify
+from proofroom.core.activity import chain
+from proofroom.core.activity.chain import read_head, seal_events, verify
 from proofroom.core.models import Event, Seal
 from tests import make
 from tests.activity.chain import findings, happened, sealed
@@ -60,7 +58,7 @@ def test_a_link_is_made_of_the_one_before_and_of_all_that_stays() -> None:
 
 
 def test_sealing_goes_on_where_it_ended_and_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seal, "SEAL_BATCH_SIZE", 3)
+    monkeypatch.setattr(chain, "SEAL_BATCH_SIZE", 3)
     happened(7)
 
     assert seal_events() == 7
@@ -105,7 +103,7 @@ def test_what_breaks_while_sealing_leaves_nothing_and_is_made_good(
     happened(3)
     monkeypatch.setattr(Event.objects, "filter", _broken)
     with pytest.raises(RuntimeError, match="in the middle"):
-        seal._seal_batch()
+        chain._seal_batch()
     monkeypatch.undo()
     assert Seal.objects.count() == 2
     assert Event.objects.filter(is_sealed=True).count() == 2
@@ -122,8 +120,8 @@ def _broken(*given: Any, **values: Any) -> Any:
 
 
 def test_the_walk_takes_batches_and_lists_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "VERIFY_BATCH_SIZE", 4)
-    monkeypatch.setattr(verifying, "MAX_FAULTS", 5)
+    monkeypatch.setattr(chain, "VERIFY_BATCH_SIZE", 4)
+    monkeypatch.setattr(chain, "MAX_FAULTS", 5)
     sealed(10)
     Event.objects.update(via="mcp")
 

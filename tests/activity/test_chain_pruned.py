@@ -8,10 +8,7 @@ import pytest
 from django.utils import timezone
 
 from proofroom.core import outbox
-from proofroom.core.activity.digests import facts_of
-from proofroom.core.activity.prune import prune
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.verify import verify
+from proofroom.core.activity.chain import facts_of, prune, seal_events, verify
 from proofroom.core.models import Event, Seal
 from tests.activity.chain import findings, sealed
 

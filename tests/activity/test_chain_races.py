@@ -14,9 +14,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from proofroom.core.activity.prune import prune
-from proofroom.core.activity.seal import drop_salts, seal_events
-from proofroom.core.activity.verify import verify
+from proofroom.core.activity.chain import drop_salts, prune, seal_events, verify
 from proofroom.core.models import Event, Seal
 from tests.activity.chain import happened
 
@@ -28,7 +26,7 @@ django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from proofroom.core import outbox as events
-from proofroom.core.activity import seal as sealing
+from proofroom.core.activity import chain as sealing
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.models import Seal
 actor = Actor(user=Visitor(), via="system")
@@ -46,8 +44,8 @@ sealing.seal_events()
 LOOK = """
 import django
 django.setup()
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.verify import verify
+from proofroom.core.activity.chain import seal_events
+from proofroom.core.activity.chain import verify
 from proofroom.core.models import Seal
 print(Seal.objects.count(), seal_events(), verify().links, verify().is_whole)
 """
@@ -56,7 +54,7 @@ print(Seal.objects.count(), seal_events(), verify().links, verify().is_whole)
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_two_sealers_at_once_make_one_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from proofroom.core.activity import seal as sealing
+    from proofroom.core.activity import chain as sealing
 
     monkeypatch.setattr(sealing, "SEAL_BATCH_SIZE", 10)
     happened(200)

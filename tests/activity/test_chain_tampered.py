@@ -12,9 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from forms.services.submissions import delete_submission
-from proofroom.core.activity.digests import link_of, payload_of
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.verify import verify
+from proofroom.core.activity.chain import link_of, payload_of, seal_events, verify
 from proofroom.core.models import Event, Seal
 from tests import make
 from tests.activity.chain import findings, happened, sealed

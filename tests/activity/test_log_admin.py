@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proofroom.core import outbox
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.sentences import sentence_of
+from proofroom.core.activity.chain import seal_events
+from proofroom.core.activity.presenters import sentence_of
 from proofroom.core.models import Event
 from tests import make
 from tests.activity.chain import happened

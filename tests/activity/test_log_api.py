@@ -18,7 +18,7 @@ from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core import outbox
-from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.chain import seal_events
 from proofroom.core.api import pagination
 from proofroom.core.models import Event
 from tests import make

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from agents_app.models import AgentRun
 from analytics.models import Dimension, Grain, SiteCount
-from cms_project.admin_home import overview as home_lights
+from cms_project import overview as home_lights
 from content.models import Layer, Post, QueuedChange
 from proofroom.webhooks.models import Delivery
 from tests import make

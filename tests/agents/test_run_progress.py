@@ -22,7 +22,7 @@ from agents_app.progress.updates import ProgressPage, RunHub
 from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step
 from proofroom.core.models import Event
-from proofroom.core.realtime.sessions import Ticket
+from proofroom.core.realtime.polling_hub import Ticket
 from tests import make
 from tests.browser.agents_scene import run
 from tests.core.sockets import Page, asked, in_a_loop, session_of

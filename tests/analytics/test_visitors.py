@@ -11,7 +11,7 @@ from django.test import RequestFactory
 
 from analytics.ingest.visitor_filter import counts
 from analytics.models import AnalyticsEvent
-from proofroom.core.http.bots import is_program
+from proofroom.core.bots import is_program
 from tests.api_client import ApiClient
 
 TRACK = "/api/public/analytics/track"

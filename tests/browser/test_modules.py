@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cms_project.policy import content_security_policy
+from cms_project.security import content_security_policy
 from content.document import PostDocument
 from content.models import Post
 from content.posts import document_edits

@@ -12,7 +12,7 @@ from tests.browser.conftest import OpenPage
 @pytest.fixture(autouse=True, scope="module")
 def made_once() -> None:
     """The first call of a process makes the document, which is no matter of looks."""
-    from proofroom.core.api.reference_page import page
+    from proofroom.core.api.schema_views import page
 
     page()
 

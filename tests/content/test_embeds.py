@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cms_project.policy import content_security_policy
-from proofroom.core.http.csp import build_policy
+from cms_project.security import content_security_policy
+from proofroom.core.middleware import build_policy
 from proofroom.starter.modules.embed import frame_address
 from proofroom.website.rendering import render_modules
 from tests.content.test_definitions import UUID_

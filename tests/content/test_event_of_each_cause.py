@@ -25,7 +25,7 @@ from content.translations.translate import create_translation, propose_translati
 from content.variations.services import create_variation, promote_variation
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
-from proofroom.core.outbox.event_kinds import find_kind
+from proofroom.core.outbox.events import find_kind
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from proofroom.core import outbox
 from proofroom.core.models import Event
-from proofroom.core.outbox import subscribers
+from proofroom.core.outbox import events
 
 
 class Listener:
@@ -41,10 +41,10 @@ def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) 
 @contextmanager
 def own_subscriptions() -> Iterator[None]:
     """Nobody but who subscribes in the block is told of anything."""
-    before = dict(subscribers._subscribers)
-    subscribers._subscribers.clear()
+    before = dict(events._subscribers)
+    events._subscribers.clear()
     try:
         yield
     finally:
-        subscribers._subscribers.clear()
-        subscribers._subscribers.update(before)
+        events._subscribers.clear()
+        events._subscribers.update(before)

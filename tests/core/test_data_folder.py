@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cms_project.data_folder import close_to_others
+from cms_project.security import close_to_others
 from tests.served import prepare
 
 WORK = """

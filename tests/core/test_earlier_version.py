@@ -10,7 +10,7 @@ from django.core.management.base import SystemCheckError
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from proofroom.core.database.earlier_version import earlier_version_message
+from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.diagnostics import doctor
 from proofroom.core.management.commands.demo import Command
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from cms_project.celery import app
-from proofroom.core.outbox import subscribers
+from proofroom.core.outbox import events
 
 _NAMES_OF_CODE = {"__module__", "__name__", "__qualname__"}
 _KEEPING = {
@@ -174,7 +174,7 @@ def test_what_is_queued_is_a_task() -> None:
 
 
 def test_subscribers_of_events_are_these() -> None:
-    found = {each.id for listed in subscribers._subscribers.values() for each in listed}
+    found = {each.id for listed in events._subscribers.values() for each in listed}
 
     assert found == SUBSCRIBERS
 

@@ -16,7 +16,7 @@ from django.test import AsyncClient, Client
 from django.urls import path
 
 from cms_project import errors
-from proofroom.core.http.middleware import is_management
+from proofroom.core.middleware import is_management
 
 
 def what_ran(request: HttpRequest) -> HttpResponse:

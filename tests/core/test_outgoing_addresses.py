@@ -6,7 +6,7 @@ import pytest
 
 from proofroom.core.errors import RuleViolation
 from proofroom.core.http_client import check_url
-from proofroom.core.http_client.targets import target_of
+from proofroom.core.http_client.address_guard import target_of
 
 SCHEME = "The address must begin with https:// or http://."
 UNSEEN = "The address must not hold spaces or characters that cannot be seen."

@@ -12,8 +12,7 @@ import pytest
 from proofroom.core.diagnostics import doctor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.http_client import CallRefused, Unreachable, check_url, fetch
-from proofroom.core.http_client.address_guard import blocked_kind
-from proofroom.core.http_client.targets import target_of
+from proofroom.core.http_client.address_guard import blocked_kind, target_of
 from tests.receiver import Receiver, Reply, reach, serving
 
 PUBLIC = "93.184.216.34"

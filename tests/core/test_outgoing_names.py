@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proofroom.core.http_client import Client, Unreachable
-from proofroom.core.http_client.connect import MOST_AT_ONCE
+from proofroom.core.http_client.connection import MOST_AT_ONCE
 from tests.receiver import reach, serving
 
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from proofroom.core.http_client import Client, HttpResult, Unreachable, fetch
-from proofroom.core.http_client.connect import trusted
+from proofroom.core.http_client.connection import trusted
 from tests.receiver import reach, serving
 
 HOST = "hooks.example"

@@ -13,11 +13,10 @@ from celery import Celery
 from django.db import transaction
 from django.utils import timezone
 
-from cms_project.admin_home.overview import lights
+from cms_project.overview import lights
 from proofroom.core.diagnostics.doctor import CheckResult, examine, messages
 from proofroom.core.models import QueueFailure
-from proofroom.core.task_queue.failures import QueueWatch
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue import QueueWatch, send_after_commit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WELL = CheckResult("ok", "messages to workers", "none is known to have failed")
@@ -61,7 +60,7 @@ def test_a_failure_is_logged_once_and_kept_until_a_message_is_queued(
     enqueue(send, 3)
 
     said = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [record.name for record in said] == ["proofroom.core.task_queue.failures"]
+    assert [record.name for record in said] == ["proofroom.core.task_queue"]
     assert "could not queue event 0 (Error 111 connecting to" in said[0].getMessage()
     kept = QueueFailure.objects.get()
     assert (kept.error, kept.text.startswith("Error 111 connecting to")) == (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofroom.core.search.tokens import (
+from proofroom.core.search import (
     MAX_INDEXED_BYTES,
     MAX_INDEXED_WORDS,
     MAX_QUERY_WORDS,

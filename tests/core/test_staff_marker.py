@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from proofroom.accounts.services.users import change_user
-from proofroom.core.http.staff_cookie import STAFF_COOKIE
+from proofroom.core.middleware import STAFF_COOKIE
 from tests import make
 from tests.api_client import ApiClient
 

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from cms_project.env import Environment
 from cms_project.logs import LogFileHandler, log_file, logging_settings, terminal_stream
-from proofroom.core.task_queue.wake_up import send_after_commit
+from proofroom.core.task_queue import send_after_commit
 from tests import make
 from tests.api_client import ApiClient
 from tests.diagnostics.asking import told
@@ -90,11 +90,11 @@ def test_what_was_approved_stays_approved_where_queue_and_log_fail(
 
     monkeypatch.setattr("celery.app.task.Task.apply_async", refuse)
     broken = Broken()
-    logging.getLogger("proofroom.core.task_queue.wake_up").addHandler(broken)
+    logging.getLogger("proofroom.core.task_queue").addHandler(broken)
     try:
         admin.write("POST", f"/api/posts/{post.pk}/review/approve", {"digest": digest})
     finally:
-        logging.getLogger("proofroom.core.task_queue.wake_up").removeHandler(broken)
+        logging.getLogger("proofroom.core.task_queue").removeHandler(broken)
 
     post.refresh_from_db()
     assert post.title == "After"

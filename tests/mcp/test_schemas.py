@@ -15,7 +15,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Tool, all_tools, get_tool
-from proofroom.core.tools.arguments import parse_arguments
+from proofroom.core.tools.call import parse_arguments
 from proofroom.core.tools.schemas import lean_schema
 from tests.mcp.sample_tools import EchoArguments
 

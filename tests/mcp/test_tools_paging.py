@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from content.models import Post
 from media.models import Asset
-from proofroom.core.tools.cursors import open_cursor, seal_cursor
+from proofroom.core.tools.pagination import open_cursor, seal_cursor
 from proofroom.previews.services import create_preview_link
 from tests import make
 from tests.mcp.calling import by, done, refused

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from proofroom import definitions
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import all_tools
-from proofroom.core.tools.arguments import signature
+from proofroom.core.tools.call import signature
 from proofroom.core.tools.schemas import lean_schema, result_schema
 
 BEGIN: Final = "<!-- tools: written by `manage.py dump_mcp_context --table` -->"

@@ -79,7 +79,7 @@ class MadeTokenAnswer(TokenAnswer):
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """Describes `TokenAuthentication` in the document."""
 
-    target_class = "proofroom.accounts.tokens.TokenAuthentication"
+    target_class = "proofroom.accounts.backends.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Final
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.cached_queries import find_user
+from proofroom.accounts.backends import find_user
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.outbox.event_kinds import all_kinds
+from proofroom.core.outbox.events import all_kinds
 
 MAX_ROWS_SEARCHED: Final = 20_000
 """Of the newest entries, how many are looked through for what has no index."""

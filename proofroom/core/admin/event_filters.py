@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from proofroom.core.activity.presenters import CHANNEL_LABELS
 from proofroom.core.activity.queries import names_of
-from proofroom.core.activity.sentences import CHANNEL_LABELS
 from proofroom.core.admin.bounded_lists import ValueFilter
 from proofroom.core.i18n import in_words
 from proofroom.core.models import Event

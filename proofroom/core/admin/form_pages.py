@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 
 from proofroom.core.admin.permissions import PermittedAdmin, may, require
 from proofroom.core.errors import CmsError, NotAllowed, NotFound
-from proofroom.core.i18n.form_errors import with_label
+from proofroom.core.validation.form_fields import with_label
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise

@@ -15,9 +15,8 @@ from rest_framework.response import Response
 
 from proofroom.core.activity import queries
 from proofroom.core.activity.export import export
-from proofroom.core.activity.presenters import EntryAnswer, present
+from proofroom.core.activity.presenters import CHANNEL_LABELS, EntryAnswer, present
 from proofroom.core.activity.queries import ActivityFilter, names_of
-from proofroom.core.activity.sentences import CHANNEL_LABELS
 from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import page_of

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from copy import copy
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Final, Optional, TypeVar
+from typing import IO, Annotated, Any, ClassVar, Final, Optional, TypeVar
 from uuid import UUID
 
+import orjson
 from django.http import HttpRequest
 from pydantic import (
     AfterValidator,
@@ -20,11 +21,40 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 
 from proofroom.core.api.answer import wire_names
 from proofroom.core.errors import invalid
 from proofroom.core.validation.errors import violation_of
+from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, refuse_unstorable
+
+
+class StrictJsonParser(JSONParser):
+    """JSON without NaN, NUL, lone surrogates, numbers beyond 2**53 or nesting beyond 64.
+
+    An empty body is an empty object. What is well-formed and could not be stored is 422 on its path.
+    """
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        body = stream.read()
+        if not body.strip():
+            return {}
+        try:
+            value = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not valid JSON: {error}.") from None
+        if is_deeper(value):
+            raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        refuse_unstorable(value)
+        return value
+
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 

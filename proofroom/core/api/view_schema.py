@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from drf_spectacular.openapi import AutoSchema
 
-from proofroom.core.api.errors_schema import RATE_HEADERS, headers, refusals
 from proofroom.core.api.permissions import PUBLIC, SECRET, SIGNED_IN, declared_access
 from proofroom.core.api.query import answers_list
+from proofroom.core.api.schema import RATE_HEADERS, headers, refusals
 
 _NOT_MODIFIED: Final = "What If-None-Match names is still current."
 

@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
+from rest_framework.exceptions import APIException
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from proofroom.core.actor import Actor
 from proofroom.core.api.authentication import actor_of
-from proofroom.core.api.counted_calls import CountedFirst
 from proofroom.core.api.permissions import Declared, DeclaredPermission
 from proofroom.core.api.query import refuse_unknown_parameters
 from proofroom.core.api.renderers import dumps
@@ -22,6 +23,35 @@ from proofroom.core.errors import invalid
 
 _SAME_FOR_ALL = frozenset({200, 304, 404, 422})
 """What an address answers every caller; other refusals are about one call, and no cache may tell them on."""
+
+
+class CountedFirst(APIView):
+    """A view that counts a call before it asks what the caller may: refused calls cost as much as answered ones.
+
+    Every answer carries what the limit leaves.
+    """
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        refusal: APIException | None = None
+        try:
+            _ = request.user
+        except APIException as error:  # a wrong credential: counted as anonymous, and answered then
+            refusal = error
+        super().check_throttles(request)
+        if refusal is not None:
+            raise refusal
+        super().initial(request, *args, **kwargs)
+
+    def check_throttles(self, request: Request) -> None:
+        """Do nothing: `initial` has counted the call."""
+
+    def finalize_response(
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> Response:
+        final: Response = super().finalize_response(request, response, *args, **kwargs)
+        for name, value in getattr(request._request, "rate_limit_headers", {}).items():
+            final[name] = value
+        return final
 
 
 class ApiViewSet(CountedFirst, ViewSet):

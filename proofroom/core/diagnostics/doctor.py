@@ -22,13 +22,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from proofroom.core.activity import seal
-from proofroom.core.activity.verify import UNSEALED_AT_MOST
-from proofroom.core.database.earlier_version import earlier_version_message
+from proofroom.core.activity.chain import UNSEALED_AT_MOST, oldest_unsealed_at
+from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import Seal
-from proofroom.core.task_queue.failures import advice_for_imports, known_failures, missing_import
+from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
@@ -211,7 +210,7 @@ def _system_user(user_id: int) -> Iterator[CheckResult]:
 
 
 def activity_log() -> Iterator[CheckResult]:
-    waits_since = seal.oldest_unsealed_at()
+    waits_since = oldest_unsealed_at()
     if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
         minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
         found = ngettext(

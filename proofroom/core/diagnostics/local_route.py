@@ -19,11 +19,11 @@ from django.conf import settings
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import connection, transaction
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
 from proofroom.core.actor import Actor
+from proofroom.core.api.throttles import TRIAL
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools.progress import check_cancelled
@@ -35,7 +35,6 @@ LONGEST_PATH: Final = 2_000
 _LONGEST_SECRET: Final = 2_000
 _NOBODY: Final = "192.0.2.1"
 """An address that no visitor has: what counts visitors by theirs takes none for this one."""
-_TRIAL: Final = "cms.trial"
 _TEXTS: Final = ("text/", "application/json", "application/xml", "application/javascript")
 _TEXT_ENDINGS: Final = ("+json", "+xml")
 _LEFT_OUT: Final = frozenset({"set-cookie"})
@@ -57,11 +56,6 @@ class LocalAnswer:
     size: int | None
     is_cut: bool
     ms: int
-
-
-def is_trial(request: HttpRequest) -> bool:
-    """Return whether nobody is there: such a request counts as no visit."""
-    return bool(request.META.get(_TRIAL))
 
 
 def local_answer(*, path: str, method: Method = "GET", actor: Actor) -> LocalAnswer:
@@ -122,7 +116,7 @@ def _environ(path: str, method: Method) -> dict[str, Any]:
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
-        _TRIAL: True,
+        TRIAL: True,
     }
 
 

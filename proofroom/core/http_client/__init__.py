@@ -6,8 +6,8 @@ judged. There are no proxies, no redirects, no cookies and no waiting without an
 
 from __future__ import annotations
 
+from proofroom.core.http_client.address_guard import CallRefused, check_url
 from proofroom.core.http_client.client import Client, fetch
-from proofroom.core.http_client.connection import CallRefused, HttpResult, Unreachable
-from proofroom.core.http_client.targets import check_url
+from proofroom.core.http_client.connection import HttpResult, Unreachable
 
 __all__ = ["CallRefused", "Client", "HttpResult", "Unreachable", "check_url", "fetch"]

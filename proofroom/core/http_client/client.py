@@ -26,15 +26,16 @@ from typing import Final
 
 import h11
 
-from proofroom.core.http_client.connect import Names, connect, trusted
+from proofroom.core.http_client.address_guard import CallRefused, CallTarget, target_of
 from proofroom.core.http_client.connection import (
     Broken,
-    CallRefused,
     HttpConnection,
     HttpResult,
+    Names,
     Unreachable,
+    connect,
+    trusted,
 )
-from proofroom.core.http_client.targets import CallTarget, target_of
 
 CALL_TIMEOUT_SECONDS: Final = 10.0
 LARGEST_BODY: Final = 64 * 1024

@@ -24,15 +24,19 @@ from proofroom.core.outbox.dispatch import (
     sweep,
     waiting_event_ids,
 )
-from proofroom.core.outbox.event_kinds import EventKind, all_kinds, find_kind, kind_of
-from proofroom.core.outbox.record import (
+from proofroom.core.outbox.events import (
+    EventKind,
+    Subscriber,
+    all_kinds,
     events_forgotten,
+    find_kind,
     forget,
+    kind_of,
     record,
     record_all,
+    subscribe,
     subscribe_inside,
 )
-from proofroom.core.outbox.subscribers import Subscriber, subscribe
 
 __all__ = [
     "MAX_ATTEMPTS",

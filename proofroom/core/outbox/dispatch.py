@@ -25,8 +25,7 @@ from django.utils import timezone
 
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
-from proofroom.core.outbox.record import record, wake_dispatch
-from proofroom.core.outbox.subscribers import Subscriber, subscribers_of
+from proofroom.core.outbox.events import Subscriber, record, subscribers_of, wake_dispatch
 
 logger = logging.getLogger(__name__)
 _is_shared: ContextVar[bool] = ContextVar("is_shared", default=False)

@@ -7,8 +7,12 @@ so with `visibility_rules`.
 
 from __future__ import annotations
 
-from proofroom.core.realtime.messages import EventMessage
-from proofroom.core.realtime.presence import OpenEditor, presence_sources
-from proofroom.core.realtime.visibility import MayHear, visibility_rules
+from proofroom.core.realtime.messages import (
+    EventMessage,
+    MayHear,
+    OpenEditor,
+    presence_sources,
+    visibility_rules,
+)
 
 __all__ = ["EventMessage", "MayHear", "OpenEditor", "presence_sources", "visibility_rules"]

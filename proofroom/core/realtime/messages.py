@@ -1,7 +1,11 @@
-"""Messages to open pages: that an event happened, never a title, a payload or words of visitors."""
+"""What open pages are told: that an event happened, and who is at a post.
+
+A message never holds a title, a payload or words of visitors.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -9,9 +13,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from proofroom.core.actor import ActorUser
+from proofroom.core.hooks import Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.outbox.event_kinds import kind_of
+from proofroom.core.outbox.events import find_kind, kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,66 @@ def message(event: EventMessage, user_id: int) -> JsonObject:
         "runId": event.run_id or None,
         "mine": event.actor_id == user_id,
     }
+
+
+MayHear = Callable[[ActorUser, EventMessage], bool]
+visibility_rules: Hook[[Sequence[EventMessage]], MayHear] = Hook()
+"""Asked once for all that is told at a time, for the answer to who may hear of each.
+
+A rule reads what it needs in as many queries for many events as for one; what it answers reads nothing.
+"""
+
+
+def may_hear_of(events: Sequence[EventMessage]) -> MayHear:
+    """The answer for these events: by the permission of their kind, and every rule."""
+    answers = visibility_rules(events) if events else []
+
+    def may_hear(person: ActorUser, event: EventMessage) -> bool:
+        kind = find_kind(event.name)
+        return (
+            kind is not None
+            and (kind.is_progress or not kind.is_internal)
+            and person.has_perm(kind.permission)
+            and all(answer(person, event) for answer in answers)
+        )
+
+    return may_hear
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEditor:
+    """An open page of somebody. `key` is its own name for itself, by which it knows itself in the list."""
+
+    key: str
+    user_id: int
+    name: str
+    layer: str
+    since: str
+
+
+presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[OpenEditor]]] = Hook()
+"""Asked while pages of posts are open. At most one query, however many posts."""
+
+
+def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
+    """Return who is at these posts."""
+    found: dict[UUID, list[OpenEditor]] = {}
+    if post_ids:
+        for pages_by_post in presence_sources(post_ids):
+            for post_id, pages in pages_by_post.items():
+                found.setdefault(post_id, []).extend(pages)
+    return found
+
+
+def presence_message(user_id: int, pages: Sequence[OpenEditor]) -> list[JsonObject]:
+    """The pages on the wire, for one person."""
+    return [
+        {
+            "key": page.key,
+            "name": page.name,
+            "layer": page.layer,
+            "since": page.since,
+            "mine": page.user_id == user_id,
+        }
+        for page in pages
+    ]

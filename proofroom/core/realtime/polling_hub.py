@@ -1,16 +1,105 @@
-"""Tells the open pages of a process: one task, which looks once at a time however many they are."""
+"""Open pages of a process and their hub: one task, which looks once at a time however many pages there are."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Final, Generic, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, get_user_model
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
-from proofroom.core.realtime.open_page import OpenPage
+from proofroom.core.actor import ActorUser
+from proofroom.core.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The ticket of a page: a session, and what that was bound to."""
+
+    user_id: int
+    session_key: str
+    bound_to: str
+    permission: str
+
+
+def ticket_of(scope: dict[str, Any], permission: str) -> Ticket | None:
+    """The ticket of a connection through `AuthMiddlewareStack`; None for who may not come in."""
+    user, session = scope["user"], scope["session"]
+    if not (user.is_authenticated and user.is_staff and user.has_perm(permission)):
+        return None
+    return Ticket(user.pk, session.session_key, session[HASH_SESSION_KEY], permission)
+
+
+def still_authorized(tickets: Collection[Ticket]) -> dict[Ticket, ActorUser]:
+    """Return whose tickets still hold: the session stands, and the account has what it had. Two queries."""
+    store = import_module(settings.SESSION_ENGINE).SessionStore
+    keys = store.get_model_class()._default_manager.filter(
+        session_key__in={ticket.session_key for ticket in tickets}, expire_date__gt=timezone.now()
+    )
+    standing = set(keys.values_list("session_key", flat=True))
+    people = get_user_model()._default_manager.in_bulk({ticket.user_id for ticket in tickets})
+    return {
+        ticket: people[ticket.user_id]
+        for ticket in tickets
+        if ticket.session_key in standing and _is_let_in(people.get(ticket.user_id), ticket)
+    }
+
+
+def _is_let_in(user: Any, ticket: Ticket) -> bool:
+    return (
+        user is not None
+        and user.is_staff
+        and user.has_perm(ticket.permission)
+        and constant_time_compare(ticket.bound_to, user.get_session_auth_hash())
+    )
+
+
+BAD_REQUEST: Final = 4400
+NOT_AUTHORIZED: Final = 4401
+TOO_SLOW: Final = 4408
+TOO_MANY: Final = 4429
+
+
+class OpenPage:
+    """A page, and whose it is. What the queue holds is a message, or the code to close with."""
+
+    most_waiting: ClassVar[int] = 100
+    """Messages that wait for a page; one that takes none is dropped, and may come again."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.ticket = ticket
+        self.has_ended = False
+        self.queue: asyncio.Queue[JsonObject | int] = asyncio.Queue()
+
+    def say(self, message: JsonObject) -> None:
+        if self.has_ended:
+            return
+        if self.queue.qsize() >= self.most_waiting:
+            self.end(TOO_SLOW)
+        else:
+            self.queue.put_nowait(message)
+
+    def end(self, code: int) -> None:
+        """Send nothing more that waits, and close with this code."""
+        if self.has_ended:
+            return
+        while not self.queue.empty():
+            self.queue.get_nowait()
+        self.finish(code)
+
+    def finish(self, code: int) -> None:
+        """Close with this code after what waits to be sent."""
+        if not self.has_ended:
+            self.has_ended = True
+            self.queue.put_nowait(code)
+
 
 logger = logging.getLogger(__name__)
 CHECK_SECONDS: Final = 2.0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext
 from pydantic import BaseModel
 
 
@@ -46,3 +48,18 @@ class InputForm(forms.Form):
     def input_values(self) -> dict[str, Any]:
         """Return the checked values by the names of `input_class`."""
         return self.input_class.model_validate(self.cleaned_data).model_dump()
+
+
+def with_label(label: str | Promise, path: str, sentences: Iterable[str]) -> list[str]:
+    """Return what a service said about the field at `path`, as the reader knows that field."""
+    parts = path.split(".")
+    names = [".".join(parts[at:]) for at in range(len(parts))]
+    return [_said(str(label), names, sentence) for sentence in sentences]
+
+
+def _said(label: str, names: Iterable[str], sentence: str) -> str:
+    for name in names:
+        if label and sentence.startswith(f"{name} "):
+            rest = sentence.removeprefix(f"{name} ")
+            return gettext("“%(label)s” %(rest)s") % {"label": label, "rest": rest}
+    return sentence

@@ -22,7 +22,7 @@ from content.find_replace.services import (
 from content.models import Replacement
 from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
-from proofroom.core.find_replace.sources import known_tables
+from proofroom.core.find_replace import known_tables
 from proofroom.core.i18n import said
 
 _SAMPLES_SHOWN = 10

@@ -10,7 +10,7 @@ from typing import Final
 from django.utils.translation import gettext
 
 from proofroom.core.i18n import in_words
-from proofroom.core.i18n.form_errors import with_label
+from proofroom.core.validation.form_fields import with_label
 from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.post_editor.form_fields import (
     ITEMS_MAX,

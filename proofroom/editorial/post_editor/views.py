@@ -24,8 +24,8 @@ from content.review.references import references_of
 from content.rules.check import clean_changes
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
-from proofroom.core.http.frame_options import allow_admin_frame
-from proofroom.core.realtime.presence import presence_message
+from proofroom.core.middleware import allow_admin_frame
+from proofroom.core.realtime.messages import presence_message
 from proofroom.editorial.post_editor.form_data import (
     Sheet,
     edit_of,

@@ -38,8 +38,8 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
-from proofroom.core.i18n.form_errors import with_label
 from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.form_fields import with_label
 from proofroom.definitions import post_types
 from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker

@@ -28,7 +28,7 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
-from proofroom.core.http.frame_options import allow_admin_frame
+from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.site_urls import preview_url
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 from proofroom.previews.models import PREVIEW_LAYERS, PreviewLink

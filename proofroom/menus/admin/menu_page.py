@@ -16,7 +16,7 @@ from content.models import Post, Status
 from content.review.labels import type_label
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
-from proofroom.core.i18n.form_errors import with_label
+from proofroom.core.validation.form_fields import with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage, list_title

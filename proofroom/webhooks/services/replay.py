@@ -19,7 +19,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all, wake_sender, wants
 from proofroom.webhooks.models import Delivery, DeliveryStatus, Webhook
 from proofroom.webhooks.queries import find_delivery

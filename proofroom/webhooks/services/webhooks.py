@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
-from proofroom.core.http_client.targets import target_of
+from proofroom.core.http_client.address_guard import target_of
 from proofroom.core.json import JsonObject
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks import retention, rules
 from proofroom.webhooks.dispatch import wake_sender
 from proofroom.webhooks.models import Webhook

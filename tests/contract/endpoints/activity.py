@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.chain import seal_events
 from proofroom.core.models import Event
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names

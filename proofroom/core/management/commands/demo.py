@@ -17,7 +17,7 @@ from django.core.checks import run_checks
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
 from django.db import DEFAULT_DB_ALIAS
 
-from proofroom.core.database.earlier_version import earlier_version_message
+from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.process_runner import Children, Program, python, stopped_by_signals
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")

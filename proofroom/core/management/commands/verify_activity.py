@@ -9,8 +9,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from proofroom.core.activity.seal import seal_events
-from proofroom.core.activity.verify import Verification, read_head, verify
+from proofroom.core.activity.chain import Verification, read_head, seal_events, verify
 
 
 class Command(BaseCommand):

@@ -1,23 +1,123 @@
-"""Writing events, in the transaction of their cause."""
+"""Events: their kinds, their subscribers, and their rows, written in the transaction of their cause."""
 
 from __future__ import annotations
 
+import importlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from uuid import UUID
 
+from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
-from proofroom.core.hooks import Hook
+from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.content_version import bump_content_version
-from proofroom.core.outbox.event_kinds import EventKind, kind_of
-from proofroom.core.outbox.subscribers import subscribers_of
-from proofroom.core.task_queue.wake_up import queue_task, send_after_commit
+from proofroom.core.task_queue import queue_task, send_after_commit
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """A kind of event, and who is told of it.
+
+    `label` is what people read. `permission` is what an account needs to learn that it happened. `version` grows
+    with every change of the payload's shape that a receiver would notice.
+    """
+
+    name: str
+    label: str
+    permission: str
+    version: int = 1
+    is_live: bool = False
+    """Whether it changes what visitors see: it makes every cached answer old."""
+    is_webhook: bool = False
+    """Whether subscribers of webhooks may choose it."""
+    is_trigger: bool = False
+    """Whether it is a scope that starts agents."""
+    is_private: bool = False
+    """Whether its payload holds words of visitors, which no log shows."""
+    is_internal: bool = False
+    """Whether it only hands work on, and is nothing that somebody did."""
+    is_progress: bool = False
+    """Whether open pages hear of it although it is internal: that something goes on."""
+
+
+def all_kinds() -> Iterable[EventKind]:
+    """Every kind, in order of name."""
+    return _kinds().values()
+
+
+def find_kind(name: str) -> EventKind | None:
+    return _kinds().get(name)
+
+
+def kind_of(name: str) -> EventKind:
+    """The kind of that name. Raises `ImproperlyConfigured`: what nobody declared is not recorded."""
+    kind = _kinds().get(name)
+    if kind is None:
+        raise ImproperlyConfigured(f"No app declares the event {name!r} in its event_kinds.py.")
+    return kind
+
+
+@cache
+def _kinds() -> dict[str, EventKind]:
+    found: dict[str, EventKind] = {}
+    for app in apps.get_app_configs():
+        module_name = f"{app.name}.event_kinds"
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name == module_name:
+                continue
+            raise
+        for kind in module.KINDS:
+            if kind.name in found:
+                raise ImproperlyConfigured(f"The event {kind.name!r} is declared twice.")
+            found[kind.name] = kind
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A function that is called with an event after the transaction of its cause.
+
+    `id` is stored in `Event.told`. It stays the same when the function is moved or renamed: with another id, events
+    that are only partly told would be told to it a second time.
+    """
+
+    id: str
+    call: Callable[[Event], None]
+    is_apart: bool = False
+
+
+_subscribers: dict[str, ExtensionPoint[Subscriber]] = defaultdict(ExtensionPoint)
+
+
+def subscribe(
+    names: Iterable[str], call: Callable[[Event], None], *, id: str, apart: bool = False
+) -> None:
+    """Have `call(event)` called, from a task, after the transaction of each event of these names.
+
+    What it writes stands or falls with the note that it was told, so it is done once; a call to another system it
+    leaves to a row that another task takes up. One that works long, `apart`, is told in no transaction, and may be
+    told twice. Of the events of one post it is told in their order.
+    """
+    subscriber = Subscriber(id, call, is_apart=apart)
+    for name in names:
+        if _subscribers[name].get(id) not in (None, subscriber):
+            raise ImproperlyConfigured(f"Two subscribers of {name} are called {id}.")
+        _subscribers[name].register(subscriber, name=id)
+
+
+def subscribers_of(name: str) -> list[Subscriber]:
+    return list(_subscribers.get(name, ()))
+
 
 _inside: dict[str, Hook[[Event], None]] = defaultdict(Hook)
 events_forgotten: Hook[[list[int]], None] = Hook()

@@ -1,19 +1,150 @@
-"""Walks the chain of the activity log and says what does not fit, in little memory however long it is."""
+"""The chain of the activity log: events are sealed into it in order of id, verified link by link, and pruned.
+
+An event that commits late comes later in the chain. Pruning takes old entries from the beginning of the chain; what
+is left begins at a later link, and an event says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Final
 
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from proofroom.core.activity.digests import BEFORE_FIRST, facts_of, link_of, payload_of
-from proofroom.core.activity.seal import unsealed_events
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event, Seal
-from proofroom.core.outbox.event_kinds import find_kind
+from proofroom.core.outbox.events import find_kind
+
+BEFORE_FIRST: Final = "0" * 64
+"""What stands for the link before the first one."""
+
+
+def facts_of(event: Event) -> str:
+    """The digest of everything about an event that never changes, but its payload."""
+    return _sha256(
+        _canonical(
+            {
+                "id": event.pk,
+                "uid": str(event.uid),
+                "name": event.name,
+                "version": event.version,
+                "post_id": str(event.post_id) if event.post_id else None,
+                "actor_id": event.actor_id,
+                "actor_name": event.actor_name,
+                "via": event.via,
+                "credential": event.credential,
+                "agent_id": event.agent_id,
+                "run_id": event.run_id,
+                "cause_id": event.cause_id,
+                "hop": event.hop,
+                "created_at": _moment(event.created_at),
+            }
+        )
+    )
+
+
+def payload_of(event: Event, salt: str) -> str:
+    """The digest of the payload as the database gives it back."""
+    return _sha256(salt + _canonical(event.payload))
+
+
+def link_of(seq: int, before: str, facts: str, payload: str) -> str:
+    """The hash of a link."""
+    return _sha256(f"{seq}\n{before}\n{facts}\n{payload}")
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _canonical(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+SEAL_BATCH_SIZE: Final = 1_000
+
+
+def seal_events() -> int:
+    """Seal what waits. Answers how many events; where another process seals at the same time, it goes on instead."""
+    total = 0
+    while unsealed_events().exists():
+        count = _seal_batch()
+        total += count
+        if count < SEAL_BATCH_SIZE:
+            break
+    return total
+
+
+def unsealed_events() -> QuerySet[Event]:
+    """Events that the chain does not have yet."""
+    linked = Exists(Seal.objects.filter(event_id=OuterRef("pk")))
+    return Event.objects.filter(~linked, is_sealed=False)
+
+
+def oldest_unsealed_at() -> datetime | None:
+    """Return when the event was recorded that waits longest to be sealed."""
+    return unsealed_events().order_by("id").values_list("created_at", flat=True).first()
+
+
+def drop_salts(event_ids: list[int]) -> None:
+    """Without its salt the digest of a payload tells nothing of the words that were in it."""
+    Seal.objects.filter(event_id__in=event_ids).update(salt="")
+
+
+def _seal_batch() -> int:
+    try:
+        with transaction.atomic():
+            # One sealer at a time. The first link has nothing before it to wait at: there its number decides.
+            Seal.objects.select_for_update().order_by("-seq").first()
+            last = Seal.objects.order_by("-seq").first()
+            # An event that is being told or forgotten comes with the next batch.
+            waiting = unsealed_events().select_for_update(
+                skip_locked=True, of=("self",), no_key=True
+            )
+            batch = list(waiting.order_by("id")[:SEAL_BATCH_SIZE])
+            Seal.objects.bulk_create(_links(batch, last))
+            Event.objects.filter(pk__in=[event.pk for event in batch]).update(is_sealed=True)
+    except IntegrityError:
+        return 0
+    return len(batch)
+
+
+def _links(batch: Iterable[Event], last: Seal | None) -> list[Seal]:
+    seq, before = (last.seq, last.hash) if last is not None else (0, BEFORE_FIRST)
+    now = timezone.now()
+    links = []
+    for event in batch:
+        seq += 1
+        salt = secrets.token_hex(16)
+        facts, payload = facts_of(event), payload_of(event, salt)
+        seal = Seal(
+            seq=seq,
+            event_id=event.pk,
+            facts=facts,
+            payload=payload,
+            salt=salt,
+            before=before,
+            hash=link_of(seq, before, facts, payload),
+            made_at=now,
+        )
+        links.append(seal)
+        before = seal.hash
+    return links
+
 
 VERIFY_BATCH_SIZE: Final = 1_000
 MAX_FAULTS: Final = 100
@@ -172,3 +303,60 @@ def _beside_the_chain() -> Iterator[ChainFault]:
 
 def _first_ids(events: QuerySet[Event]) -> Iterable[int]:
     return events.order_by("id").values_list("id", flat=True)[: MAX_FAULTS + 1]
+
+
+PRUNE_BATCH_SIZE: Final = 5_000
+
+
+def prune(*, days: int) -> int:
+    """Delete sealed entries of more than that many days ago. Answers how many; 0 days keep everything."""
+    if days <= 0:
+        return 0
+    before = timezone.now() - timedelta(days=days)
+    total = 0
+    while count := _prune_batch(before):
+        total += count
+    return total
+
+
+@transaction.atomic
+def _prune_batch(before: datetime) -> int:
+    """The newest link always stays: the next one follows it."""
+    newest = Seal.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
+    oldest = (
+        Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:PRUNE_BATCH_SIZE]
+    )
+    links = list(oldest)
+    # The entries that are there; None for one that somebody else holds, who may wait for its link.
+    ids = [seal.event_id for seal in links]
+    found: dict[int, Event | None] = dict.fromkeys(
+        Event.objects.filter(pk__in=ids).values_list("pk", flat=True)
+    )
+    free = Event.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=ids)
+    entries = found | {event.pk: event for event in free}
+    old = list(takewhile(lambda seal: _is_over(seal, entries, before), links))
+    if not old:
+        return 0
+    Event.objects.filter(pk__in=[seal.event_id for seal in old]).delete()
+    Seal.objects.filter(seq__gte=old[0].seq, seq__lte=old[-1].seq).delete()
+    payload: JsonObject = {
+        "from": old[0].seq,
+        "to": old[-1].seq,
+        "hash": old[-1].hash,
+        "before": before.isoformat(),
+    }
+    system = Actor(user=Visitor(username="system", role="system"), via="system")
+    outbox.record(PRUNED, actor=system, payload=payload)
+    return len(old)
+
+
+def _is_over(seal: Seal, entries: Mapping[int, Event | None], before: datetime) -> bool:
+    """Return whether the entry is old, and nobody still has to be told of it."""
+    if seal.event_id not in entries:
+        # Somebody deleted it, which is to be found for as long as the link would have stayed.
+        return seal.made_at < before
+    event = entries[seal.event_id]
+    if event is None:
+        return False
+    is_told = event.dispatched_at is not None or event.attempts >= outbox.MAX_ATTEMPTS
+    return is_told and event.created_at < before

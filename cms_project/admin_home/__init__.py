@@ -1,1 +1,0 @@
-"""The home page of the admin."""

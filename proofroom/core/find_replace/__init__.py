@@ -1,1 +1,0 @@
-"""Find and replace over the texts of every app."""

@@ -1,1 +1,0 @@
-"""Middleware, headers and cookies of HTTP."""

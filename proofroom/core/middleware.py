@@ -1,0 +1,322 @@
+"""The middleware of the site, with the Content-Security-Policy and the origins that may read its answers.
+
+Sessions, CSRF, login, messages and language run only where people manage content. Public pages, the delivery API,
+files and the sitemap need none of them: looking up a session costs a query, and a cookie keeps an answer out of
+shared caches. Where they don't run there is no session, so nothing that a forged request could use. They stay
+subclasses of Django's own, so that the admin's checks find them.
+
+`SECURE_CSP`, `CSP` and `csp_override` have the names that Django 6 uses: upgrading means deleting them here. There
+are no nonces, since no page of this project has an inline script or style.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import StrEnum
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import Any, Final, TypeVar, cast
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+
+
+def is_management(path: str) -> bool:
+    """Return whether a path belongs to the admin, the management API or a preview (`MANAGEMENT_PREFIXES`)."""
+    return path.startswith(settings.MANAGEMENT_PREFIXES) and not path.startswith(
+        settings.PUBLIC_PREFIXES
+    )
+
+
+@sync_and_async_middleware
+def plain_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Takes the dot off a `Host` that ends with one. Django allows what it allows without: the same site would go by
+    two names, and write the second into addresses."""
+
+    def drop_dot(request: HttpRequest) -> None:
+        name, colon, port = request.META.get("HTTP_HOST", "").partition(":")
+        if name.endswith(".") and not name.endswith(".."):
+            request.META["HTTP_HOST"] = f"{name[:-1]}{colon}{port}"
+
+    if iscoroutinefunction(get_response):
+
+        async def answer_later(request: HttpRequest) -> HttpResponseBase:
+            drop_dot(request)
+            response: HttpResponseBase = await get_response(request)
+            return response
+
+        return answer_later
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        drop_dot(request)
+        response: HttpResponseBase = get_response(request)
+        return response
+
+    return answer
+
+
+class ManagementMiddleware(MiddlewareMixin):
+    """Put before one of Django's middlewares: passes public requests by it."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if not is_management(request.path_info):
+            return self.get_response(request)
+        return super().__call__(request)
+
+
+class ManagementSessionMiddleware(ManagementMiddleware, SessionMiddleware):
+    """Sessions, for management paths."""
+
+
+class AdminLocaleMiddleware(LocaleMiddleware):
+    """The reader's language in the admin and in previews; English everywhere else.
+
+    What programs read, and what is stored, is the same whoever asks. Public pages take their language from the
+    address.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith(settings.READER_LANGUAGE_PREFIXES):
+            super().process_request(request)
+        else:
+            # A thread may still have the language of the reader whom it answered before.
+            translation.activate(settings.LANGUAGE_CODE)
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if request.path_info.startswith(settings.READER_LANGUAGE_PREFIXES):
+            response = super().process_response(request, response)
+        translation.activate(settings.LANGUAGE_CODE)
+        return response
+
+
+class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):
+    """CSRF, for management paths."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> HttpResponseForbidden | None:
+        if not is_management(request.path_info):
+            return None
+        return super().process_view(request, callback, callback_args, callback_kwargs)
+
+
+class ManagementAuthenticationMiddleware(ManagementMiddleware, AuthenticationMiddleware):
+    """`request.user`, for management paths."""
+
+
+class ManagementMessageMiddleware(ManagementMiddleware, MessageMiddleware):
+    """Messages, for management paths."""
+
+
+class AdminInputMiddleware(MiddlewareMixin):
+    """Answers 400 where a parameter of the admin holds NUL: no browser sends it, and no form field, filter or
+    search would store or find it."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> None:
+        # Here and not earlier, so that the CSRF check has answered and the body is read at most once.
+        if request.path_info.startswith("/admin/"):
+            for parameters in (request.GET, request.POST):
+                for name, values in parameters.lists():
+                    if any("\x00" in text for text in (name, *map(str, values))):
+                        raise BadRequest("A parameter holds the character NUL.")
+
+
+Policy = Mapping[str, Sequence[str] | set[str] | str | bool | None]
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+class CSP(StrEnum):
+    """Source expressions and header names."""
+
+    HEADER_ENFORCE = "Content-Security-Policy"
+    HEADER_REPORT_ONLY = "Content-Security-Policy-Report-Only"
+    NONE = "'none'"
+    REPORT_SAMPLE = "'report-sample'"
+    SELF = "'self'"
+    STRICT_DYNAMIC = "'strict-dynamic'"
+    UNSAFE_EVAL = "'unsafe-eval'"
+    UNSAFE_HASHES = "'unsafe-hashes'"
+    UNSAFE_INLINE = "'unsafe-inline'"
+    WASM_UNSAFE_EVAL = "'wasm-unsafe-eval'"
+
+
+def build_policy(config: Policy) -> str:
+    """The header's text. A directive of `None` or `False` is left out; `True` stands without sources."""
+    directives = []
+    for directive, sources in config.items():
+        if sources is None or sources is False:
+            continue
+        if sources is True:
+            directives.append(directive)
+            continue
+        listed = [sources] if isinstance(sources, str) else sources
+        # A set has no order of its own; a header that changes between processes defeats caches.
+        ordered = sorted(listed) if isinstance(listed, set) else list(listed)
+        if ordered:
+            directives.append(" ".join([directive, *map(str, ordered)]))
+    return "; ".join(directives)
+
+
+class ContentSecurityPolicyMiddleware(MiddlewareMixin):
+    """Adds the headers to every answer that has none yet."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        for header, config in (
+            (CSP.HEADER_ENFORCE, getattr(response, "_csp_config", settings.SECURE_CSP)),
+            (CSP.HEADER_REPORT_ONLY, settings.SECURE_CSP_REPORT_ONLY),
+        ):
+            if config and header not in response:
+                response.headers[str(header)] = build_policy(cast("Policy", config))
+        return response
+
+
+def csp_override(config: Policy) -> Callable[[View], View]:
+    """Give one view a policy of its own; an empty one sends no header."""
+
+    def decorate(view: View) -> View:
+        if iscoroutinefunction(view):
+
+            @wraps(view)
+            async def asynchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
+                response: HttpResponseBase = await view(*args, **kwargs)
+                response._csp_config = config  # type: ignore[attr-defined]  # as Django 6 does
+                return response
+
+            return cast("View", asynchronous)
+
+        @wraps(view)
+        def synchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
+            response = cast("HttpResponseBase", view(*args, **kwargs))
+            response._csp_config = config  # type: ignore[attr-defined]
+            return response
+
+        return cast("View", synchronous)
+
+    return decorate
+
+
+def allow_admin_frame(view: View) -> View:
+    """Let pages of this site frame a page, which runs and sends nothing itself. Every other page refuses frames."""
+    policy: Policy = {
+        **settings.SECURE_CSP,
+        "script-src": [CSP.NONE],
+        "form-action": [CSP.NONE],
+        "frame-ancestors": [CSP.SELF],
+    }
+    return xframe_options_sameorigin(csp_override(policy)(view))
+
+
+_READ: Final = ("GET", "HEAD")
+_WRITE: Final = ("POST",)
+OPEN_PATHS: Final = (
+    (re.compile(r"/api/public/(?!agents/)"), _READ),
+    (re.compile(r"/api/menus/."), _READ),
+    (re.compile(r"/api/forms-definitions/."), _READ),
+    (re.compile(r"/api/forms/[^/]+/submit\Z"), _WRITE),
+    (re.compile(r"/api/public/analytics/track\Z"), _WRITE),
+)
+"""Addresses with the methods that scripts of other sites may use there."""
+_EXPOSED_HEADERS: Final = (
+    "ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Location"
+)
+_PREFLIGHT_SECONDS: Final = "86400"
+
+
+class PublicOriginsMiddleware(MiddlewareMixin):
+    """Lets scripts of other sites read answers that are public anyway, and without anybody's session.
+
+    `*` is answered, never credentials, so that a browser refuses to hand over what a visitor's session would get.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        wanted = request.headers.get("Access-Control-Request-Method")
+        if request.method != "OPTIONS" or wanted is None:
+            return None
+        methods = open_methods(request.path_info)
+        if wanted not in methods:
+            return None
+        return HttpResponse(
+            status=204,
+            headers={
+                "Access-Control-Allow-Origin": "*",
+                "Access-Control-Allow-Methods": ", ".join(methods),
+                "Access-Control-Allow-Headers": "Content-Type, If-None-Match",
+                "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
+            },
+        )
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if request.method in open_methods(request.path_info):
+            response["Access-Control-Allow-Origin"] = "*"
+            response["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
+        return response
+
+
+def open_methods(path: str) -> list[str]:
+    """Return the methods that scripts of other sites may use at a path."""
+    return [method for pattern, methods in OPEN_PATHS if pattern.match(path) for method in methods]
+
+
+STAFF_COOKIE: Final = "cms_staff"
+"""Says "somebody of the staff uses this browser", and nothing else.
+
+Pages of the site are the same for everybody and look at no session, so their scripts have to know by themselves
+whether to offer staff what only staff may use, and whether a visit counts. It opens nothing: what is offered asks
+the API, which looks at the session.
+"""
+
+
+def is_marked(request: HttpRequest) -> bool:
+    """Return whether the call comes from a browser of somebody of the staff."""
+    return request.COOKIES.get(STAFF_COOKIE) == "1"
+
+
+class StaffMarkerMiddleware(MiddlewareMixin):
+    """Keeps the cookie in step with the session, wherever somebody looked at the session anyway."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        session = getattr(request, "session", None)
+        if session is None or not session.accessed:
+            return response
+        is_signed_in, marked = request.user.is_authenticated, is_marked(request)
+        if is_signed_in and not marked:
+            response.set_cookie(
+                STAFF_COOKIE,
+                "1",
+                max_age=settings.SESSION_COOKIE_AGE,
+                secure=settings.SESSION_COOKIE_SECURE,
+                samesite="Lax",
+            )
+        elif marked and not is_signed_in:
+            response.delete_cookie(STAFF_COOKIE, samesite="Lax")
+        return response
