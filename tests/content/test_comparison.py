@@ -17,9 +17,9 @@ from content.review.cards import cards_of_layer, fold_lines, lines_of
 from content.review.comparison import Compared, ValueShape, compare, compare_labelled
 from content.review.difference_text import piece_of
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
-from content.review.references import References, references_of
+from content.review.references import MediaView, References, references_of
 from content.review.risk import assess
-from proofroom.definitions import modules, props_of
+from proofroom.definitions import find_module, modules, props_of
 from proofroom.definitions.props import Prop
 from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
@@ -404,6 +404,46 @@ def test_cells_that_came_and_went_are_one_passage() -> None:
     after = table([cell("a"), cell("x"), cell("b")], [cell("c"), cell("y"), cell("d")])
 
     assert len(compare_labelled(before, after, RICH).comparison.passages) == 1
+
+
+def test_cells_of_one_row_are_decided_on_one_by_one() -> None:
+    before, after = table([cell("a"), cell("b")]), table([cell("x"), cell("y")])
+
+    found = compare_labelled(before, after, RICH)
+
+    one, two = found.comparison.passages
+    assert _partly(found, one) == table([cell("x"), cell("b")])
+    assert _partly(found, two) == table([cell("a"), cell("y")])
+
+
+def test_parts_of_an_item_are_decided_on_one_by_one() -> None:
+    prop = props_of(find_module("faq").Props)["items"]
+    kept = {"question": "Who?", "answer": "We."}
+    before = [{"question": "What?", "answer": "This."}, kept]
+    after = [{"question": "What now?", "answer": "That."}, kept]
+
+    found = compare_labelled(before, after, ValueShape(prop.kind, prop.nested))
+
+    places = [one.place for one in found.comparison.differences]
+    assert places == [("Item 1", "Question"), ("Item 1", "Answer")]
+    one, two = found.comparison.passages
+    assert _partly(found, one) == [{"question": "What now?", "answer": "This."}, kept]
+    assert _partly(found, two) == [{"question": "What?", "answer": "That."}, kept]
+
+
+def test_an_image_among_words_that_changed_is_drawn() -> None:
+    before = doc(paragraph(words("wait "), image("/x.png")))
+    after = doc(paragraph(words("wait later")))
+
+    shown = drawn(before, after, RICH)
+
+    assert shown == "[removed:  [image]]  [inserted:  later]  Image removed: /x.png · alt: –"
+
+
+def test_a_size_has_two_sides() -> None:
+    sizes = [MediaView("x", "/x.png", "", *sides).size for sides in ((3, 2), (3, None), (None, 2))]
+
+    assert sizes == ["3 × 2", "", ""]
 
 
 MORE = [

@@ -81,6 +81,21 @@ def test_threat_52_a_lock_holds_at_approval_and_not_only_when_it_is_staged(edit:
     assert stored() == before
 
 
+def test_threat_52_a_module_that_is_locked_further_down_stays_behind_what_precedes_it() -> None:
+    post = make.post()
+    first, second, last = make.layers(post).live.order
+    PostModule.objects.filter(post=post).update(locked=False)
+    PostModule.objects.filter(pk=last).update(locked=True)
+    url = f"/api/posts/{post.pk}/modules/reorder"
+
+    for order in ([first, last, second], [last, first, second]):
+        answer = refused("POST", url, {"order": order}, 422, "locked_module", f"modules.{last}")
+        assert "cannot be moved" in answer["error"]
+
+    ApiClient("editor").write("POST", url, {"order": [second, first, last]})
+    assert make.layers(post).live.order == (second, first, last)
+
+
 def test_threat_52_submitting_does_not_carry_a_removal_over_a_lock() -> None:
     post = make.post()
     PostModule.objects.filter(post=post).update(locked=False)
