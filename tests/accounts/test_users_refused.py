@@ -129,9 +129,7 @@ def test_a_question_with_a_bad_value_is_422(query: str, key: str) -> None:
     assert list(answer["details"]) == [key]
 
 
-@pytest.mark.parametrize(
-    "bad", ["0", "-1", "x", "1.0", "²", "9" * 18, "9" * 40, "%00", "true", "1%20"]
-)
+@pytest.mark.parametrize("bad", ["0", "-1", "1.0", "²", "9" * 18, "9" * 40, "%00", "true", "1%20"])
 def test_an_account_that_is_not_there_is_404(bad: str) -> None:
     admin, before = ApiClient("admin"), rows()
 

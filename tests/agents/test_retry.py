@@ -226,7 +226,7 @@ def test_a_second_run_builds_on_what_the_first_proposed(openai: OpenAI) -> None:
 
 
 @pytest.mark.parametrize(
-    "note", ["x" * 2001, "a\x00b", "\ud800", 5, None, ["a"]], ids=lambda note: type(note).__name__
+    "note", ["a\x00b", "\ud800", 5, None, ["a"]], ids=lambda note: type(note).__name__
 )
 def test_a_hostile_note_is_refused(openai: OpenAI, signed_in: SignedIn, note: object) -> None:
     openai(Reply({"value": "One"}))

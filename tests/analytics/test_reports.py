@@ -20,7 +20,6 @@ from content.posts.trash import delete_post
 from content.variations.services import create_variation
 from tests import make
 from tests.analytics.happened import HEATMAP, MARCH, NOON, SUMMARY, click, keep, read
-from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
@@ -191,15 +190,6 @@ def test_reports_read_figures_only() -> None:
 
     after = [read(f"{path}{MARCH}") for path in (f"{SUMMARY}?", f"{HEATMAP}?postId={post.pk}&")]
     assert after == before
-
-
-@pytest.mark.parametrize("role", ["editor", "translator"])
-def test_only_admins_read_them(role: str) -> None:
-    post = make.post()
-    for path in (SUMMARY, f"{HEATMAP}?postId={post.pk}", f"{HEATMAP}/modules?postId={post.pk}"):
-        ApiClient(role).read(path, expect=403)
-        response = ApiClient("admin").send("GET", path)
-        assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
 
 
 def test_threat_20_figures_are_divided_by_a_closed_list_only() -> None:

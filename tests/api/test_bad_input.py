@@ -142,7 +142,7 @@ def test_an_unknown_post_type_is_refused() -> None:
 @pytest.mark.parametrize(
     "name", ["restore", "review", "modules", "changes", "revisions", "provenance", "export"]
 )
-@pytest.mark.parametrize("id_", ["nonsense", "00000000-0000-4000-8000-000000000000", "%00", "1"])
+@pytest.mark.parametrize("id_", ["00000000-0000-4000-8000-000000000000", "%00", "1"])
 def test_an_id_that_names_nothing_is_404_with_one_body(id_: str, name: str) -> None:
     method = {"restore": "POST", "review": "PUT"}.get(name, "GET")
     client = ApiClient("editor")

@@ -224,7 +224,6 @@ def test_what_does_not_fit_is_refused_by_name(change: dict[str, Any], key: str) 
 @pytest.mark.parametrize(
     "body",
     [
-        {"status": "done"},
         {"status": 1},
         {"content": ""},
         {"category": "x"},

@@ -82,7 +82,6 @@ def test_threat_34_files_and_their_addresses_stay() -> None:
         ({"replace": "x" * 10_001}, "replace"),
         ({"replace": None}, "replace"),
         ({"tables": []}, "tables"),
-        ({"tables": ["users"]}, "tables"),
         ({"tables": ["posts", "auth_user; DROP TABLE x"]}, "tables"),
         ({"tables": "posts"}, "tables"),
         ({"dryRun": 1}, "dryRun"),

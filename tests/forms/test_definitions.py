@@ -296,9 +296,7 @@ def test_a_taken_slug_is_refused_in_its_locale_only() -> None:
     editor.write("POST", URL, {**body, "locale": "de"}, expect=201)
 
 
-@pytest.mark.parametrize(
-    "slug", ["nothing", "a%00", "a%0A", "%F0%9F%98%80", "A", "x" * 2000, "%ED%A0%80"]
-)
+@pytest.mark.parametrize("slug", ["a%00", "a%0A", "%F0%9F%98%80", "A", "x" * 2000, "%ED%A0%80"])
 def test_what_is_no_form_is_404(slug: str) -> None:
     make.form("contact")
     for method, body in (("PUT", {"title": "x"}), ("DELETE", None)):

@@ -126,7 +126,6 @@ def test_a_form_of_another_locale_is_sent_to_it_and_falls_back() -> None:
         ({"name": "two\nlines"}, "name"),
         ({"name": "bell\x07"}, "name"),
         ({"name": "nul\x00"}, "name"),
-        ({"email": "no address"}, "email"),
         ({"email": "a@example.com\nBcc: b@example.com"}, "email"),
         ({"email": "a" * 300 + "@example.com"}, "email"),
         ({"message": "x" * 20_001}, "message"),
@@ -303,7 +302,7 @@ def test_a_body_beyond_the_bound_is_413() -> None:
     assert nothing_stored()
 
 
-@pytest.mark.parametrize("slug", ["nothing", "a%00", "A", "%F0%9F%98%80", "x" * 3000])
+@pytest.mark.parametrize("slug", ["a%00", "A", "%F0%9F%98%80", "x" * 3000])
 def test_a_form_that_is_not_there_is_404(slug: str) -> None:
     make.form()
 

@@ -203,7 +203,6 @@ def test_a_link_ends_when_it_said(hours: int) -> None:
     "body",
     [
         {"expiresInHours": 0},
-        {"expiresInHours": 721},
         {"expiresInHours": True},
         {"expiresInHours": "24"},
         {"expiresInHours": 1.5},

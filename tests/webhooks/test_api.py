@@ -121,13 +121,6 @@ def test_if_match_and_version_refuse_lost_updates() -> None:
     assert Webhook.objects.get().name == "First"
 
 
-def test_agents_have_no_session_and_editors_no_right() -> None:
-    path = f"/api/webhooks/{made()['id']}"
-
-    assert ApiClient("editor").get(path).status_code == 403
-    assert ApiClient(None).get(path).status_code == 401
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -200,7 +193,7 @@ def test_deliveries_are_filtered() -> None:
     assert len(ids("receiver=chat")) == 1
     assert ids("workflowId=notify") == ids("receiver=workflow") == ids("event=form.submit")
     assert len(ids("workflowId=notify")) == 1
-    for query in ("webhookId=1", "status=no", "receiver=mail", "event=" + "x" * 61):
+    for query in ("webhookId=1", "receiver=mail", "event=" + "x" * 61):
         assert client.get(f"/api/webhook-deliveries?{query}").status_code == 422
 
 
