@@ -8,15 +8,24 @@ from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
+from django.utils import translation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from content.changes import ABSENT, same
+from content.document import ModuleDocument, PostDocument
 from content.posts import document_edits
 from content.review.cards import cards_of_layer, fold_lines, lines_of
-from content.review.comparison import Compared, ValueShape, compare, compare_labelled
-from content.review.difference_text import piece_of
+from content.review.comparison import (
+    Compared,
+    ValueShape,
+    compare,
+    compare_labelled,
+    compare_modules,
+)
+from content.review.difference_text import piece_of, role_text
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
+from content.review.labels import module_names
 from content.review.references import MediaView, References, references_of
 from content.review.risk import assess
 from proofroom.definitions import find_module, modules, props_of
@@ -444,6 +453,27 @@ def test_a_size_has_two_sides() -> None:
     sizes = [MediaView("x", "/x.png", "", *sides).size for sides in ((3, 2), (3, None), (None, 2))]
 
     assert sizes == ["3 × 2", "", ""]
+
+
+def test_words_of_a_module_are_counted_without_its_settings() -> None:
+    hero = ModuleDocument("a", "hero", "i", props={"title": "Three short words", "theme": "light"})
+
+    found = compare_modules(None, hero)
+
+    assert (found.words_before, found.words_after) == (0, 3)
+
+
+def test_modules_of_one_label_are_numbered_and_others_are_not() -> None:
+    types = {"a": "prose", "b": "hero", "c": "prose"}
+    placed = tuple(ModuleDocument(id_, type_, id_) for id_, type_ in types.items())
+    document = PostDocument(type="blog", locale="en", fields={}, modules=placed)
+
+    assert module_names(document) == {"a": "Prose 1", "b": "Hero", "c": "Prose 2"}
+
+
+def test_numbered_places_are_said_in_the_language_of_the_reader() -> None:
+    with translation.override("de"):
+        assert role_text("1 · Table › Row 3") == "1 · Tabelle › Zeile 3"
 
 
 MORE = [

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from django.utils.dateparse import parse_datetime
+
+from content.changes import Change
 from content.layers import approve, digest_of, revert_run, submit
+from content.layers.digest import read_digest, was_seen
 from content.models import Layer, Post, Provenance
 from content.posts import document_edits
 from content.posts.edit import edit_post
@@ -140,11 +145,23 @@ def test_provenance_says_ai_edited_by_a_person(by: str) -> None:
 def test_a_person_who_writes_first_is_the_author() -> None:
     post = make.post()
     make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
+    written_at = make.layers(post).review.marks["post.title"].at
     approve_all(post)
 
     row = Provenance.objects.get(revision__version=2)
 
     assert (row.author_name, row.agent_id, row.via, row.edited_by_name) == ("editor", "", "api", "")
+    assert row.written_at == parse_datetime(written_at)
+
+
+def test_a_digest_holds_hundreds_of_changes() -> None:
+    changes = [Change(f"post.customFields.{number}", "changed", 1, number) for number in range(500)]
+
+    seen = read_digest(digest_of(changes))
+
+    assert len(seen) == 500
+    assert all(was_seen(seen, change) for change in changes)
+    assert not was_seen(seen, replace(changes[7], after=8))
 
 
 def test_the_rest_of_review_stands_on_just_what_the_rows_hold() -> None:
