@@ -106,16 +106,20 @@ def clean_fields(
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
         raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
     if "slug" in cleaned:
-        slug = str(cleaned["slug"])
-        same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
-        other = same.exclude(pk=post.pk).first()
-        if other is not None and other.translation_group == post.translation_group:
-            raise translation_taken(other)  # restored while this one was made
-        if other is not None:
-            raise slug_taken(slug, post.type, post.locale)
+        check_slug_is_free(post, str(cleaned["slug"]))
     if "parentId" in cleaned:
         check_parent(post, cleaned["parentId"])
     return after.with_fields(cleaned)
+
+
+def check_slug_is_free(post: Post, slug: str) -> None:
+    """Raise `RuleViolation` where another post of the type and the language has the slug."""
+    same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
+    other = same.exclude(pk=post.pk).first()
+    if other is not None and other.translation_group == post.translation_group:
+        raise translation_taken(other)  # restored while this one was made
+    if other is not None:
+        raise slug_taken(slug, post.type, post.locale)
 
 
 def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
