@@ -89,6 +89,19 @@ def test_other_drift_of_the_same_proposal_stays() -> None:
     assert make.layers(post).ai_review.drifted == {"post.excerpt"}
 
 
+def test_what_is_proposed_anew_is_no_longer_flagged() -> None:
+    post = in_review()
+    again(post)
+    make.staged(post, {"title": "By a person"}, layer=Layer.REVIEW)
+    assert make.layers(post).ai_review.drifted == {"post.title"}
+
+    make.staged(post, {"title": "Newest"}, by=make.agent_actor(run_id=OLDER))
+
+    ai_review = make.layers(post).ai_review
+    assert (ai_review.document.fields["title"], ai_review.drifted) == ("Newest", frozenset())
+    assert not ai_review.marks["post.title"].drifted
+
+
 def test_what_had_moved_before_stays_flagged() -> None:
     post = in_review()
     again(post)
