@@ -151,11 +151,14 @@ class FileCheck(models.Model):
         return f"check of {self.asked_at:%Y-%m-%d %H:%M}"
 
 
-class SearchEntry(models.Model):
+class AssetSearchEntry(models.Model):
     """The search entry of a file. Its words are no column of the model: each database keeps them in its own way."""
 
     id = models.BigAutoField(primary_key=True)
     asset = models.OneToOneField(Asset, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        db_table = "media_searchentry"
 
     def __str__(self) -> str:
         return f"words of {self.asset_id}"

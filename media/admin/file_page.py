@@ -99,7 +99,7 @@ _RATIOS: Final = ("16:9", "4:3", "3:2", "1:1", "4:5")
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class CropPreview:
     """A preview of the image on a page that crops it to a shape."""
 
     name: str
@@ -128,7 +128,7 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
         "kilobytes": f"{max(1, round(asset.size / 1000)):,} kB",
         "ratio": ratio,
         "megapixels": round((asset.width or 0) * (asset.height or 0) / 1e6, 1),
-        "previews": [Preview(name, ratio) for name, ratio in _SHAPES] if image else [],
+        "previews": [CropPreview(name, ratio) for name, ratio in _SHAPES] if image else [],
         "crop_ratios": _RATIOS,
         "sizes": sizes_of(asset),
         "dark": dark,

@@ -69,7 +69,7 @@ class PreviewSwitch:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class LayerPreview:
     """What is previewed: a layer or what is live (`source`), how much of it, and how wide."""
 
     post: Post
@@ -81,7 +81,7 @@ class Preview:
     changes: Changes
 
     @classmethod
-    def read(cls, request: HttpRequest, post: Post, layers: Layers) -> Preview:
+    def read(cls, request: HttpRequest, post: Post, layers: Layers) -> LayerPreview:
         """Return what an address asks for; without a layer, the first that holds something."""
         layer = request.GET.get("layer", "")
         if layer not in _LABELS:
@@ -118,7 +118,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the admin: what changed, and a frame with the page of the site."""
     require(request, "posts.view")
     post, layers = read(post_id)
-    shown = Preview.read(request, post, layers)
+    shown = LayerPreview.read(request, post, layers)
     document, changes = shown.document, shown.changes
     names = module_names(document, shown.below)
     marks = marks_of(changes)
@@ -162,7 +162,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the site itself, as the layer has it."""
     require(request, "posts.view")
     post, layers = read(post_id)
-    shown = Preview.read(request, post, layers)
+    shown = LayerPreview.read(request, post, layers)
     marks = marks_of(shown.changes)
     only = set(marks) if shown.show == "changes" and len(shown.changes) else None
     html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)

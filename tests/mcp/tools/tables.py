@@ -79,7 +79,7 @@ MAY_CHANGE: Final = {
     "mcp_bridge.McpCall": ANY,
     "media.Asset": IMAGES,
     "media.MediaReference": STAGING | IMAGES | RUNNING,
-    "media.SearchEntry": IMAGES,
+    "media.AssetSearchEntry": IMAGES,
     "media.StoredFile": IMAGES,
     "media.VariantWork": IMAGES,
     "proofroom_webhooks.Attempt": SENDING,
