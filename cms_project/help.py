@@ -113,7 +113,9 @@ def _attribute(known: set[str], tag: str, name: str, value: str) -> str | None:
     if (tag, name) == ("a", "href"):
         return _link(known, value)
     if (tag, name) == ("img", "src"):
-        return _image(value)
+        folder, name = posixpath.split(value)
+        is_picture = folder.removesuffix(f"/{_SCREENS}") in ("images", "../images") and name
+        return reverse("admin:help-image", args=[name]) if is_picture else None
     return value
 
 
@@ -130,9 +132,3 @@ def _link(known: set[str], value: str) -> str | None:
     if folder not in ("", "..", _ADMIN) or suffix != ".md" or stem not in known:
         return None
     return reverse("admin:help-page", args=[stem]) + fragment
-
-
-def _image(value: str) -> str | None:
-    folder, name = posixpath.split(value)
-    is_picture = folder.removesuffix(f"/{_SCREENS}") in ("images", "../images") and name
-    return reverse("admin:help-image", args=[name]) if is_picture else None

@@ -27,8 +27,9 @@ def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
         response.headers["Cache-Control"] = "public, max-age=3600"
     except Http404:
         found = present_name(name)
-        if found is None and not _is_local() and _is_stored(name):
-            found = name
+        if found is None and not _is_local() and "\x00" not in name:
+            stored = StoredFile.objects.filter(name=name, is_deleted=False)
+            found = name if stored.exists() else None
         if found is None:
             raise Http404 from None
         response = HttpResponseRedirect(url_of(found))
@@ -52,7 +53,3 @@ def _file(request: HttpRequest, name: str) -> HttpResponseBase:
 
 def _is_local() -> bool:
     return bool(settings.CMS_ENV.media_storage == "local")
-
-
-def _is_stored(name: str) -> bool:
-    return "\x00" not in name and StoredFile.objects.filter(name=name, is_deleted=False).exists()

@@ -97,18 +97,19 @@ _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] 
 
 def lights() -> list[Light]:
     """One for each part, as the worst of what was found. A check that breaks is a red light, never a broken page."""
-    return [_light(str(label), check) for label, check in _CHECKS]
-
-
-def _light(label: str, check: Callable[[], Iterator[CheckResult]]) -> Light:
     words: dict[Level, str] = {"ok": _("well"), "warn": _("look at it"), "fail": _("broken")}
-    try:
-        found = list(check())
-    except Exception as error:
-        # Its text may hold an address with a password in it; its kind does not.
-        return Light(label, "fail", words["fail"], type(error).__name__)
-    worst = max(found, key=lambda finding: _WORST[finding.level])
-    return Light(label, worst.level, words[worst.level], worst.found, worst.advice)
+    shown = []
+    for label, check in _CHECKS:
+        try:
+            found = list(check())
+        except Exception as error:
+            # Its text may hold an address with a password in it; its kind does not.
+            shown.append(Light(str(label), "fail", words["fail"], type(error).__name__))
+            continue
+        worst = max(found, key=lambda finding: _WORST[finding.level])
+        level = worst.level
+        shown.append(Light(str(label), level, words[level], worst.found, worst.advice))
+    return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +284,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         ],
         count_waiting(request),
     )
+    feedback = open_feedback().select_related("post", "author").order_by("-created_at", "-pk")
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN)
     return {
         "tiles": tiles(request, counts),
@@ -292,7 +294,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "is_new": not recent,
         # What the user may not see is not counted, and what is not there is not asked for.
         "scheduled": scheduled()[:_FEW] if counts["scheduled"] else [],
-        "feedback": _feedback() if counts["feedback"] else [],
+        "feedback": [*feedback[:_FEW]] if counts["feedback"] else [],
         "failed_runs": _failed() if counts["runs"] else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
@@ -312,22 +314,13 @@ def _waiting(layer: Layer, waiting: Mapping[str, Sequence[WaitingPost]]) -> list
             risk=each.weight,
             risk_word=risk_word(each.weight),
             type=type_label(each.change.post.type),
-            who=_who(each),
+            who=agent_name(each.change.agent_id)
+            if each.change.agent_id
+            else each.change.author_name,
             of=each,
         )
         for each in waiting.get(layer, ())
     ]
-
-
-def _who(waiting: WaitingPost) -> str:
-    change = waiting.change
-    return agent_name(change.agent_id) if change.agent_id else change.author_name
-
-
-def _feedback() -> list[Feedback]:
-    return list(
-        open_feedback().select_related("post", "author").order_by("-created_at", "-pk")[:_FEW]
-    )
 
 
 def _calls(failed: int) -> dict[str, Any]:

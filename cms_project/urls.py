@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 
 from django.contrib import admin
@@ -55,14 +56,12 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 
 def _modules(name: str) -> list[str]:
-    return [f"{app}.{name}" for app in APPS if _exists(f"{app}.{name}")]
-
-
-def _exists(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # its package is not there
-        return False
+    found = []
+    for app in APPS:
+        with suppress(ModuleNotFoundError):  # its package is not there
+            if find_spec(f"{app}.{name}") is not None:
+                found.append(f"{app}.{name}")
+    return found
 
 
 urlpatterns: list[URLPattern | URLResolver] = [

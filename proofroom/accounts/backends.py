@@ -16,7 +16,6 @@ from proofroom.accounts.services.account_tokens import hash_of, record_use
 from proofroom.core.api.authentication import ApiCredential
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.database.statements import (
-    Row,
     Statement,
     columns_of,
     first_instance,
@@ -82,8 +81,11 @@ class TokenAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer":
             return None
         secret = secret.strip()
-        row = _found(secret) if secret and len(secret) <= _LONGEST else None
-        if row is None:
+        rows = _TOKEN.rows(hash_of(secret)) if secret and len(secret) <= _LONGEST else []
+        if not rows:
+            raise InvalidToken
+        row, ends = rows[0], rows[0]["expires_at"]
+        if ends is not None and ends <= timezone.now():
             raise InvalidToken
         owner = instance_from_row(
             User,
@@ -100,11 +102,3 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
-
-
-def _found(secret: str) -> Row | None:
-    rows = _TOKEN.rows(hash_of(secret))
-    if not rows:
-        return None
-    ends = rows[0]["expires_at"]
-    return None if ends is not None and ends <= timezone.now() else rows[0]

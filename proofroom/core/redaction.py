@@ -103,7 +103,12 @@ class SecretRedactor:
     """Knows every secret of this service as it is now, those in the database included: made once for each answer."""
 
     def __init__(self) -> None:
-        words = [*secrets_of_service(), *_passwords()]
+        words = secrets_of_service()
+        # The passwords of addresses too: libraries name them alone.
+        for url in (settings.CMS_ENV.database_url, settings.CMS_ENV.redis_url):
+            password = urlsplit(url).password if url else None
+            if password and len(password) >= _SHORTEST_PASSWORD:
+                words.append(password)
         words += [word for found in secret_sources() for word in found if len(word) >= _SHORTEST]
         spelled = {spelling for word in words for spelling in _spellings(word)}
         either = "|".join(map(re.escape, sorted(spelled, key=len, reverse=True)))
@@ -116,14 +121,6 @@ class SecretRedactor:
     def text(self, text: str) -> str:
         """Without anything that is a secret, looks like one or tells who somebody is."""
         return redact_people(redact_credentials(self.known(text)))
-
-
-def _passwords() -> Iterable[str]:
-    """In addresses: libraries name them alone too."""
-    for url in (settings.CMS_ENV.database_url, settings.CMS_ENV.redis_url):
-        password = urlsplit(url).password if url else None
-        if password and len(password) >= _SHORTEST_PASSWORD:
-            yield password
 
 
 @lru_cache(maxsize=1000)

@@ -17,12 +17,6 @@ from proofroom.accounts.services.tokens import create_token, revoke_token
 from proofroom.core.actor import Actor
 
 
-def _grouped() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The permissions, together with those about the same things."""
-    parts = groupby(sorted(PERMISSIONS), key=lambda name: name.partition(".")[0])
-    return [(part, [(name, name) for name in names]) for part, names in parts]
-
-
 class NewTokenForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
@@ -36,7 +30,10 @@ class NewTokenForm(forms.Form):
     )
     permissions = forms.MultipleChoiceField(
         label=gettext_lazy("Permissions"),
-        choices=_grouped(),
+        choices=[
+            (part, [(name, name) for name in names])
+            for part, names in groupby(sorted(PERMISSIONS), lambda name: name.partition(".")[0])
+        ],
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("Only what the account may do itself."),
     )

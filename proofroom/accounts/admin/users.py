@@ -141,10 +141,21 @@ class UserAdmin(FormAdmin[User]):
             initial={name: getattr(user, name) for name in names},
         )
         password_form = PasswordForm(request.POST if do == "password" else None)
-        if do == "change" and _change(request, user, form):
+        actor = actor_of(request)
+
+        def change() -> None:
+            change_user(user_id=user.pk, actor=actor, **form.cleaned_data)
+
+        def change_password() -> None:
+            changed = set_password(user_id=user.pk, actor=actor, **password_form.cleaned_data)
+            if changed.pk == request.user.pk:
+                # Whoever changes their own stays where they are; their other sessions end.
+                update_session_auth_hash(request, changed)
+
+        if do == "change" and save_form(form, change):
             messages.success(request, _("%(user)s is saved.") % {"user": user})
             return HttpResponseRedirect(request.path)
-        if do == "password" and _set_password(request, user, password_form):
+        if do == "password" and save_form(password_form, change_password):
             messages.success(request, _("%(user)s has another password.") % {"user": user})
             return HttpResponseRedirect(request.path)
         context = {
@@ -157,18 +168,3 @@ class UserAdmin(FormAdmin[User]):
         if password_form.errors:
             page.status_code = 422
         return page
-
-
-def _change(request: HttpRequest, user: User, form: forms.Form) -> bool:
-    actor = actor_of(request)
-    return save_form(form, lambda: change_user(user_id=user.pk, actor=actor, **form.cleaned_data))
-
-
-def _set_password(request: HttpRequest, user: User, form: forms.Form) -> bool:
-    def save() -> None:
-        changed = set_password(user_id=user.pk, actor=actor_of(request), **form.cleaned_data)
-        if changed.pk == request.user.pk:
-            # Whoever changes their own stays where they are; their other sessions end.
-            update_session_auth_hash(request, changed)
-
-    return save_form(form, save)

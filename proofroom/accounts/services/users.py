@@ -28,7 +28,7 @@ def create_user(*, email: str, username: str, role: str, password: str, actor: A
     _allow(actor)
     user = User(email=email.strip().lower(), username=username.strip(), role=_persons_role(role))
     _check(user)
-    _use_password(user, password)
+    _set_password(user, password)
     _save(user)
     outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
     return user
@@ -52,7 +52,7 @@ def change_user(
     would lose its last admin.
     """
     _allow(actor)
-    user, admins = _locked(user_id)
+    user, admins = _lock_with_admins(user_id)
     wanted = {
         "role": role,
         "is_active": is_active,
@@ -64,15 +64,15 @@ def change_user(
         for name, value in wanted.items()
         if value is not None and value != getattr(user, name)
     }
-    _keep_agents(user, changes, password)
-    _keep_an_admin(user, changes, admins, actor)
+    _refuse_for_agent(user, changes, password)
+    _require_admin_left(user, changes, admins, actor)
     for name, value in changes.items():
         setattr(user, name, value)
     changed = [*changes]
     if changes:
         _check(user)
     if password is not None:
-        _use_password(user, password)
+        _set_password(user, password)
         changed.append("password")
     if changed:
         # A role or an account that comes back later brings no old session and no old token with it.
@@ -101,7 +101,7 @@ def _allow(actor: Actor) -> None:
     actor.require_session("manage accounts")
 
 
-def _locked(user_id: int) -> tuple[User, set[int]]:
+def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
     """The account, and the ids of the active admins.
 
     All admins are locked, so that two of them taking each other's role at once cannot leave none.
@@ -127,7 +127,7 @@ def _persons_role(role: str) -> str:
     return role
 
 
-def _keep_agents(user: User, changes: Mapping[str, _Change], password: str | None) -> None:
+def _refuse_for_agent(user: User, changes: Mapping[str, _Change], password: str | None) -> None:
     if user.role != Role.AI_AGENT:
         if "role" in changes:
             _persons_role(str(changes["role"]))
@@ -141,7 +141,7 @@ def _keep_agents(user: User, changes: Mapping[str, _Change], password: str | Non
             )
 
 
-def _keep_an_admin(
+def _require_admin_left(
     user: User, changes: Mapping[str, _Change], admins: set[int], actor: Actor
 ) -> None:
     if changes.get("is_active") is False and user.pk == actor.user.pk:
@@ -179,7 +179,7 @@ def _save(user: User, names: list[str] | None = None) -> None:
         ) from None
 
 
-def _use_password(user: User, password: str) -> None:
+def _set_password(user: User, password: str) -> None:
     try:
         if len(password) > LONGEST_PASSWORD:
             most = f"{LONGEST_PASSWORD:,}"

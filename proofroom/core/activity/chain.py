@@ -47,7 +47,7 @@ def facts_of(event: Event) -> str:
                 "run_id": event.run_id,
                 "cause_id": event.cause_id,
                 "hop": event.hop,
-                "created_at": _moment(event.created_at),
+                "created_at": event.created_at.astimezone(UTC).isoformat(timespec="microseconds"),
             }
         )
     )
@@ -61,10 +61,6 @@ def payload_of(event: Event, salt: str) -> str:
 def link_of(seq: int, before: str, facts: str, payload: str) -> str:
     """The hash of a link."""
     return _sha256(f"{seq}\n{before}\n{facts}\n{payload}")
-
-
-def _moment(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _canonical(value: Json) -> str:

@@ -112,25 +112,24 @@ CHANNEL_LABELS: Final[Mapping[str, str]] = {
 def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
     """`who` and `post` are names; what an entry says of itself beyond them is in its payload."""
     if name == "content.changed":
-        return _changed(payload, who)
+        did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"
+        words = {"who": who, "did": in_words(did), "what": in_words(what.replace("-", " "))}
+        return (_("%(who)s %(did)s the %(what)s") % words + f" {_thing(payload)}").strip()
     if name == "webhook.replayed" and payload.get("cancelled"):
         return _("%(who)s stopped sending deliveries again") % {"who": who}
     if name in _SWITCHED and payload.get("enabled"):
         return _("%(who)s switched %(thing)s on") % {"who": who, "thing": _thing(payload)}
     if name in _SWITCHED:
         return _("%(who)s switched %(thing)s off") % {"who": who, "thing": _thing(payload)}
-    did = in_words(_DID.get(name, ""))
-    if not did:
+    sentence = in_words(_DID.get(name, ""))
+    if not sentence:
         kind = find_kind(name)
         return f"{who}: {in_words(kind.label) if kind else name}"
     # Languages have the words for one and for many changes as their sentences above need them.
-    number = _number(payload)
-    changes = (
-        _("changes")
-        if number is None
-        else ngettext("one change", "%(n)s changes", number) % {"n": number}
-    )
-    told = did.replace(_("{n} changes"), changes)
+    changes, paths = _("changes"), payload.get("paths", payload.get("changed"))
+    if isinstance(paths, list) and paths:
+        changes = ngettext("one change", "%(n)s changes", len(paths)) % {"n": len(paths)}
+    told = sentence.replace(_("{n} changes"), changes)
     told = told.replace("{status}", _text(payload.get("status")))
     told = told.replace("{post}", post or _("a post")).replace("{thing}", _thing(payload))
     return f"{who} {told}".strip()
@@ -148,12 +147,6 @@ def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str,
     return in_words(CHANNEL_LABELS.get(via, via))
 
 
-def _changed(payload: JsonObject, who: str) -> str:
-    did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"
-    words = {"who": who, "did": in_words(did), "what": in_words(what.replace("-", " "))}
-    return (_("%(who)s %(did)s the %(what)s") % words + f" {_thing(payload)}").strip()
-
-
 def quote(text: str) -> str:
     """A title or a name within a sentence."""
     return _("‘%(text)s’") % {"text": text}
@@ -165,11 +158,6 @@ def _thing(payload: JsonObject) -> str:
         if text:
             return quote(text)
     return ""
-
-
-def _number(payload: JsonObject) -> int | None:
-    paths = payload.get("paths", payload.get("changed"))
-    return len(paths) if isinstance(paths, list) and paths else None
 
 
 def _text(value: Json) -> str:
@@ -254,6 +242,7 @@ def _entry(
     post = quote(title) if title else ""
     if post_id and not title:
         post = _("the post %(id)s") % {"id": post_id}
+    seal: Seal | None = getattr(event, "seal", None)
     who = event.actor_name or (event.actor.username if event.actor else _("somebody"))
     return {
         "id": event.pk,
@@ -274,7 +263,9 @@ def _entry(
         "private": is_private,
         "forgottenAt": event.forgotten_at,
         "payload": cast("dict[str, JsonValue]", payload),
-        "seal": _seal(event),
+        "seal": None
+        if seal is None
+        else {"seq": seal.seq, "hash": seal.hash, "sealedAt": seal.made_at},
     }
 
 
@@ -304,11 +295,3 @@ def _redacted(name: str, value: Json, depth: int) -> Json:
     if isinstance(value, list | tuple):
         return [_redacted(name, item, depth + 1) for item in value]
     return value
-
-
-def _seal(event: Event) -> SealAnswer | None:
-    try:
-        seal = event.seal
-    except Seal.DoesNotExist:
-        return None
-    return {"seq": seal.seq, "hash": seal.hash, "sealedAt": seal.made_at}

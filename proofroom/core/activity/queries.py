@@ -126,15 +126,11 @@ def effects_of(event: Event) -> list[tuple[int, Event]]:
             break
         found += [(depth, row) for row in rows]
         level = [row.pk for row in rows]
-    return _as_tree(event.pk, found)
-
-
-def _as_tree(top: int, found: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
-    """Each right behind what caused it."""
+    # Each right behind what caused it.
     ordered: list[tuple[int, Event]] = []
-    waiting = [item for item in found if item[1].cause_id == top][::-1]
+    waiting = [item for item in found if item[1].cause_id == event.pk][::-1]
     while waiting:
-        depth, event = waiting.pop()
-        ordered.append((depth, event))
-        waiting += [item for item in found if item[1].cause_id == event.pk][::-1]
+        item = waiting.pop()
+        ordered.append(item)
+        waiting += [below for below in found if below[1].cause_id == item[1].pk][::-1]
     return ordered

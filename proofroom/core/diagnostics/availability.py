@@ -54,14 +54,11 @@ def list_unreachable() -> list[str]:
     except Error as error:
         logger.warning("the database cannot be reached: %s", " ".join(str(error).split()))
         found.append("database")
-    if settings.CMS_ENV.redis_url and not _redis_answers():
-        found.append("redis")
+    if settings.CMS_ENV.redis_url:
+        cache.set("proofroom.core.diagnostics.availability", "1", 10)
+        if cache.get("proofroom.core.diagnostics.availability") != "1":
+            found.append("redis")
     return found
-
-
-def _redis_answers() -> bool:
-    cache.set("proofroom.core.diagnostics.availability", "1", 10)
-    return bool(cache.get("proofroom.core.diagnostics.availability") == "1")
 
 
 def readiness() -> tuple[int, JsonObject]:

@@ -110,19 +110,13 @@ def _output_of(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]
                 continue
             block = os.read(pipe, _BLOCK)
             if not block:
-                _wait(process, ends)
+                # It closed its output; it ends a moment later, or is ended.
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0.0, ends - time.monotonic()))
                 break
             size += len(block)
             kept += block[: most - len(kept)]
     return bytes(kept), size
-
-
-def _wait(process: subprocess.Popen[bytes], ends: float) -> None:
-    """It closed its output; it ends a moment later, or is ended."""
-    try:
-        process.wait(max(0.0, ends - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return
 
 
 def environment_for(command: Command, environ: Mapping[str, str]) -> dict[str, str]:

@@ -185,7 +185,13 @@ def mcp() -> Iterator[CheckResult]:
             advice = "set MCP_AUTH_TOKEN, or unset it and grant diagnostics to single tokens"
             yield CheckResult("warn", "MCP", found, advice)
     if env.mcp_system_user_id is not None:
-        yield from _system_user(env.mcp_system_user_id)
+        # The account that AI clients write as must be there and active for any of their calls.
+        user = get_user_model()._default_manager.filter(pk=env.mcp_system_user_id).first()
+        if user is None or not user.is_active:
+            state = "has no account" if user is None else "is a disabled account"
+            found = f"MCP_SYSTEM_USER_ID={env.mcp_system_user_id} {state}"
+            advice = "set it to the id of an active account, best of the role ai_agent, or unset it"
+            yield CheckResult("fail", "MCP", found, advice)
 
 
 def mcp_server() -> Iterator[CheckResult]:
@@ -198,15 +204,6 @@ def mcp_server() -> Iterator[CheckResult]:
     else:
         found = f"nothing answers on port {env.mcp_port}"
         yield CheckResult("warn", "MCP server", found, "start ./run run_mcp, or set MCP_URL")
-
-
-def _system_user(user_id: int) -> Iterator[CheckResult]:
-    """The account that AI clients write as, which must be there and active for any of their calls."""
-    user = get_user_model()._default_manager.filter(pk=user_id).first()
-    if user is None or not user.is_active:
-        state = "has no account" if user is None else "is a disabled account"
-        advice = "set it to the id of an active account, best of the role ai_agent, or unset it"
-        yield CheckResult("fail", "MCP", f"MCP_SYSTEM_USER_ID={user_id} {state}", advice)
 
 
 def activity_log() -> Iterator[CheckResult]:
@@ -285,12 +282,13 @@ def examine() -> Iterator[CheckResult]:
         try:
             yield from check()
         except Exception as error:
-            yield _broken(subject, error, advice)
-
-
-def _broken(subject: str, error: Exception, advice: str) -> CheckResult:
-    missing = missing_import(error)
-    if missing is not None:
-        return CheckResult("fail", subject, f"does not work: {missing}", advice_for_imports())
-    # The text of an error may hold an address with a password in it; its kind does not.
-    return CheckResult("fail", subject, f"does not work ({type(error).__name__})", advice)
+            missing = missing_import(error)
+            if missing is not None:
+                advice = advice_for_imports()
+            # The text of another error may hold an address with a password in it; its kind does not.
+            found = (
+                f"does not work: {missing}"
+                if missing
+                else f"does not work ({type(error).__name__})"
+            )
+            yield CheckResult("fail", subject, found, advice)

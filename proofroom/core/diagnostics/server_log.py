@@ -65,7 +65,11 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
     for record in reversed(found):
         if room <= 0:
             break
-        text = _shortened(redactor.text(record.text))
+        text = redactor.text(record.text)
+        if len(text) > _HEAD + _TAIL:
+            # The beginning and the end, where a traceback says what was wrong.
+            left_out = len(text) - _HEAD - _TAIL
+            text = f"{text[:_HEAD]}\n… {left_out:,} characters …\n{text[-_TAIL:]}"
         room, characters = room - text.count("\n") - 1, characters - len(text)
         if characters < 0:
             break
@@ -98,11 +102,3 @@ def _records(text: str) -> Iterator[LogRecord]:
     for beginning, end in zip(found, ends, strict=False):
         at, level, logger = beginning.groups()
         yield LogRecord(at, level, logger, text[beginning.end() : end].rstrip())
-
-
-def _shortened(text: str) -> str:
-    """Of a very long one the beginning and the end, where a traceback says what was wrong."""
-    if len(text) <= _HEAD + _TAIL:
-        return text
-    left_out = len(text) - _HEAD - _TAIL
-    return f"{text[:_HEAD]}\n… {left_out:,} characters …\n{text[-_TAIL:]}"

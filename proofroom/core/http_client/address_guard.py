@@ -175,14 +175,16 @@ def target_of(url: str) -> CallTarget:
         raise CallRefused("The address must begin with https:// or http://.")
     host, port = _authority(parts.netloc)
     literal = _literal(host)
-    name = str(literal) if literal is not None else _name(host)
-    target = CallTarget(
-        parts.scheme,
-        name,
-        _port(port, parts.scheme),
-        _path(parts.path, parts.query),
-        literal,
-    )
+    name = host if literal is None else str(literal)
+    if literal is None and not _NAME.fullmatch(name):
+        raise CallRefused("The host of the address is not a valid name.")
+    number = int(port) if port else _PORTS[parts.scheme]
+    if number not in _PORTS.values() and not 1024 <= number <= 65535:
+        raise CallRefused("The port of the address must be 80, 443, or from 1024 to 65535.")
+    path = quote(parts.path or "/", safe=_KEPT)
+    if parts.query:
+        path = f"{path}?{quote(parts.query, safe=_KEPT + '?')}"
+    target = CallTarget(parts.scheme, name, number, path, literal)
     if literal is not None:
         refuse_addresses(name, [literal])
     elif name == "localhost" or name.endswith(".localhost"):
@@ -196,18 +198,16 @@ def _authority(netloc: str) -> tuple[str, str]:
     found = _AUTHORITY.fullmatch(netloc)
     if found is None:
         raise CallRefused(_NO_HOST)
-    host = found["host"]
-    return (host if host.startswith("[") else _ascii(host)), found["port"] or ""
-
-
-def _ascii(host: str) -> str:
-    """The host in the letters that name servers know."""
+    host, port = found["host"], found["port"] or ""
+    if host.startswith("["):
+        return host, port
     if not host.isascii():
+        # In the letters that name servers know.
         try:
             host = idna.encode(host, uts46=True).decode()
         except UnicodeError:
             raise CallRefused("The host of the address is not a valid name.") from None
-    return host.lower().removesuffix(".")
+    return host.lower().removesuffix("."), port
 
 
 def _literal(host: str) -> Address | None:
@@ -222,21 +222,3 @@ def _literal(host: str) -> Address | None:
     except OSError:
         raise CallRefused("The host of the address is not a valid IP address.") from None
     return None
-
-
-def _name(host: str) -> str:
-    if not _NAME.fullmatch(host):
-        raise CallRefused("The host of the address is not a valid name.")
-    return host
-
-
-def _port(port: str, scheme: str) -> int:
-    number = int(port) if port else _PORTS[scheme]
-    if number in _PORTS.values() or 1024 <= number <= 65535:
-        return number
-    raise CallRefused("The port of the address must be 80, 443, or from 1024 to 65535.")
-
-
-def _path(path: str, query: str) -> str:
-    told = quote(path or "/", safe=_KEPT)
-    return f"{told}?{quote(query, safe=_KEPT + '?')}" if query else told

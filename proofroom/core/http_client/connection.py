@@ -183,7 +183,6 @@ class HttpConnection(asyncio.Protocol):
 
 
 MOST_AT_ONCE: Final = 64
-_Found = list[Address] | Exception
 
 
 class Names:
@@ -209,7 +208,12 @@ class Names:
         self._asked[host] = future
 
         def ask() -> None:
-            found = _look_up(host)
+            found: list[Address] | Exception
+            try:
+                rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+                found = list(dict.fromkeys(ip_address(row[4][0]) for row in rows))
+            except (OSError, ValueError):
+                found = Unreachable(f"The name {host} could not be resolved.")
             with contextlib.suppress(RuntimeError):  # the loop ended meanwhile
                 loop.call_soon_threadsafe(self._answer, host, future, found)
 
@@ -217,20 +221,14 @@ class Names:
         Thread(target=ask, name="outgoing-names", daemon=True).start()
         return future
 
-    def _answer(self, host: str, future: asyncio.Future[list[Address]], found: _Found) -> None:
+    def _answer(
+        self, host: str, future: asyncio.Future[list[Address]], found: list[Address] | Exception
+    ) -> None:
         self._asked.pop(host, None)
         if isinstance(found, Exception):
             future.set_exception(found)
         else:
             future.set_result(found)
-
-
-def _look_up(host: str) -> _Found:
-    try:
-        rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return list(dict.fromkeys(ip_address(row[4][0]) for row in rows))
-    except (OSError, ValueError):
-        return Unreachable(f"The name {host} could not be resolved.")
 
 
 CONNECT_SECONDS: Final = 3.0

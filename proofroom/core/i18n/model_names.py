@@ -52,7 +52,7 @@ def words_of_models() -> Iterator[str]:
             str(name) for name in [*named, *(name for sheet in sheets for name in sheet["fields"])]
         }
         for field in _fields(model):
-            texts = [*_labels(field.choices or ())]
+            texts = [str(label) for _, label in field.choices or ()]
             if field.name in names:
                 texts += [str(field.verbose_name), str(field.help_text)]
             yield from texts
@@ -68,7 +68,3 @@ def own_apps() -> list[AppConfig]:
 
 def _fields(model: type[models.Model]) -> Iterable[models.Field[Any, Any]]:
     return chain(model._meta.local_fields, model._meta.local_many_to_many)
-
-
-def _labels(choices: Iterable[Any]) -> Iterator[str]:
-    yield from (str(label) for _, label in choices)

@@ -253,17 +253,13 @@ class EventsConsumer(PageConsumer[Listener]):
     hubs = hubs
 
     def page_of(self, ticket: Ticket) -> Listener:
-        return Listener(ticket, *_wishes(self.scope["query_string"]))
-
-
-def _wishes(query: bytes) -> tuple[UUID | None, After | None]:
-    """Return which post, and after what. Raises `ValueError` for what is neither."""
-    given: dict[str, Any] = parse_qs(query.decode("ascii"), max_num_fields=10)
-    post, after = given.get("post", [""])[0], given.get("after", [""])[0]
-    return (UUID(post) if post else None), (_after(after) if after else None)
-
-
-def _after(text: str) -> After:
-    if _SECONDS.match(text):
-        return datetime.fromtimestamp(float(text), UTC)
-    return UUID(text)
+        given: dict[str, Any] = parse_qs(
+            self.scope["query_string"].decode("ascii"), max_num_fields=10
+        )
+        post, text = given.get("post", [""])[0], given.get("after", [""])[0]
+        after: After | None = None
+        if _SECONDS.match(text):
+            after = datetime.fromtimestamp(float(text), UTC)
+        elif text:
+            after = UUID(text)
+        return Listener(ticket, UUID(post) if post else None, after)

@@ -45,20 +45,18 @@ def still_authorized(tickets: Collection[Ticket]) -> dict[Ticket, ActorUser]:
     )
     standing = set(keys.values_list("session_key", flat=True))
     people = get_user_model()._default_manager.in_bulk({ticket.user_id for ticket in tickets})
-    return {
-        ticket: people[ticket.user_id]
-        for ticket in tickets
-        if ticket.session_key in standing and _is_let_in(people.get(ticket.user_id), ticket)
-    }
-
-
-def _is_let_in(user: Any, ticket: Ticket) -> bool:
-    return (
-        user is not None
-        and user.is_staff
-        and user.has_perm(ticket.permission)
-        and constant_time_compare(ticket.bound_to, user.get_session_auth_hash())
-    )
+    authorized: dict[Ticket, ActorUser] = {}
+    for ticket in tickets:
+        user: Any = people.get(ticket.user_id)
+        if (
+            ticket.session_key in standing
+            and user is not None
+            and user.is_staff
+            and user.has_perm(ticket.permission)
+            and constant_time_compare(ticket.bound_to, user.get_session_auth_hash())
+        ):
+            authorized[ticket] = user
+    return authorized
 
 
 BAD_REQUEST: Final = 4400

@@ -92,20 +92,16 @@ def from_this_site(application: Application) -> Application:
     validated = AllowedHostsOriginValidator(application)
 
     async def checked(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        inner = validated if _can_be_read(scope) else WebsocketDenier()
+        inner = validated
+        for name, value in scope["headers"]:
+            if name == b"origin":
+                try:
+                    urlsplit(value.decode("latin-1")).port  # noqa: B018  # reading it is the check
+                except ValueError:
+                    inner = WebsocketDenier()
         await inner(scope, receive, send)
 
     return checked
-
-
-def _can_be_read(scope: dict[str, Any]) -> bool:
-    try:
-        for name, value in scope["headers"]:
-            if name == b"origin":
-                urlsplit(value.decode("latin-1")).port  # noqa: B018  # reading it is the check
-    except ValueError:
-        return False
-    return True
 
 
 TRY_AGAIN_LATER: Final = 1013

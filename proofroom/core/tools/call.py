@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -31,7 +30,11 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
     found = _read(tool, raw)
     if isinstance(found, BaseModel):
         return found
-    raise _lesson(tool, [sentence for _, sentence in found])
+    lines = [f"- {sentence}" for _, sentence in found]
+    raise RuleViolation(
+        "\n".join([f"Invalid arguments for {tool.name}:", *lines, f"Signature: {signature(tool)}"]),
+        code="invalid_arguments",
+    )
 
 
 def argument_errors(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -53,7 +56,7 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
                 and schema["properties"].get(name, {}).get("type") == "integer"
             ):
                 raise invalid(name, f"{name} must be an integer; got {value}.")
-        opened = _opened(raw, schema)
+        opened = _parse_json_strings(raw, schema)
         refuse_unstorable(opened)
         return tool.arguments.model_validate(opened, extra="forbid")
     except RuleViolation as error:
@@ -75,14 +78,6 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
     return found
 
 
-def _lesson(tool: Tool[BaseModel], sentences: list[str]) -> RuleViolation:
-    lines = [f"- {sentence}" for sentence in sentences]
-    return RuleViolation(
-        "\n".join([f"Invalid arguments for {tool.name}:", *lines, f"Signature: {signature(tool)}"]),
-        code="invalid_arguments",
-    )
-
-
 def signature(tool: Tool[BaseModel]) -> str:
     """`list_posts(q?, limit?)`: the names, a question mark where one may be left out."""
     schema = lean_schema(tool.arguments)
@@ -101,7 +96,7 @@ def nearest(word: str, known: list[str]) -> str | None:
     return lowered[found[0]] if found else None
 
 
-def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _parse_json_strings(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Some clients send an object or a list as a string of JSON: open it where a string would be
     wrong. Raises `RuleViolation` on an argument that was meant so and cannot be read."""
     opened = dict(raw)
@@ -168,16 +163,6 @@ def note_untrusted() -> None:
         notes.append(True)
 
 
-@contextmanager
-def _noting() -> Iterator[list[bool]]:
-    notes: list[bool] = []
-    token = _notes.set(notes)
-    try:
-        yield notes
-    finally:
-        _notes.reset(token)
-
-
 def find_tool(name: str) -> Tool[BaseModel]:
     """The tool of exactly that name. Raises `NotFound` (`unknown_tool`)."""
     tool = get_tool(name)
@@ -198,8 +183,12 @@ def call(
     tool: Tool[BaseModel], actor: Actor, arguments: BaseModel, most: int = RESULT_MAX_BYTES
 ) -> ToolResult:
     """The tool's answer, of `most` bytes. Raises `CmsError`."""
-    with _noting() as notes:
+    notes: list[bool] = []
+    token = _notes.set(notes)
+    try:
         body = orjson.dumps(tool.handler(actor, arguments), option=orjson.OPT_UTC_Z)
+    finally:
+        _notes.reset(token)
     if len(body) > most:
         raise RuleViolation(
             f"The answer of {tool.name} has {len(body):,} bytes; at most {most:,} are "

@@ -46,7 +46,12 @@ def open_cursor(cursor: str, *, of: str) -> list[Part]:
     body = raw[_SEAL:]
     if not constant_time_compare(raw[:_SEAL], _seal(body, of)):
         raise not_of_this_list()
-    return _unpacked(body)
+    parts: list[Part] = []
+    while body:
+        part, used = _READERS[body[:1]](body[1:])
+        parts.append(part)
+        body = body[1 + used :]
+    return parts
 
 
 def not_of_this_list() -> RuleViolation:
@@ -71,15 +76,6 @@ def _packed(part: Part) -> bytes:
         return b"i" + struct.pack(">q", part)
     text = part.encode()
     return b"s" + struct.pack(">H", len(text)) + text
-
-
-def _unpacked(body: bytes) -> list[Part]:
-    parts: list[Part] = []
-    while body:
-        part, used = _READERS[body[:1]](body[1:])
-        parts.append(part)
-        body = body[1 + used :]
-    return parts
 
 
 def _text(body: bytes) -> tuple[Part, int]:
@@ -153,7 +149,8 @@ def page_after(
     part = found[: arguments.limit]
     following = None
     if len(found) > len(part):
-        key = [_value(part[-1], column.lstrip("-")) for column in order]
+        last, columns = part[-1], [column.lstrip("-") for column in order]
+        key = [last[name] if isinstance(last, Mapping) else getattr(last, name) for name in columns]
         following = seal_cursor(key, of=of)
     return _answer(present(part), total, following)
 
@@ -199,7 +196,3 @@ def _after(order: Sequence[str], key: Sequence[Part]) -> Q:
     first = order[0].lstrip("-")
     # Said once more, so that an index can begin there.
     return behind & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": key[0]})
-
-
-def _value(row: object, column: str) -> Part:
-    return cast(Part, row[column] if isinstance(row, Mapping) else getattr(row, column))

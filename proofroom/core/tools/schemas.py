@@ -41,16 +41,11 @@ def _trim(node: Schema) -> Schema:
         and not (key == "additionalProperties" and isinstance(value, bool))
     }
     # A default that says no more than the absence of the key, or the order of its choices.
-    if "default" in kept and _is_one_of(
-        kept["default"], (None, False, "", [], {}, *kept.get("enum", ())[:1])
-    ):
-        del kept["default"]
+    default, unsaid = kept.get("default"), (None, False, "", [], {}, *kept.get("enum", ())[:1])
+    # Told apart by type too: 0 is not False.
+    if any(default == one and type(default) is type(one) for one in unsaid):
+        kept.pop("default", None)
     choices = [choice for choice in node.get("anyOf", ()) if choice != NULL]
     if len(choices) == 1:
         return _trim({**choices[0], **kept})
     return {**kept, "anyOf": choices} if choices else kept
-
-
-def _is_one_of(value: object, known: tuple[object, ...]) -> bool:
-    """Return whether a value is among these, told apart by type too: 0 is not False."""
-    return any(value == one and type(value) is type(one) for one in known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.errors import invalid
 
 MAX_DEPTH: Final = 64
 MAX_INTEGER: Final = 2**53
@@ -35,11 +35,7 @@ def refuse_unstorable(value: object, field: str = "") -> None:
     fault = _fault(value, MAX_DEPTH)
     if fault is not None:
         path = ".".join(part[:80] for part in (field, *fault[0]) if part) or "body"
-        raise _violation(path, fault[1])
-
-
-def _violation(path: str, sentence: str) -> RuleViolation:
-    return invalid(path, f"{path} {sentence}.")
+        raise invalid(path, f"{path} {fault[1]}.")
 
 
 def _fault(value: object, levels: int) -> _Fault | None:
