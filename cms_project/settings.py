@@ -273,6 +273,7 @@ _TASK_SECONDS = {
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.sweep_decisions": 30.0,
     "content.tasks.purge_trash": 3_600.0,
+    "previews.tasks.forget_old_links": 86_400.0,
     "forms.tasks.prune_submissions": 86_400.0,
     "media.tasks.sweep_variants": 30.0,
     "media.tasks.delete_files": 300.0,
