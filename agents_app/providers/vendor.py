@@ -5,7 +5,6 @@ Importing this file is cheap: the AI library is loaded in the methods that need 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from agents_app.providers.interface import ProviderChoice, ProviderError
@@ -27,7 +26,7 @@ class VendorAccess(TypedDict):
     http_client: httpx2.AsyncClient
 
 
-class Vendor(ABC):
+class Vendor:
     """A vendor of models. Its key and address are `AI_PROVIDER_<ID>_API_KEY` and `AI_PROVIDER_<ID>_BASE_URL`."""
 
     id: ClassVar[str]
@@ -58,9 +57,12 @@ class Vendor(ABC):
         """The variable that makes it usable."""
         return self.key_variable if self.address else self.address_variable
 
-    @abstractmethod
     def make_text_model(self, model: str, access: VendorAccess) -> Model:
-        """Return the AI library's model that answers with words."""
+        """Return the AI library's model that answers with words: one that speaks OpenAI's protocol."""
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        return OpenAIChatModel(model, provider=OpenAIProvider(**access))
 
     def make_image_model(self, model: str, access: VendorAccess) -> ImageGenerationModel:
         """Return the AI library's model that answers with a picture. Raises `ProviderError`."""

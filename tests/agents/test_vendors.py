@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -45,6 +46,18 @@ def test_everything_that_names_providers_names_it(vendor: Vendor) -> None:
     variables = {name.upper() for name in Environment.model_fields}
     assert {vendor.key_variable, vendor.address_variable} <= variables
     assert vendor.id in new_agent.markdown_of("An agent", [Scope.DROPDOWN])
+
+
+def test_the_documentation_lists_them_in_the_order_in_which_they_answer() -> None:
+    text = Path(settings.BASE_DIR, "docs", "agents.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)`.*\| (`AI_PROVIDER_.*) \|$", text, re.MULTILINE)
+
+    assert [name for name, _ in rows] == list(VENDORS)
+    for name, variables in rows:
+        vendor = VENDORS[name]
+        assert {vendor.key_variable, vendor.address_variable} == set(
+            re.findall(r"\w{2,}", variables)
+        )
 
 
 @each_vendor

@@ -9,7 +9,6 @@ from agents_app.providers.vendor import Vendor, VendorAccess
 if TYPE_CHECKING:
     from pydantic_ai.images.base import ImageGenerationModel
     from pydantic_ai.images.settings import ImageGenerationSettings
-    from pydantic_ai.models import Model
 
 
 class OpenAIVendor(Vendor):
@@ -21,12 +20,6 @@ class OpenAIVendor(Vendor):
     address_description = "Address of OpenAI's API."
     text_model = "gpt-6.1-terra"
     media_model = "gpt-image-2"
-
-    def make_text_model(self, model: str, access: VendorAccess) -> Model:
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai import OpenAIProvider
-
-        return OpenAIChatModel(model, provider=OpenAIProvider(**access))
 
     def make_image_model(self, model: str, access: VendorAccess) -> ImageGenerationModel:
         from pydantic_ai.images.openai import OpenAIImageGenerationModel
