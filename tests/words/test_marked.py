@@ -27,7 +27,7 @@ TEMPLATE_TAG = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}|<[^>]*>", re.S)
 def files() -> list[Path]:
     admin = [file for app in own_apps() for file in Path(app.path).glob("admin/**/*.py")]
     home = Path(settings.BASE_DIR) / "cms_project"
-    return [*sorted(admin), *sorted(home.glob("admin_home/*.py")), home / "site.py"]
+    return [*sorted(admin), home / "overview.py", home / "site.py"]
 
 
 def plain(node: ast.expr | None) -> str:
