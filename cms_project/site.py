@@ -26,6 +26,12 @@ _ORDER = {
     "proofroom_accounts": 4,
     "proofroom_core": 5,
 }
+_SECTIONS = {
+    "proofroom_feedback": "content",
+    "proofroom_menus": "content",
+    "proofroom_taxonomies": "content",
+}
+"""Apps whose lists stand in the section of another app."""
 _NAMES = {
     "AgentBatch": gettext_lazy("Batches"),
     "AgentRun": gettext_lazy("Runs"),
@@ -57,6 +63,27 @@ def _page(name: str, object_name: str, address: str) -> dict[str, Any]:
         "add_url": None,
         "view_only": True,
     }
+
+
+def _join_sections(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put the lists of apps that have no section of their own into the one that they stand in, by name."""
+    sections: dict[str, dict[str, Any]] = {}
+    for app in found:
+        label = _SECTIONS.get(app["app_label"], app["app_label"])
+        if label not in sections:
+            address = reverse("admin:app_list", args=[label])
+            name = apps.get_app_config(label).verbose_name
+            sections[label] = {
+                **app,
+                "app_label": label,
+                "app_url": address,
+                "name": name,
+                "models": [],
+            }
+        sections[label]["models"] += app["models"]
+    for joined in sections.values():
+        joined["models"].sort(key=lambda model: str(model["name"]).lower())
+    return list(sections.values())
 
 
 class CmsAdminSite(admin.AdminSite):
@@ -194,10 +221,17 @@ class CmsAdminSite(admin.AdminSite):
     ) -> list[dict[str, Any]]:
         from mcp_bridge.admin.connect import PERMISSIONS
 
-        found: list[dict[str, Any]] = super().get_app_list(request, app_label)
+        section = _SECTIONS.get(app_label or "", app_label)
+        labels = [label for label, of in _SECTIONS.items() if of == section] if section else []
+        found: list[dict[str, Any]] = [
+            app
+            for label in [section, *labels]
+            for app in super(CmsAdminSite, self).get_app_list(request, label)
+        ]
+        found = _join_sections(found)
         connects = any(request.user.has_perm(permission) for permission in PERMISSIONS)
         is_there = any(app["app_label"] == "mcp_bridge" for app in found)
-        if connects and not is_there and app_label in (None, "mcp_bridge"):
+        if connects and not is_there and section in (None, "mcp_bridge"):
             # The section of AI clients, for whoever may see none of its lists.
             found.append(
                 {

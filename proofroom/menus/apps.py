@@ -6,7 +6,7 @@ from django.apps import AppConfig
 class MenusConfig(AppConfig):
     name = "proofroom.menus"
     label = "proofroom_menus"
-    verbose_name = "Menus"
+    verbose_name = "Content"  # the section of the admin that its list stands in
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

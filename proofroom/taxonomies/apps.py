@@ -6,7 +6,7 @@ from django.apps import AppConfig
 class TaxonomiesConfig(AppConfig):
     name = "proofroom.taxonomies"
     label = "proofroom_taxonomies"
-    verbose_name = "Taxonomies"
+    verbose_name = "Content"  # the section of the admin that its list stands in
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
