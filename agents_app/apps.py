@@ -17,7 +17,7 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from agents_app.definitions import checks  # noqa: F401  # they register themselves
+        from agents_app.definitions import checks  # noqa: F401  # registers them
         from agents_app.definitions.switches import is_off
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo

@@ -28,7 +28,7 @@ from forms.rendering import form_address, goal_of, load_forms
 from forms.services.submissions import SubmissionReceipt, submit_form
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.body import body_length
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.api.throttles import count_caller
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.site_urls import PageLocation, locale_of
@@ -37,6 +37,7 @@ from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.website import goals, queries
 from proofroom.website.form_submission import SubmissionResult
+from proofroom.website.http_cache import rate_limit_response
 from proofroom.website.page_frame import (
     build_page_context,
     load_surroundings,
@@ -146,12 +147,9 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     if request.method != "POST":
         taken = SubmissionResult(ALONE) if request.GET.get("sent") == ALONE else None
         return _form_alone(slug, locale, taken)
-    address = client_address(request)
-    count = None if is_allowed_freely(address) else HitCount("public", address)
-    if count is not None and count.is_over:
-        response = HttpResponse("Too many requests; wait a little.", status=429)
-        response["Retry-After"] = str(count.wait)
-        return _uncached(response)
+    refusal = rate_limit_response(request)
+    if refusal is not None:
+        return _uncached(refusal)
     sent = read_sent(request, slug, locale)
     if isinstance(sent, HttpResponse):
         return _uncached(sent)
@@ -253,11 +251,8 @@ def _form_alone(slug: str, locale: str, submission: SubmissionResult | None) -> 
 
 def _count_submission(request: HttpRequest) -> None:
     """Count a submission that fits, unless its address is free of limits."""
-    address = client_address(request)
-    if is_allowed_freely(address):
-        return
-    count = HitCount("forms", address)
-    if count.is_over:
+    count = count_caller("forms", request)
+    if count is not None and count.is_over:
         raise TooManySubmissions(count.wait)
 
 

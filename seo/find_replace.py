@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows
 from seo.models import Redirect
 from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect
@@ -21,14 +21,7 @@ class RedirectSource:
     tables: tuple[str, ...] = (REDIRECTS,)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
-        keys = edit.keys(REDIRECTS, Redirect.objects.all(), texts=("from_path", "to_path"))
-        found: list[Any] = []
-        for part in batches(keys):
-            rows = Redirect.objects.filter(pk__in=part).order_by("pk")
-            if edit.writes:
-                rows = rows.select_for_update(of=("self",))
-            found += rows.values_list("pk", flat=True)
-        return found
+        return find_rows(edit, REDIRECTS, Redirect.objects.all(), ("from_path", "to_path"))
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor

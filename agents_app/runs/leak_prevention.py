@@ -31,7 +31,7 @@ from content.layers.state import Mark, read_marks
 from content.models import Draft
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
-from proofroom.core.redaction import secrets_of_service
+from proofroom.core.redaction import SECRET_MASK, secrets_of_service
 from proofroom.core.tools import get_tool
 
 # Characters that names of hosts may hold and readers drop.
@@ -204,7 +204,6 @@ def _uuid(text: Json) -> UUID | None:
         return None
 
 
-SECRET_MASK: Final = "•••"  # noqa: S105  # what stands in place of one
 VISITOR_MASK: Final = "[words of a visitor]"
 # A shorter one would blank out ordinary words.
 _SHORTEST_SECRET: Final = 6

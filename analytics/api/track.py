@@ -18,7 +18,7 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Id, StrictJsonParser, body_length, check
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.renderers import OneAnswer
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.input_validation import is_deeper
@@ -131,12 +131,10 @@ class TrackViewSet(ApiViewSet):
         if not seen or not counts(request._request):
             return Response({"accepted": 0})
         # Each event counts against the rate of the address, unless it is free of limits.
-        address = client_address(request)
-        if not is_allowed_freely(address):
-            count = HitCount("events", address, len(seen))
-            if count.is_over:
-                request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
-                raise Throttled(wait=count.wait)
+        count = count_caller("events", request, len(seen))
+        if count is not None and count.is_over:
+            show_rate_limit(request._request, count)
+            raise Throttled(wait=count.wait)
         return Response({"accepted": record_events(seen=seen)})
 
 

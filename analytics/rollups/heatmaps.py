@@ -105,10 +105,13 @@ def page_heatmap(query: HeatmapSpec, *, without_modules: bool = False) -> Heatma
         .annotate(total=Window(_SumOfSums(F("hits"))))
         .order_by("-hits", "down", "across")[:MAX_SPOTS]
     )
-    spots, total = [], 0
-    for _, _, hits, along, deep, total in rows:  # noqa: B007  # the same in each row
-        spots.append(Spot(_mean(along, hits, 10_000), _mean(deep, hits, 10), hits))
-    return Heatmap(spots, spots[0].count if spots else 0, total)
+    found = list(rows)
+    spots = [
+        Spot(_mean(along, hits, 10_000), _mean(deep, hits, 10), hits)
+        for _across, _down, hits, along, deep, _total in found
+    ]
+    # Each row repeats the total of all cells, those beyond the limit too.
+    return Heatmap(spots, spots[0].count if spots else 0, found[0][-1] if found else 0)
 
 
 def module_clicks(query: HeatmapSpec) -> list[ModuleClicks]:

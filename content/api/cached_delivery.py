@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from proofroom.core.api import exceptions
 from proofroom.core.api.renderers import OneAnswer, dumps
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.api.throttles import HitCount, count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
 from proofroom.core.outbox import live_state
@@ -30,10 +30,9 @@ class DeliveredViewSet(ApiViewSet):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the call, then answer from what is kept, else from the database."""
-        address = client_address(request)
-        count = None if is_allowed_freely(address) else HitCount("public", address)
+        count = count_caller("public", request)
         if count is not None:
-            request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+            show_rate_limit(request, count)
             if count.is_over:
                 refusal = exceptions.body(
                     429, "too_many_requests", "Too many requests; wait a little."

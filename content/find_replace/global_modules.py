@@ -17,7 +17,7 @@ from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import modules, validation
@@ -32,14 +32,7 @@ class GlobalModuleSource:
     tables: tuple[str, ...] = (GLOBALS,)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
-        keys = edit.keys(GLOBALS, _globals(), texts=("label",), documents=("props",))
-        found: list[Any] = []
-        for part in batches(keys):
-            rows = _globals().filter(pk__in=part).order_by("pk")
-            if edit.writes:
-                rows = rows.select_for_update(of=("self",))
-            found += rows.values_list("pk", flat=True)
-        return found
+        return find_rows(edit, GLOBALS, _globals(), ("label",), ("props",))
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor

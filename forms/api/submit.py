@@ -23,7 +23,7 @@ from proofroom.core.api.body import StrictJsonParser, body_length, body_object
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.schema import UUID_TEXT, query_parameter
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.website import goals
@@ -119,10 +119,9 @@ class SubmitViewSet(ApiViewSet):
 
 def _count_submission(request: Request) -> None:
     """Count a submission that fits, unless its address is free of limits. Raises for one too many."""
-    address = client_address(request)
-    if is_allowed_freely(address):
+    count = count_caller("forms", request)
+    if count is None:
         return
-    count = HitCount("forms", address)
-    request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+    show_rate_limit(request._request, count)
     if count.is_over:
         raise Throttled(wait=count.wait)

@@ -127,6 +127,23 @@ def batches(rows: Sequence[T], size: int = REPLACE_BATCH_SIZE) -> Iterator[Seque
 M = TypeVar("M", bound=Model)
 
 
+def find_rows(
+    edit: Edit,
+    table: str,
+    rows: QuerySet[M],
+    texts: Sequence[str],
+    documents: Sequence[str] = (),
+) -> list[Any]:
+    """The keys of the rows that may hold a place, in order; an edit that writes locks them."""
+    found: list[Any] = []
+    for part in batches(edit.keys(table, rows, texts=texts, documents=documents)):
+        chosen = rows.filter(pk__in=part).order_by("pk")
+        if edit.writes:
+            chosen = chosen.select_for_update(of=("self",))
+        found += chosen.values_list("pk", flat=True)
+    return found
+
+
 @dataclass(frozen=True)
 class RowSource(Generic[M]):
     """`change` sets the columns of a row from what the hand takes, by the rules of the app, and raises
@@ -148,14 +165,7 @@ class RowSource(Generic[M]):
         return (self.table,)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
-        keys = edit.keys(self.table, self.rows(), texts=self.texts, documents=self.documents)
-        found: list[Any] = []
-        for part in batches(keys):
-            rows = self.rows().filter(pk__in=part).order_by("pk")
-            if edit.writes:
-                rows = rows.select_for_update(of=("self",))
-            found += rows.values_list("pk", flat=True)
-        return found
+        return find_rows(edit, self.table, self.rows(), self.texts, self.documents)
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor

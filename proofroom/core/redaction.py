@@ -17,6 +17,7 @@ from proofroom.core.hooks import Hook
 
 REDACTED_SECRET: Final = "[hidden]"  # noqa: S105  # what stands in the place of one
 REDACTED_ADDRESS: Final = "[address]"
+SECRET_MASK: Final = "•••"  # noqa: S105  # what people are shown in the place of one
 # A shorter one would blank out ordinary words.
 _SHORTEST: Final = 6
 _SHORTEST_PASSWORD: Final = 8

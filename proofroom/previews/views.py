@@ -8,9 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
 from proofroom.core.middleware import CSP, Policy, csp_override
 from proofroom.previews.services import open_preview
+from proofroom.website.http_cache import rate_limit_response
 from proofroom.website.layer_pages import preview_page
 from proofroom.website.pages import missing_page
 
@@ -26,12 +26,9 @@ _POLICY: Final[Policy] = {
 @csp_override(_POLICY)
 def preview(request: HttpRequest, token: str) -> HttpResponse:
     """The page; the same 404 for whatever opens nothing."""
-    address = client_address(request)
-    count = None if is_allowed_freely(address) else HitCount("public", address)
-    if count is not None and count.is_over:
-        response = HttpResponse("Too many requests; wait a little.", status=429)
-        response["Retry-After"] = str(count.wait)
-        return _unseen(response)
+    refusal = rate_limit_response(request)
+    if refusal is not None:
+        return _unseen(refusal)
     opened = open_preview(token, counts=request.method == "GET")
     if opened is None:
         return _unseen(HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404))

@@ -26,9 +26,8 @@ from django.utils import timezone
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.core.redaction import secrets_of_service
+from proofroom.core.redaction import SECRET_MASK, secrets_of_service
 from proofroom.webhooks.models import Delivery, Webhook
-from proofroom.webhooks.rules import MASK
 
 SIGNATURE = "X-Hub-Signature-256"
 PREVIOUS_SIGNATURE = "X-Hub-Signature-256-Previous"
@@ -210,12 +209,12 @@ class RequestRedactor:
     def text(self, text: str) -> str:
         """Return the text without secrets, and without the character NUL, which no database takes."""
         clean = text.replace("\x00", "\ufffd")
-        return self._pattern.sub(MASK, clean) if self._pattern else clean
+        return self._pattern.sub(SECRET_MASK, clean) if self._pattern else clean
 
     def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Hide all values of the receiver's own headers: nobody knows which of them are credentials."""
         return {
-            name: MASK if name.lower() in self._own else self.text(value)
+            name: SECRET_MASK if name.lower() in self._own else self.text(value)
             for name, value in headers.items()
         }
 
@@ -223,7 +222,9 @@ class RequestRedactor:
         kept = list(headers.items())[:MAX_HEADERS]
         return {
             self.text(name)[:100]: (
-                MASK if CREDENTIAL_HEADER.search(name) else self.text(value)[:HEADER_MAX_CHARACTERS]
+                SECRET_MASK
+                if CREDENTIAL_HEADER.search(name)
+                else self.text(value)[:HEADER_MAX_CHARACTERS]
             )
             for name, value in kept
         }
@@ -234,7 +235,7 @@ class RequestRedactor:
         text = self.text(whole[:BODY_CHARACTERS_READ])
         if len(whole) > BODY_CHARACTERS_READ:
             # At the cut there may be a part of a secret, which nobody knows for one.
-            before, hidden, end = text.rpartition(MASK)
+            before, hidden, end = text.rpartition(SECRET_MASK)
             text = before + hidden + end[: -self._longest]
         return text.encode()[:BODY_BYTES].decode("utf-8", "ignore")
 

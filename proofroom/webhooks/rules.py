@@ -13,6 +13,7 @@ from proofroom.core import outbox
 from proofroom.core.errors import invalid
 from proofroom.core.http_client import check_url
 from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 NAME_MAX: Final = 100
@@ -21,7 +22,6 @@ SECRET_MAX: Final = 200
 HEADERS_MAX: Final = 20
 HEADER_NAME_MAX: Final = 100
 HEADER_VALUE_MAX: Final = 1000
-MASK: Final = "•••"
 """Stands where the value of a header is; given back, it keeps the value."""
 
 HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -117,7 +117,7 @@ def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str
     found: dict[str, str] = {}
     for name, value in given.items():
         check_header_name(name, found)
-        if value == MASK and name.lower() not in stored:
+        if value == SECRET_MASK and name.lower() not in stored:
             raise invalid(
                 "headers",
                 _(
@@ -127,7 +127,7 @@ def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str
                 % {"name": name},
                 code="header_value_needed",
             )
-        if value == MASK:
+        if value == SECRET_MASK:
             value = stored[name.lower()]
         if len(value) > HEADER_VALUE_MAX or not HEADER_VALUE.fullmatch(value):
             raise invalid(

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from django.conf import settings
@@ -18,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.api.throttles import count_caller
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
 
 _LONGEST: Final = 2000
@@ -116,8 +115,7 @@ def cached_response(
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
     """Return what a caller gets who has asked too often; None for everybody else. Counts the hit."""
-    address = client_address(request)
-    count = None if is_allowed_freely(address) else HitCount("public", address)
+    count = count_caller("public", request)
     if count is None or not count.is_over:
         return None
     response = HttpResponse("Too many requests; wait a little.", status=429)
@@ -131,8 +129,7 @@ def code_version() -> str:
     """Changes with the templates and styles: after a deployment old pages are not "not modified"."""
     files = [
         settings.BASE_DIR / "content",
-        settings.BASE_DIR / "proofroom" / "definitions",
-        Path(__file__).parent,
+        settings.BASE_DIR / "proofroom",
         settings.BASE_DIR / "templates",
         settings.BASE_DIR / "static",
     ]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from proofroom.core.models import Event
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.webhooks.models import Delivery, Webhook
-from proofroom.webhooks.rules import MASK
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api_client import ApiClient
@@ -54,7 +54,7 @@ def test_a_webhook_is_made_and_read() -> None:
         "events": ["form.submitted", "post.published"],
         "types": ["blog"],
         "locales": ["de"],
-        "headers": {"Authorization": MASK},
+        "headers": {"Authorization": SECRET_MASK},
         "hasSecret": True,
         "secretRotatesUntil": None,
         "active": True,

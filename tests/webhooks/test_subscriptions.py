@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.webhooks import delivery_queue, retention
 from proofroom.webhooks.models import Attempt, Delivery, Webhook
 from proofroom.webhooks.models.webhook import NewWebhook, WebhookChanges
 from proofroom.webhooks.queries import find_delivery
-from proofroom.webhooks.rules import MASK
 from proofroom.webhooks.services.replay import replay_delivery
 from proofroom.webhooks.services.webhooks import create_webhook, delete_webhook, update_webhook
 from proofroom.webhooks.tasks import prune_deliveries
@@ -108,7 +108,7 @@ def test_a_webhook_is_what_it_was_made() -> None:
         ("headers", {"X-A": ""}),
         ("headers", {"X-A": "x" * 1001}),
         ("headers", {"X-A": "x", "x-a": "y"}),
-        ("headers", {"X-A": MASK}),
+        ("headers", {"X-A": SECRET_MASK}),
         ("headers", {f"X-{number}": "x" for number in range(21)}),
     ],
     ids=lambda value: str(value)[:50].encode("ascii", "backslashreplace").decode(),

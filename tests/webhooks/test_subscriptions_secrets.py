@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.webhooks.delivery_channels import Keys, keys_of
 from proofroom.webhooks.models import Webhook
 from proofroom.webhooks.models.webhook import WebhookChanges
-from proofroom.webhooks.rules import MASK
 from proofroom.webhooks.services.webhooks import update_webhook
 from proofroom.webhooks.tasks import prune_deliveries
 from tests import make
@@ -54,17 +54,19 @@ def test_a_change_says_what_changed_and_nothing_secret() -> None:
 def test_what_stays_the_same_is_no_change() -> None:
     row = make.webhook(headers={"X-Key": "value"}, secret=SECRET)
 
-    change(row, name=row.name, url=row.url, headers={"x-key": MASK}, secret=SECRET, active=True)
+    change(
+        row, name=row.name, url=row.url, headers={"x-key": SECRET_MASK}, secret=SECRET, active=True
+    )
 
     assert Webhook.objects.get().headers == {"x-key": "value"}
-    change(row, headers={"x-key": MASK})
+    change(row, headers={"x-key": SECRET_MASK})
     assert Webhook.objects.get().version == 2
 
 
 def test_a_mask_keeps_the_value_and_no_mask_drops_it() -> None:
     row = make.webhook(headers={"X-Key": "value", "X-Other": "gone"})
 
-    row = change(row, headers={"x-key": MASK, "X-New": "new"})
+    row = change(row, headers={"x-key": SECRET_MASK, "X-New": "new"})
 
     assert Webhook.objects.get().headers == row.headers == {"x-key": "value", "X-New": "new"}
 
@@ -77,7 +79,7 @@ def test_values_of_headers_do_not_follow_to_another_host(url: str) -> None:
     """Threat 41: what nobody can read here is not sent to where somebody could."""
     row = make.webhook(headers={"Authorization": "Bearer abc"})
 
-    for values in ({"url": url}, {"url": url, "headers": {"authorization": MASK}}):
+    for values in ({"url": url}, {"url": url, "headers": {"authorization": SECRET_MASK}}):
         with pytest.raises(RuleViolation) as refused:
             change(row, **values)
         assert (refused.value.code, list(refused.value.details)) == (

@@ -21,6 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
+from proofroom.core.api.throttles import show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotAuthenticated
 
@@ -70,7 +71,7 @@ class SessionViewSet(ApiViewSet):
         body = read_body(request, Credentials)
         tries = count_for_account(body.email)
         if tries.is_over:
-            request._request.rate_limit_headers = tries.headers  # type: ignore[attr-defined]
+            show_rate_limit(request._request, tries)
             raise Throttled(wait=tries.wait)
         user = auth.authenticate(request._request, email=body.email, password=body.password)
         if not isinstance(user, User):

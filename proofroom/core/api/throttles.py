@@ -129,6 +129,17 @@ class HitCount:
         }
 
 
+def count_caller(scope: str, request: HttpRequest | Request, hits: int = 1) -> HitCount | None:
+    """Count hits against the rate of the caller's address. None for an address that is free of limits."""
+    address = client_address(request)
+    return None if is_allowed_freely(address) else HitCount(scope, address, hits)
+
+
+def show_rate_limit(request: HttpRequest, count: HitCount) -> None:
+    """Have the answer to an API request carry the headers of this count."""
+    request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+
+
 class WindowThrottle(BaseThrottle):
     """Counts against the view's `throttle_scope`, else against `user` or `anon`."""
 
@@ -140,7 +151,7 @@ class WindowThrottle(BaseThrottle):
         if is_allowed_freely(address) or is_trial(request._request):
             return True
         self.count = self.count_of(request, view, address)
-        request._request.rate_limit_headers = self.count.headers  # type: ignore[attr-defined]
+        show_rate_limit(request._request, self.count)
         return not self.count.is_over
 
     def count_of(self, request: Request, view: Any, address: str) -> HitCount:

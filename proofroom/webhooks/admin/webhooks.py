@@ -26,8 +26,9 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.form_fields import InputForm
-from proofroom.webhooks import queries, rules
+from proofroom.webhooks import queries
 from proofroom.webhooks.admin.deliveries import badge_of
 from proofroom.webhooks.delivery_channels import keys_of
 from proofroom.webhooks.models import Delivery, Webhook
@@ -104,7 +105,7 @@ class ChangeWebhookForm(WebhookForm):
             info.alias or name: getattr(row, COLUMNS.get(name, name))
             for name, info in NewWebhook.model_fields.items()
         }
-        initial["headers"] = "\n".join(f"{name}: {rules.MASK}" for name in row.headers)
+        initial["headers"] = "\n".join(f"{name}: {SECRET_MASK}" for name in row.headers)
         super().__init__(*args, initial=initial | {"secret": "", "version": row.version}, **kwargs)
         self.fields["secret"].help_text = gettext_lazy(
             "Empty keeps it as it is. A new one signs at once; the one before signs along for a "

@@ -20,6 +20,7 @@ from proofroom.core.api.body import Body, Whole, Words
 from proofroom.core.i18n import in_words
 from proofroom.core.models import Event
 from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.form_fields import FormField
 from proofroom.webhooks import rules
 from proofroom.webhooks.models.delivery import Delivery, DeliveryStatus
@@ -101,7 +102,7 @@ class Webhook(models.Model):
 
 def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Replace the values of headers, which may be credentials."""
-    return dict.fromkeys(headers, rules.MASK)
+    return dict.fromkeys(headers, SECRET_MASK)
 
 
 class LastDeliveryAnswer(Answer):
@@ -225,7 +226,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                     gettext_lazy(
                         "One a line, as Name: value. A value is never shown again; {mask} keeps it."
                     ),
-                    mask=rules.MASK,
+                    mask=SECRET_MASK,
                 ),
             )
         ),

@@ -18,6 +18,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.http_client.address_guard import target_of
 from proofroom.core.json import JsonObject
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks import retention, rules
 from proofroom.webhooks.dispatch import wake_sender
@@ -99,7 +100,7 @@ def set_target(row: Webhook, url: str | None, headers: Mapping[str, str] | None)
     target = row.url if url is None else rules.clean_url(url)
     there, here = target_of(target), target_of(row.url)
     kept = row.headers if (there.scheme, there.authority) == (here.scheme, here.authority) else {}
-    given = dict.fromkeys(row.headers, rules.MASK) if headers is None else headers
+    given = dict.fromkeys(row.headers, SECRET_MASK) if headers is None else headers
     row.headers = rules.clean_headers(given, kept)
     row.url = target
 
