@@ -13,7 +13,7 @@ from django.views.static import serve
 
 from media.models import StoredFile
 from media.presenters import url_of
-from media.queries import present_name
+from media.queries import find_current_name
 from proofroom.core.middleware import csp_override
 
 
@@ -26,7 +26,7 @@ def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
         response = _file(request, name)
         response.headers["Cache-Control"] = "public, max-age=3600"
     except Http404:
-        found = present_name(name)
+        found = find_current_name(name)
         if found is None and not _is_local() and "\x00" not in name:
             stored = StoredFile.objects.filter(name=name, is_deleted=False)
             found = name if stored.exists() else None

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL_AGENTS_KEY, today
-from agents_app.budgets.reservations import told_now
+from agents_app.budgets.reservations import find_notices
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.health import figures
@@ -334,7 +334,7 @@ def _calls(failed: int) -> dict[str, Any]:
 
 def _budgets() -> list[tuple[str, BudgetNotice]]:
     """Budgets that are used up, or nearly."""
-    found = told_now(today())[:_SHOWN]
+    found = find_notices(today())[:_SHOWN]
     together = _("All agents together")
     return [
         (together if item.agent_id == ALL_AGENTS_KEY else agent_name(item.agent_id), item)

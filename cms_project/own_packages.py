@@ -1,4 +1,4 @@
-"""Packages and labels of a site that take the names of the product's own."""
+"""Packages of a site that take the names of the product's own."""
 
 from __future__ import annotations
 

@@ -14,10 +14,8 @@ from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
-from cms_project.own_packages import require_own_packages
 from cms_project.security import close_to_others, content_security_policy, secret_key
 
-require_own_packages()
 CMS_ENV = load()
 DATA_DIR = CMS_ENV.cms_data_dir
 try:
@@ -54,10 +52,10 @@ INSTALLED_APPS = [
     "proofroom.accounts",
     "proofroom.webhooks",
     "media",
-    "proofroom.taxonomies",
     "content",
     "proofroom.starter",
     "proofroom.menus",
+    "proofroom.taxonomies",
     "proofroom.website",
     "proofroom.previews",
     "proofroom.editorial",

@@ -157,8 +157,5 @@ class AssetSearchEntry(models.Model):
     id = models.BigAutoField(primary_key=True)
     asset = models.OneToOneField(Asset, on_delete=models.CASCADE, related_name="+")
 
-    class Meta:
-        db_table = "media_searchentry"
-
     def __str__(self) -> str:
         return f"words of {self.asset_id}"

@@ -74,7 +74,7 @@ def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) ->
     )
 
 
-def present_name(name: str) -> str | None:
+def find_current_name(name: str) -> str | None:
     """Return the name of the file to show where the one of this name is gone, or still to be made.
 
     None where the name leads nowhere else. One query.

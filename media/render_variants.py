@@ -19,7 +19,7 @@ from media import file_store
 from media.images import VARIANTS, normalize_orientation, strip_metadata
 from media.models import Asset, AssetStatus, Theme, VariantWork
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 
 _QUALITY: Final = 82
 _METHOD: Final = 4
@@ -102,7 +102,7 @@ _LEASE: Final = timedelta(minutes=10)
 """How long a worker that is not heard of keeps others away."""
 _WAIT: Final = timedelta(seconds=30)
 _KILLED: Final = "No worker came to its end with it."
-_SYSTEM: Final = Actor(user=Visitor(username="system"), via="system")
+_SYSTEM: Final = Actor(user=SYSTEM, via="system")
 
 
 def make_variants(asset_id: UUID | str, theme: str) -> bool:

@@ -10,7 +10,7 @@ from django.conf import settings
 from media.models import Asset
 from proofroom.core import search
 
-TABLE: Final = search.SearchTable("media_searchentry", "asset_id")
+TABLE: Final = search.SearchTable("media_assetsearchentry", "asset_id")
 
 
 def index_assets(assets: Iterable[Asset]) -> None:

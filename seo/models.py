@@ -1,4 +1,7 @@
-"""Redirects: the table, what people may set, and what the API answers. A new field is declared here alone."""
+"""Redirects: the table, what people may set, and what the API answers.
+
+Their fields are declared here; the services take them by name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Reservations of what a request may come to use, and their settlement after it."""
+"""Reservations of what a request may come to use, their settlement after it, and the notices of spent budgets.
+
+Whoever reserves or settles holds one lock, the row of the budget of all together, so that what is spent and reserved
+never goes beyond a limit. The lock is for moments: never hold it while a provider is asked.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +38,8 @@ from agents_app.budgets.limits import (
 from agents_app.models import AgentRun, BudgetNotice, Reservation, RunStatus, Spending
 from agents_app.providers.interface import ProviderStopped
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.json import JsonObject
-
-__all__ = ["BudgetExceeded", "reserve", "settle", "settle_abandoned", "settle_lost"]
 
 _MICRO: Final = Decimal("0.000001")
 _MOST_MONEY: Final = Decimal("999999.999999")
@@ -190,7 +192,7 @@ NEAR_LIMIT_SHARE: Final = Decimal("0.8")
 Level = Literal["near", "reached"]
 
 
-def told_now(day: date) -> list[BudgetNotice]:
+def find_notices(day: date) -> list[BudgetNotice]:
     """Return what people were told in the day and its month, of each agent and period the worse. One query."""
     found: dict[tuple[str, str], BudgetNotice] = {}
     present = Q(period="day", begins=day) | Q(period="month", begins=begin_of("month", day))
@@ -226,9 +228,7 @@ def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -
         if not is_new:
             continue
         agent_id = None if limit.agent_id == ALL_AGENTS_KEY else limit.agent_id
-        system = Actor(
-            user=Visitor(username="system", role="system"), via="system", agent_id=agent_id or None
-        )
+        system = Actor(user=SYSTEM, via="system", agent_id=agent_id or None)
         payload: JsonObject = {
             "agentId": agent_id,
             "period": limit.period,

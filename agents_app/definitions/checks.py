@@ -33,7 +33,7 @@ class UnknownName:
 
 
 def unknown_names(agent: AgentDefinition) -> Iterator[UnknownName]:
-    """Find the unknown names that need no database. The tools must have registered themselves."""
+    """Find the unknown names that need no database."""
     yield from _tools(agent)
     for number, entry in enumerate(agent.scopes):
         where = f"scopes.{number}"

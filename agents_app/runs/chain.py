@@ -13,7 +13,7 @@ from django.db import transaction
 from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.queries import find_run_or_none
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -88,7 +88,7 @@ def _record(last: AgentRun, agent_id: str) -> None:
         "title": title,
     }
     actor = Actor(
-        user=Visitor(username="system", role="system"),
+        user=SYSTEM,
         via="system",
         run_id=str(last.pk),
         event_id=last.event_id,

@@ -23,7 +23,7 @@ from agents_app.providers.prices import cost_of
 from agents_app.runs.leak_prevention import RunRedactor
 from agents_app.runs.ownership import owned_rows, require_ownership
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.json import JsonObject
 
 
@@ -42,18 +42,19 @@ def record_run(what: str, run: AgentRun, actor: Actor) -> None:
 
 def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
     """Record that a run ended. Where it was ended for its agent, the system did it."""
-    record_run("finished", run, actor or _system_for(run))
+    record_run("finished", run, actor or system_actor(run))
 
 
 def record_step(run: AgentRun) -> None:
     """Tell the pages that show the run that it went on."""
     payload: JsonObject = {"id": str(run.pk)}
-    outbox.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
+    outbox.record("run.step", actor=system_actor(run), post_id=run.post_id, payload=payload)
 
 
-def _system_for(run: AgentRun) -> Actor:
+def system_actor(run: AgentRun) -> Actor:
+    """The site, acting on behalf of a run."""
     return Actor(
-        user=Visitor(username="system", role="system"),
+        user=SYSTEM,
         via="system",
         agent_id=run.agent_id,
         run_id=str(run.pk),

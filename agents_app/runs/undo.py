@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -15,13 +14,13 @@ from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.queries import find_run
-from agents_app.runs.run_log import record_run
+from agents_app.runs.run_log import record_run, system_actor
 from content.layers import Before, LayerView, revert_run, take_back_run
 from content.layers.revert import Reverted
 from content.layers.state import before_layer_staged
 from content.models import Layer, Post
 from content.posts.trash import discard_proposed
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, RuleViolation
 
 _recorded_run: ContextVar[AgentRun | None] = ContextVar("run_calling", default=None)
@@ -77,9 +76,6 @@ def register_undo_log() -> None:
     before_layer_staged.register(record_before_write)
 
 
-_SYSTEM: Final = Visitor(username="system", role="system")
-
-
 def take_back(run: AgentRun) -> None:
     """Take what the run's tools staged out of AI Review, and put posts that they made into the trash.
 
@@ -89,14 +85,7 @@ def take_back(run: AgentRun) -> None:
     rows = {row.post_id: row for row in RunPost.objects.filter(run=run)}
     if not rows:
         return
-    actor = Actor(
-        user=_SYSTEM,
-        via="system",
-        agent_id=run.agent_id,
-        run_id=str(run.pk),
-        event_id=run.event_id,
-        hop=run.hop + 1,
-    )
+    actor = system_actor(run)
     # In the order in which everybody locks posts; what is in the trash keeps its layers as they are.
     alive = Post.objects.filter(pk__in=rows, deleted_at__isnull=True).order_by("pk")
     for post_id in alive.values_list("pk", flat=True):

@@ -113,12 +113,12 @@ def close_months(now: datetime | None = None) -> None:
         if state is None or state.months_to >= end:
             return
         for table in (SITE, POSTS):
-            add_months(table, state.months_to, end)
+            sum_months(table, state.months_to, end)
         state.months_to = end
         state.save(update_fields=["months_to"])
 
 
-def add_months(table: RollupTable, first: date, end: date) -> None:
+def sum_months(table: RollupTable, first: date, end: date) -> None:
     """Add what the days from the first until the end come to, by month."""
     keys = [name for name in table.keys if name not in ("grain", "day")]
     sums = ", ".join(f"SUM({name})" for name in table.sums)
@@ -126,7 +126,7 @@ def add_months(table: RollupTable, first: date, end: date) -> None:
     month = "date_trunc('month', day)::date" if is_on_postgresql else "date(day, 'start of month')"
     # The names are those of the table; the values are parameters.
     statement = (
-        f"INSERT INTO {table.name} (grain, day, {', '.join([*keys, *table.sums])}) "  # noqa: S608
+        f"INSERT INTO {table.name} (grain, day, {', '.join([*keys, *table.sums])}) "  # noqa: S608  # names of our own
         f"SELECT 'month', {month}, {', '.join(keys)}, {sums} FROM {table.name} "
         f"WHERE grain = 'day' AND day >= %s AND day < %s GROUP BY {', '.join([month, *keys])}"
     )
@@ -167,7 +167,7 @@ def rebuild_rollups() -> Recount:
         model._default_manager.filter(grain=Grain.MONTH, day__gte=month).delete()
     if first != month and month < state.months_to:
         for table in (SITE, POSTS):
-            add_months(table, month, first)
+            sum_months(table, month, first)
     since = datetime.combine(first, time(), UTC)
     after = counted = 0
     while (chunk := next_chunk(after, state.counted_to, _SCHEDULED_CHUNK_SIZE, since)).events:

@@ -77,10 +77,13 @@ class ManagedPostFilter(PublicPostFilter):
         return posts.filter(waiting) if value == "true" else posts.exclude(waiting)
 
 
+def filter_class(staged: bool) -> type[PublicPostFilter]:
+    return ManagedPostFilter if staged else PublicPostFilter
+
+
 def is_filtered(request: Request, *, staged: bool) -> bool:
     """Return whether a list is asked for anything but its order. Most are not, and building the form is slow."""
-    filter_ = ManagedPostFilter if staged else PublicPostFilter
-    return any(name in request.query_params for name in filter_.base_filters)
+    return any(name in request.query_params for name in filter_class(staged).base_filters)
 
 
 def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
@@ -90,8 +93,7 @@ def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> Qu
     by how well a post fits them.
     """
     params = request.query_params
-    filter_ = ManagedPostFilter if staged else PublicPostFilter
-    found = filter_(params, queryset=posts)
+    found = filter_class(staged)(params, queryset=posts)
     errors: dict[str, list[str]] = {}
     for name, texts in found.form.errors.items():
         choices = getattr(found.form.fields[name], "choices", ())

@@ -1,1 +1,1 @@
-"""Find and replace in content: posts with their modules, global modules, menus, terms."""
+"""Find and replace in content: posts with their modules, and global modules."""

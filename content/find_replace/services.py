@@ -177,8 +177,7 @@ def find_and_replace(
     Every new value passes the rules of its place: where one does not, `RuleViolation` names up to twenty such
     places by `table.id.field`, and nothing is written. Drafts stay as they are.
     """
-    actor.require_person("find and replace")
-    actor.require("database.manage")
+    _allow(actor)
     _check(find, replace, tables)
     edit = Substitution(
         reason="find-replace",
@@ -226,8 +225,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
 
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
-    actor.require_person("find and replace")
-    actor.require("database.manage")
+    _allow(actor)
     try:
         id_ = UUID(str(replacement_id))
     except ValueError:
@@ -348,3 +346,8 @@ def sample_of(places: Iterable[TextPlace]) -> list[SampledPlace]:
 def _cut(text: str, start: int) -> str:
     part = text[start : start + _TEXT_MAX]
     return f"{'…' if start else ''}{part}{'…' if start + _TEXT_MAX < len(text) else ''}"
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("find and replace")
+    actor.require("database.manage")

@@ -38,8 +38,7 @@ def create_global(
     props: Mapping[str, Json] | None = None,
 ) -> ModuleInstance:
     """Make a global module. Raises `RuleViolation` by field; a taken slug is one on `globalSlug`."""
-    actor.require_person("change global modules")
-    actor.require("globals.edit")
+    _allow(actor)
     definition = find_module(type)
     if "global" not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
@@ -87,8 +86,7 @@ def edit_global(
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type stays.
     """
-    actor.require_person("change global modules")
-    actor.require("globals.edit")
+    _allow(actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
@@ -104,8 +102,7 @@ def revert_global(
     *, actor: Actor, slug: str, revision_id: UUID | str, expected_version: int | None = None
 ) -> ModuleInstance:
     """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
-    actor.require_person("change global modules")
-    actor.require("globals.edit")
+    _allow(actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     try:
@@ -133,8 +130,7 @@ def revert_global(
 @transaction.atomic
 def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     """Remove a module that no post places. Raises `Conflict` (`in_use`) with the number of those that do."""
-    actor.require_person("change global modules")
-    actor.require("globals.edit")
+    _allow(actor)
     module = lock_global(slug)
     used = placements_of(module)
     if used.total:
@@ -220,3 +216,8 @@ def _tell(did: str, module: ModuleInstance, actor: Actor) -> None:
         "version": module.version,
     }
     outbox.record("content.changed", actor=actor, payload=payload)
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change global modules")
+    actor.require("globals.edit")

@@ -1,4 +1,7 @@
-"""Revert: live content back to a revision, or without what one agent run contributed. Later human edits stay."""
+"""Revert: live content back to a revision, or without what one agent run contributed. Later human edits stay.
+
+Take back: what a run proposed, out of AI Review.
+"""
 
 from __future__ import annotations
 
@@ -160,10 +163,7 @@ def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
         (
             revision_id,
             path,
-            any(
-                revision == revision_id and (at == path or at.startswith(path + "."))
-                for revision, at in others
-            ),
+            any(revision == revision_id and _within(at, [path]) for revision, at in others),
         )
         for revision_id, path, by_run, _ in rows
         if by_run == run_id

@@ -21,20 +21,23 @@ class PostTermUsage:
     """Posts and drafts as what carries terms."""
 
     def find_live(self, term_id: UUID) -> Collection[UUID]:
-        return find_posts_with_term(term_id)
+        """The posts, not in the trash and with their variations, that carry the term live."""
+        rows = Post.objects.kept().filter(post_terms__term=term_id)
+        return list(rows.order_by("pk").values_list("pk", flat=True))
 
     def find_staged(self, term_id: UUID) -> Collection[UUID]:
+        """The posts with drafts that name the term in what they were written on or propose."""
         return [draft.post_id for draft in find_drafts_with_term(term_id)]
 
     def remove(self, term_id: UUID, live: Collection[UUID], actor: Actor) -> None:
+        """Take the term out of every draft, so that the rest can still be approved, and off live posts."""
         drop_from_drafts(term_id, live)
-        drop_from_posts(term_id, live, actor)
-
-
-def find_posts_with_term(term_id: UUID) -> list[UUID]:
-    """The posts, not in the trash and with their variations, that carry a term live."""
-    rows = Post.objects.kept().filter(post_terms__term=term_id)
-    return list(rows.order_by("pk").values_list("pk", flat=True))
+        for post_id in live:
+            post = lock_post(post_id)
+            before = post_repository.load(post)
+            after = _without(before, str(term_id))
+            write_live(post=post, before=before, after=after, actor=actor, reason="edited")
+            settle(post, after)
 
 
 def find_drafts_with_term(term_id: UUID) -> list[Draft]:
@@ -74,16 +77,6 @@ def _drop(draft: Draft, term_id: str) -> None:
             draft.marks = {path: mark for path, mark in draft.marks.items() if path != TERMS_PATH}
     draft.version += 1
     draft.save()
-
-
-def drop_from_posts(term_id: UUID, posts: Collection[UUID], actor: Actor) -> None:
-    """Take the term off live posts, each with its revision and events."""
-    for post_id in posts:
-        post = lock_post(post_id)
-        before = post_repository.load(post)
-        after = _without(before, str(term_id))
-        write_live(post=post, before=before, after=after, actor=actor, reason="edited")
-        settle(post, after)
 
 
 def _without(document: PostDocument, term_id: str) -> PostDocument:

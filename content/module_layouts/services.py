@@ -46,8 +46,7 @@ def create_group(
     description: str = "",
 ) -> ModuleGroup:
     """Make a group. Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`."""
-    actor.require_person("change module groups")
-    actor.require("settings.manage")
+    _allow(actor)
     if len(name) > NAME_MAX or not _NAME.fullmatch(name):
         raise invalid(
             "name",
@@ -97,8 +96,7 @@ def edit_group(
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field.
     """
-    actor.require_person("change module groups")
-    actor.require("settings.manage")
+    _allow(actor)
     group = _lock(name)
     check_version(expected_version, group.version, _("This module group"))
     if label is not None:
@@ -116,8 +114,7 @@ def edit_group(
 @transaction.atomic
 def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
     """Remove a stored group; posts that were made with it stay as they are."""
-    actor.require_person("change module groups")
-    actor.require("settings.manage")
+    _allow(actor)
     group = _lock(name)
     pk = group.pk
     group.delete()
@@ -202,3 +199,8 @@ def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) 
 def _tell(what: str, group: ModuleGroup, actor: Actor) -> None:
     payload: JsonObject = {"id": str(group.pk), "name": group.name}
     outbox.record(f"module-group.{what}", actor=actor, payload=payload)
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change module groups")
+    actor.require("settings.manage")

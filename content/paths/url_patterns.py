@@ -39,8 +39,7 @@ CHANGED: Final = "urlPattern.changed"
 @transaction.atomic
 def create_pattern(*, actor: Actor, type: str, locale: str, pattern: str) -> UrlPattern:
     """Give the posts of a type other addresses in a locale. Raises `RuleViolation` by field; there is one of each."""
-    actor.require_person("change URL patterns")
-    actor.require("urlPatterns.edit")
+    _allow(actor)
     _require_known(type, locale)
     text = clean_pattern(pattern)
     row = UrlPattern.objects.select_for_update().filter(type=type, locale=locale).first()
@@ -62,8 +61,7 @@ def change_pattern(
     expected_version: int | None = None,
 ) -> UrlPattern:
     """Another pattern for the same type and locale. Raises `Conflict` on an old version, else as `create_pattern`."""
-    actor.require_person("change URL patterns")
-    actor.require("urlPatterns.edit")
+    _allow(actor)
     row = _locked(pattern_id)
     for name, given in (("type", type), ("locale", locale)):
         if given is not None and given != getattr(row, name):
@@ -87,8 +85,7 @@ def change_pattern(
 @transaction.atomic
 def delete_pattern(*, pattern_id: UUID | str, actor: Actor) -> UUID:
     """Go back to the type's own pattern. Answers the id that is gone."""
-    actor.require_person("change URL patterns")
-    actor.require("urlPatterns.edit")
+    _allow(actor)
     row = _locked(pattern_id)
     id_ = row.pk
     row.is_removed = True
@@ -309,3 +306,8 @@ def _same(found: Examples, post: Post, other: Post) -> None:
 def _say(found: Examples, problem: str) -> None:
     if len(found.problems) < _MOST_PROBLEMS and problem not in found.problems:
         found.problems.append(problem)
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change URL patterns")
+    actor.require("urlPatterns.edit")

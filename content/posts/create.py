@@ -77,10 +77,12 @@ def create_post(
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
     document = patch_fields(empty, wanted)
-    group = find_group(module_group) if module_group is not None else None
-    seeded = None if edit else seed_group(empty, group, shared_modules())
-    document = edit(document) if edit else document
-    if seeded is not None:
+    seeded = None
+    if edit is not None:
+        document = edit(document)
+    else:
+        group = find_group(module_group) if module_group is not None else None
+        seeded = seed_group(empty, group, shared_modules())
         document = replace(document, modules=seeded.modules)
     document = check_changes(
         post=post, before=empty, after=document, actor=actor, taken_over=seeded

@@ -1,4 +1,7 @@
-"""Users who have the form of a post open: reported by open pages again and again, forgotten when they stop."""
+"""Users who have the form of a post open: reported by open pages again and again, forgotten when they stop.
+
+And the rule of who may hear what happens to a post.
+"""
 
 from __future__ import annotations
 

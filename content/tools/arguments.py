@@ -1,4 +1,4 @@
-"""Arguments that several tools share."""
+"""Arguments that several tools share, and refusals that name the nearest valid one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Module groups, the layout templates."""
+"""Module groups, the layout templates, and suggestions of modules for a layout."""
 
 from __future__ import annotations
 

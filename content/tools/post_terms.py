@@ -8,10 +8,15 @@ from content.layers import open_layers
 from content.models import Layer
 from content.tools.arguments import OnPost
 from content.tools.read_post import require_post
-from content.tools.reading_results import TermIds
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import tool
+from proofroom.core.tools import Result, tool
+
+
+class TermIds(Result):
+    post_id: str
+    layer: Literal["source", "review", "ai-review"]
+    ids: list[str]
 
 
 class TermsOfPost(OnPost):

@@ -42,7 +42,7 @@ def written_schema(schema: Json) -> Json:
 
 
 def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:
-    """Props as a model wrote them, with the Markdown of rich-text props (a string, or what `readable` gave) opened.
+    """Props as a model wrote them, with the Markdown of rich-text props opened: a string, or that of `present_value`.
 
     What is not understood stays as it is, for the rules to refuse with its path.
     """

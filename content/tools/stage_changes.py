@@ -1,4 +1,4 @@
-"""Staging changes of a post in AI Review."""
+"""Changes of a post: staged in AI Review, and submitted to Review."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Assigns a visitor to an arm of a test by facts of the request alone, so that nothing has to be stored."""
+"""The arms of tests: read from the running variations, and dealt to visitors.
+
+A visitor is assigned by facts of the request alone, so that nothing has to be stored.
+"""
 
 from __future__ import annotations
 

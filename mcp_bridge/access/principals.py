@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel
 
-from proofroom.accounts.backends import find_user
+from proofroom.accounts.queries import load_user
 from proofroom.accounts.services import system_agent_user
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotAuthenticated
@@ -78,7 +78,7 @@ def actor_for(principal: Principal) -> Actor:
     """The actor of one call, read from the database now. Raises `NotAuthenticated` when nobody
     stands behind it."""
     if principal.user_id is not None:
-        user = find_user(principal.user_id)
+        user = load_user(principal.user_id)
     else:
         user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     if user is None or not user.is_active or principal.role not in ("", user.role):

@@ -69,9 +69,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('asset', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='media.asset')),
             ],
-            options={
-                'db_table': 'media_searchentry',
-            },
         ),
         migrations.CreateModel(
             name='StoredFile',

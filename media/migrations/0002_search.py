@@ -3,23 +3,23 @@
 from django.db import migrations
 
 POSTGRESQL = [
-    "ALTER TABLE media_searchentry ADD COLUMN document tsvector NOT NULL DEFAULT ''",
-    "CREATE INDEX media_search_words ON media_searchentry USING gin (document)",
+    "ALTER TABLE media_assetsearchentry ADD COLUMN document tsvector NOT NULL DEFAULT ''",
+    "CREATE INDEX media_search_words ON media_assetsearchentry USING gin (document)",
     "CREATE INDEX media_asset_categories ON media_asset USING gin (categories jsonb_path_ops)",
 ]
 # The words go with their entry, whoever deletes it: nothing of it is left behind.
 SQLITE = [
-    "CREATE VIRTUAL TABLE media_searchentry_words USING fts5(a, b, c, d, tokenize = 'unicode61 remove_diacritics 0')",
-    "CREATE TRIGGER media_search_gone AFTER DELETE ON media_searchentry "
-    "BEGIN DELETE FROM media_searchentry_words WHERE rowid = old.id; END",
+    "CREATE VIRTUAL TABLE media_assetsearchentry_words USING fts5(a, b, c, d, tokenize = 'unicode61 remove_diacritics 0')",
+    "CREATE TRIGGER media_search_gone AFTER DELETE ON media_assetsearchentry "
+    "BEGIN DELETE FROM media_assetsearchentry_words WHERE rowid = old.id; END",
 ]
 BACK = {
     "postgresql": [
         "DROP INDEX media_asset_categories",
         "DROP INDEX media_search_words",
-        "ALTER TABLE media_searchentry DROP COLUMN document",
+        "ALTER TABLE media_assetsearchentry DROP COLUMN document",
     ],
-    "sqlite": ["DROP TRIGGER media_search_gone", "DROP TABLE media_searchentry_words"],
+    "sqlite": ["DROP TRIGGER media_search_gone", "DROP TABLE media_assetsearchentry_words"],
 }
 
 

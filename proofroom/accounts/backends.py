@@ -11,6 +11,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.queries import load_user
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services.account_tokens import hash_of, record_use
 from proofroom.core.api.authentication import ApiCredential
@@ -18,16 +19,8 @@ from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.database.statements import (
     Statement,
     columns_of,
-    first_instance,
     instance_from_row,
 )
-
-_USER: Final = Statement(lambda user_id: User.objects.filter(pk=user_id).values(*columns_of(User)))
-
-
-def find_user(user_id: int) -> User | None:
-    """The account with that id, whatever its state. One query."""
-    return first_instance(User, _USER.rows(user_id))
 
 
 class RoleBackend(BaseBackend):
@@ -52,7 +45,7 @@ class RoleBackend(BaseBackend):
         return None
 
     def get_user(self, user_id: int) -> User | None:
-        user = find_user(int(user_id))
+        user = load_user(int(user_id))
         return user if user is not None and user.can_log_in else None
 
     def has_perm(self, user_obj: object, perm: str, obj: object | None = None) -> bool:

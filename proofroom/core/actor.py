@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -37,6 +37,10 @@ class Visitor:
 
     def has_perm(self, perm: str) -> bool:
         return False
+
+
+SYSTEM: Final = Visitor(username="system", role="system")
+"""The site itself, where nobody asked."""
 
 
 @dataclass(frozen=True, slots=True)

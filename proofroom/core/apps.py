@@ -11,11 +11,10 @@ class CoreConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import proofroom.core.api.schema  # describes the sessions in the OpenAPI document
-        import proofroom.core.database.migrate  # noqa: F401  # registers its check
+        import proofroom.core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts
-        from proofroom.core.database import migrate
+        from proofroom.core.database import migrate  # registers its check, too
         from proofroom.core.i18n.model_names import speak_the_readers_language
 
         speak_the_readers_language()

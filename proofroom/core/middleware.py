@@ -15,9 +15,9 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
-from inspect import iscoroutinefunction
 from typing import Any, Final, TypeVar, cast
 
+from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -213,7 +213,7 @@ def csp_override(config: Policy) -> Callable[[View], View]:
         @wraps(view)
         def synchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
             response = cast("HttpResponseBase", view(*args, **kwargs))
-            response._csp_config = config  # type: ignore[attr-defined]
+            response._csp_config = config  # type: ignore[attr-defined]  # likewise
             return response
 
         return cast("View", synchronous)

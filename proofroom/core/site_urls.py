@@ -57,10 +57,6 @@ def search_path(locale: str) -> str:
     return f"{home_of(locale)}{SEARCH}"
 
 
-def llms_path(locale: str) -> str:
-    return f"{home_of(locale)}{LLMS}"
-
-
 def markdown_path(path: str) -> str:
     """Return where a page is as Markdown: `/about.md`, and `/index.html.md` for the home page. No slug has a dot."""
     return f"{path}{_HOME if path.endswith('/') else ''}{_MARKDOWN}"

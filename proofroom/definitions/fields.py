@@ -179,6 +179,8 @@ CHECKS: Mapping[str, Callable[[object], object]] = {
     "taxonomy-reference": check_id,
     "form-reference": check_slug,
 }
+"""Rules of a value beyond its JSON type, by field type. Each takes the value that pydantic accepted and returns the
+value to store, or raises `PydanticCustomError` with a sentence for whoever wrote it."""
 
 
 FieldType = Literal[

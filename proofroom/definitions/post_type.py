@@ -1,4 +1,4 @@
-"""Post types and taxonomies: one class per file in `<app>/post_types/` and `<app>/taxonomies/`. Terms are content."""
+"""Post types: one class per file in `<app>/post_types/`."""
 
 from __future__ import annotations
 
@@ -13,29 +13,6 @@ from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.module import Module, excluded_because, modules
 from proofroom.definitions.props import json_schema, props_of, words_of
-
-
-class Taxonomy:
-    """A way to sort posts; `name` is its slug. `free_tagging`: authors make terms while writing."""
-
-    name: ClassVar[str]
-    label: ClassVar[str]
-    description: ClassVar[str] = ""
-    hierarchical: ClassVar[bool] = False
-    free_tagging: ClassVar[bool] = False
-
-
-taxonomies: Registry[Taxonomy] = Registry("taxonomies", Taxonomy)
-
-
-def find_taxonomy(slug: str) -> type[Taxonomy]:
-    """The definition, or `RuleViolation` with code `unknown_taxonomy`."""
-    found = taxonomies.get(slug)
-    if found is None:
-        raise validation.unknown(
-            "taxonomy", slug, taxonomies.names(), code="unknown_taxonomy", field="taxonomy"
-        )
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,11 +64,11 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
                 f"{here}.type",
                 gettext("type is one of: %(item_types)s.") % {"item_types": ", ".join(ITEM_TYPES)},
             )
-        value = item.get("label", "")
-        if not isinstance(value, str):
+        text = item.get("label", "")
+        if not isinstance(text, str):
             raise invalid(f"{here}.label", gettext("label must be text."))
-        label = value.strip()
-        if (type_ == "custom") and not label:
+        label = text.strip()
+        if type_ == "custom" and not label:
             raise invalid(f"{here}.label", gettext("label must not be empty."))
         if len(label) > LABEL_MAX or not label.isprintable():
             raise invalid(

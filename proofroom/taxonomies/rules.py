@@ -12,7 +12,7 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import taxonomies
 from proofroom.taxonomies.models import Term
 
-TOP_LEVEL: Final = object()
+UNCHANGED_PARENT: Final = object()
 """Stands for "leave the parent as it is"."""
 MAX_TERM_DEPTH: Final = 8
 NAME_MAX: Final = 200

@@ -18,7 +18,13 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.validation.text_values import slug_of
 from proofroom.definitions import find_taxonomy
 from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.rules import TOP_LEVEL, clean_name, clean_order, clean_slug, parent_of
+from proofroom.taxonomies.rules import (
+    UNCHANGED_PARENT,
+    clean_name,
+    clean_order,
+    clean_slug,
+    parent_of,
+)
 
 
 class TermUsage(Protocol):
@@ -75,10 +81,10 @@ def change_term(
     actor: Actor,
     name: str | None = None,
     slug: str | None = None,
-    parent_id: object = TOP_LEVEL,
+    parent_id: object = UNCHANGED_PARENT,
     order_index: int | None = None,
 ) -> Term:
-    """Change what is given. `parent_id` None makes it a root; `TOP` leaves it where it is."""
+    """Change what is given. `parent_id` None makes it a root; `UNCHANGED_PARENT` leaves it where it is."""
     _allow(actor)
     term = _locked(term_id)
     # First, because it locks the content version: two moves at once cannot close a circle.
@@ -86,7 +92,7 @@ def change_term(
     term.name = term.name if name is None else clean_name(name)
     term.slug = term.slug if slug is None else clean_slug(slug)
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
-    if parent_id is not TOP_LEVEL:
+    if parent_id is not UNCHANGED_PARENT:
         term.parent = parent_of(term, parent_id)
     _save(term)
     return term
@@ -138,7 +144,7 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     _allow(actor)
     term = _locked(term_id)
     id_ = term.pk
-    live = {each: set(each.find_live(id_)) for each in term_usages}
+    live = {each: each.find_live(id_) for each in term_usages}
     number = len({used for each in term_usages for used in {*live[each], *each.find_staged(id_)}})
     if number and not force:
         raise _in_use(term, number, _("Take it off them first, or delete it with force=true."))

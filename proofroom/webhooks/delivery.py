@@ -23,7 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks import delivery_channels, delivery_queue
 from proofroom.webhooks.delivery_channels import RequestRedactor
@@ -221,7 +221,7 @@ def disable_failing(
     )
     outbox.record(
         "webhook.disabled",
-        actor=Actor(user=Visitor(username="system", role="system"), via="system"),
+        actor=Actor(user=SYSTEM, via="system"),
         payload={
             "id": str(webhook.pk),
             "name": webhook.name,

@@ -1,6 +1,6 @@
-"""Changed modules of a previewed page, outlined and named.
+"""The page of a post as a layer has it, with its changed modules outlined and named.
 
-It works on a page that is made already, so that nothing of it stands in the way of the pages of visitors.
+The outlines are drawn on a page that is made already, so that they slow no page of a visitor.
 """
 
 from __future__ import annotations

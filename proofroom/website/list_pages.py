@@ -14,9 +14,7 @@ from django.utils.translation import gettext
 
 from content.models import Post
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions.listings import IndexPage, list_title
-from proofroom.definitions.listings import list_path as list_path
-from proofroom.definitions.listings import listings as listings
+from proofroom.definitions.listings import IndexPage, list_title, listings
 from proofroom.website.meta_tags import seo_of_list, title_with_site
 from proofroom.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom.website.page_frame import (

@@ -1,4 +1,4 @@
-"""Meta tags of a page, for search engines and other sites, and its description."""
+"""What a page tells search engines and other sites: meta tags, description and structured data (schema.org)."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
     return posts.select_related("featured_media").order_by("-published_at", "id")
 
 
-def search_posts(words: str, locale: str) -> QuerySet[Post]:
+def search_published_posts(words: str, locale: str) -> QuerySet[Post]:
     """The posts of a locale that hold all words, the best first."""
     posts = published_posts().filter(locale=locale)
     return search.order_by_rank(search.search_posts(posts, words, locale))

@@ -28,7 +28,7 @@ from proofroom.website.page_frame import (
     page_links,
     use_template_language,
 )
-from proofroom.website.queries import modules_of, search_posts
+from proofroom.website.queries import modules_of, search_published_posts
 from proofroom.website.rendering import RenderableModule
 
 _READ: Final = 40_000
@@ -107,7 +107,7 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
     words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
         :MAX_QUERY_LENGTH
     ].strip()
-    hits = search_posts(words, locale)
+    hits = search_published_posts(words, locale)
     total = hits.count() if words else 0
     last = max(1, -(-total // PER_PAGE))
     if number > last:

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents_app.definitions import files as definitions
-from agents_app.models import AgentRun, RunReaction
+from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
 from agents_app.runs.run_log import record_run_end
 from tests import make
@@ -54,10 +54,6 @@ def outcomes(run: AgentRun) -> list[tuple[int, str, str, int, str]]:
     """Of each reaction to the run: number, type, status, attempts, error."""
     found = [(row, outcome_of(row)) for row in reactions_of(run)]
     return [(row.number, row.kind, now.status, now.attempts, now.error) for row, now in found]
-
-
-def calls_of(run: AgentRun) -> list[RunReaction]:
-    return list(reactions_of(run))
 
 
 def webhook(url: str, trigger: str = "always", **config: Any) -> dict[str, Any]:

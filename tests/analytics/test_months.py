@@ -104,14 +104,14 @@ def test_what_comes_late_goes_into_its_month() -> None:
 def test_who_is_ended_while_closing_made_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     scene()
     before = naive.stored()
-    make = aggregate.add_months
+    make = aggregate.sum_months
 
     def ends(table: Any, first: date, end: date) -> None:
         make(table, first, end)
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(aggregate, "add_months", ends)
+        patch.setattr(aggregate, "sum_months", ends)
         with pytest.raises(SystemExit):
             close_months(at(11))
     assert (naive.stored(), months_to()) == (before, date.min)

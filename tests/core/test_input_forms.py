@@ -44,5 +44,9 @@ def test_values_are_those_of_the_input_class() -> None:
     form = TideForm({"harbour": "Husum", "highWater": "at noon"})
 
     assert form.is_valid()
-    values = {name: value for name, value in form.cleaned_data.items() if name != "guess"}
-    assert NewTide(**values).high_water == "at noon"
+    assert form.input_values() == {
+        "harbour": "Husum",
+        "high_water": "at noon",
+        "low_water": "",
+        "source": "",
+    }

@@ -19,7 +19,7 @@ def start(first: Path, statement: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["forms", "content"])
+@pytest.mark.parametrize("name", OWN_PACKAGES)
 def test_a_package_that_hides_one_of_the_product_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").touch()
@@ -31,29 +31,6 @@ def test_a_package_that_hides_one_of_the_product_is_named(tmp_path: Path, name: 
         "django.core.exceptions.ImproperlyConfigured: "
         f"The package {name!r} at {tmp_path / name} hides the product's own at {ROOT / name}. "
         "Give it another name."
-    )
-
-
-def test_a_label_that_is_one_of_the_product_is_named(tmp_path: Path) -> None:
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "__init__.py").touch()
-    (tmp_path / "shop" / "apps.py").write_text(
-        "from django.apps import AppConfig\n\n\n"
-        "class ShopConfig(AppConfig):\n    name = 'shop'\n    label = 'media'\n"
-    )
-
-    ended = start(
-        tmp_path,
-        "from django.conf import settings; from cms_project import settings as own; "
-        "names = {name: getattr(own, name) for name in dir(own) if name.isupper()}; "
-        "settings.configure(**{**names, 'INSTALLED_APPS': [*own.INSTALLED_APPS, 'shop']}); "
-        "import django; django.setup()",
-    )
-
-    assert ended.returncode == 1
-    assert ended.stderr.strip().splitlines()[-1] == (
-        "django.core.exceptions.ImproperlyConfigured: "
-        "Application labels aren't unique, duplicates: media"
     )
 
 

@@ -303,7 +303,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """All steps, and the whole time from the begin of the run to its end. `waited` is what no step accounts for."""
+    """All steps, and the whole time from the begin of the run to its end."""
 
     lanes: Sequence[Lane]
     whole: str

@@ -8,11 +8,11 @@ from typing import Final
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.backends import find_user
 from proofroom.accounts.models import User
+from proofroom.accounts.queries import load_user
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.hooks import Hook
@@ -74,7 +74,7 @@ def rename_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
         "role": user.role,
         "active": user.is_active,
     }
-    system = Actor(user=Visitor(username="system", role="system"), via="system")
+    system = Actor(user=SYSTEM, via="system")
     outbox.record("user.changed", actor=system, payload=payload)
 
 
@@ -110,7 +110,7 @@ def system_agent_user(user_id: int | None = None) -> User | None:
     None where that account is disabled: switching it off must stop AI clients, not pass them to another account.
     """
     if user_id is not None:
-        user = find_user(user_id)
+        user = load_user(user_id)
     else:
         # Asked at every call of an AI client.
         user = first_instance(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))

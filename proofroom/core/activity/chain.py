@@ -20,7 +20,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from proofroom.core import outbox
-from proofroom.core.actor import Actor, Visitor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.events import find_kind
@@ -341,7 +341,7 @@ def _prune_batch(before: datetime) -> int:
         "hash": old[-1].hash,
         "before": before.isoformat(),
     }
-    system = Actor(user=Visitor(username="system", role="system"), via="system")
+    system = Actor(user=SYSTEM, via="system")
     outbox.record(PRUNED, actor=system, payload=payload)
     return len(old)
 

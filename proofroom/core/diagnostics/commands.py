@@ -18,7 +18,6 @@ from proofroom.core.errors import RuleViolation, invalid
 
 _STORED: Final = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
 MAX_ARGUMENTS: Final = 20
-LONGEST_ARGUMENT: Final = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def _allowed(words: tuple[str, ...]) -> Allowed:
 
 
 def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
-    """Raise `Refused` if any of the addresses behind a host may not be reached.
+    """Raise `CallRefused` if any of the addresses behind a host may not be reached.
 
     One is enough: who answers with a public and a private address hopes for the second to be taken.
     """
@@ -160,7 +160,7 @@ def check_url(url: str, field: str = "url") -> None:
 
 
 def target_of(url: str) -> CallTarget:
-    """The parts of an address, in the one way of writing them. Raises `Refused`."""
+    """The parts of an address, in the one way of writing them. Raises `CallRefused`."""
     if not url:
         raise CallRefused("The address must begin with https:// or http://.")
     if len(url) > LONGEST:

@@ -87,7 +87,7 @@ class Client:
     ) -> HttpResult:
         """Call, and answer what came back, whatever its status. Ends after `seconds`, whatever the other side does.
 
-        Raises `Refused` where the rules forbid the call and `Unreachable` where no status came.
+        Raises `CallRefused` where the rules forbid the call and `Unreachable` where no status came.
         """
         started = time.monotonic()
         target = target_of(url)

@@ -248,7 +248,7 @@ def trusted() -> ssl.SSLContext:
 async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> HttpConnection:
     """A connection to the first address that takes it. The certificate has to be that of the name.
 
-    Raises `Refused` before any connection if one address is forbidden, `Unreachable` if none answers.
+    Raises `CallRefused` before any connection if one address is forbidden, `Unreachable` if none answers.
     """
     addresses = [target.literal] if target.literal else await names.addresses(target.host)
     refuse_addresses(target.host, addresses)

@@ -38,7 +38,7 @@ def seal_cursor(parts: Sequence[Part], *, of: str) -> str:
 
 
 def open_cursor(cursor: str, *, of: str) -> list[Part]:
-    """Return what `sealed_cursor` put in. Raises `RuleViolation` for one that is not of this list."""
+    """Return what `seal_cursor` put in. Raises `RuleViolation` for one that is not of this list."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, ValueError):
@@ -169,11 +169,6 @@ def page_of_ranked(
     end = start + len(part)
     following = seal_cursor([end, since], of=of) if part and end < total else None
     return _answer(present(part), total, following)
-
-
-def present_each(present: Callable[[T], JsonObject]) -> Callable[[list[T]], list[JsonObject]]:
-    """To present rows one by one."""
-    return lambda rows: [present(row) for row in rows]
 
 
 def _answer(items: list[JsonObject], total: int, following: str | None) -> JsonObject:

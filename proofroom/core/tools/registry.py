@@ -2,7 +2,7 @@
 
 Agents and the MCP server consume them.
 
-A tool is a plain function `(call, arguments) -> dict` over a service, with a pydantic class for its arguments
+A tool is a plain function `(actor, arguments) -> dict` over a service, with a pydantic class for its arguments
 (`extra="forbid"`, camelCase aliases on the wire). It raises `proofroom.core.errors.CmsError` for a refusal; the
 face that called it turns the error into text that says how to mend the call.
 """
@@ -106,16 +106,20 @@ def tool(
         description = " ".join((handler.__doc__ or "").split())
         if not description:
             raise ImproperlyConfigured(f"tool {name!r} in {handler.__module__} has no docstring")
-        annotation = handler.__annotations__["arguments"]
+        annotation = handler.__annotations__.get("arguments")
+        arguments = handler.__globals__.get(annotation, annotation)
+        if not isinstance(arguments, type):
+            raise ImproperlyConfigured(
+                f"tool {name!r} in {handler.__module__} needs a parameter `arguments` that is annotated with its "
+                "class, imported outside of TYPE_CHECKING"
+            )
         _tools[name] = Tool(
             name=name,
             title=title,
             description=description,
             kind=kind,
             permission=permission,
-            arguments=annotation
-            if isinstance(annotation, type)
-            else handler.__globals__[annotation],
+            arguments=arguments,
             handler=handler,  # type: ignore[arg-type]  # each is called with its own arguments
             group=group,
             idempotent=kind == "read" if idempotent is None else idempotent,

@@ -1,4 +1,4 @@
-"""Form fields that an input class declares, so that the admin's form and the API's body are one declaration."""
+"""Forms whose fields an input class declares, so that the admin's form and the API's body are one declaration."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from pydantic import BaseModel
+
+from proofroom.core.api.body import check
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,13 @@ class InputForm(forms.Form):
         self.fields = {name: derived.pop(name) for name in before} | self.fields | derived
 
     def input_values(self) -> dict[str, Any]:
-        """Return the checked values by the names of `input_class`."""
-        return self.input_class.model_validate(self.cleaned_data).model_dump()
+        """Return the checked values by the names of `input_class`, without the form's own fields.
+
+        Raises `RuleViolation` by field where the class refuses one.
+        """
+        names = {info.alias or name for name, info in self.input_class.model_fields.items()}
+        values = {name: value for name, value in self.cleaned_data.items() if name in names}
+        return check(values, self.input_class).model_dump()
 
 
 def with_label(label: str | Promise, path: str, sentences: Iterable[str]) -> list[str]:

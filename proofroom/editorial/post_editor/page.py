@@ -242,7 +242,6 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
         "ai_share": ai_share(sheet.units(), builder.origins),
-        "is_rearranged": sheet.order != sheet.was_order,
         "unplaced": builder.unplaced(),
         "to_correct": to_correct,
         "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),

@@ -86,7 +86,6 @@ class ListAction:
 
 
 FieldActions = Callable[[FieldPlace], Sequence[FieldAction]]
-FieldActionsOf = Callable[[HttpRequest, Post], FieldActions]
 post_panels: Hook[[HttpRequest, Post], SafeString] = Hook()
 """Shown beside the form of a post; empty shows nothing."""
 

@@ -102,7 +102,6 @@ def page(
         **admin.site.each_context(request),
         "title": title,
         "opts": Post._meta,
-        "can_approve": may(request, "posts.review.approve"),
         **context,
     }
     return TemplateResponse(request, template, frame, status=status)

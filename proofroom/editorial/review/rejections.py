@@ -21,10 +21,9 @@ from content.layers.rejected_changes import (
 from content.models import Layer, Post, QueuedChange, RejectedChange
 from content.review.labels import label_of, module_names
 from proofroom.core.models import Event
-from proofroom.editorial.posts.post_pages import rejection_url
+from proofroom.editorial.posts.post_pages import layer_label, rejection_url
 
 _NAMES: Final = {f"post.{layer.value}.reject": layer for layer in Layer}
-_LABELS: Final = {Layer.REVIEW: "Review", Layer.AI_REVIEW: "AI Review"}
 _MAX_EVENTS: Final = 100
 _NEWEST_SHOWN: Final = 3
 _MAX_NOTE_LENGTH: Final = 80
@@ -106,7 +105,7 @@ def _read_rejections(
         )
         rejections.append(
             RejectionRow(
-                layer=_LABELS[_NAMES[event.name]],
+                layer=layer_label(_NAMES[event.name]),
                 by=event.actor.username if event.actor else _("a deleted account"),
                 at=event.created_at,
                 changes=tuple(changes),

@@ -1,4 +1,4 @@
-"""The translations of a post: listed, made, and called up to date."""
+"""The translations of a post: listed, made, and called up to date; and the panel of its copies and links."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.definitions import Taxonomy, post_types, taxonomies
 from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.rules import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP_LEVEL
+from proofroom.taxonomies.rules import NAME_MAX, ORDER_MAX, SLUG_MAX, UNCHANGED_PARENT
 from proofroom.taxonomies.services import change_term, create_term, delete_term, require_taxonomy
 
 TERM_PARAMETERS: Final = [
@@ -200,7 +200,7 @@ class TaxonomyViewSet(ApiViewSet):
             actor=self.actor,
             name=body.name,
             slug=body.slug,
-            parent_id=body.parent_id if "parent_id" in body.model_fields_set else TOP_LEVEL,
+            parent_id=body.parent_id if "parent_id" in body.model_fields_set else UNCHANGED_PARENT,
             order_index=body.order_index,
         )
         return Response(TermAnswer.of(term))
