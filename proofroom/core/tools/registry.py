@@ -106,7 +106,7 @@ def tool(
         description = " ".join((handler.__doc__ or "").split())
         if not description:
             raise ImproperlyConfigured(f"tool {name!r} in {handler.__module__} has no docstring")
-        annotation = handler.__annotations__.get("arguments")
+        annotation = handler.__annotations__.get("arguments", "")
         arguments = handler.__globals__.get(annotation, annotation)
         if not isinstance(arguments, type):
             raise ImproperlyConfigured(
