@@ -13,11 +13,12 @@ from django.utils import timezone
 
 from agents_app.models import AgentRun, RunMessage
 from agents_app.runs import retention
-from agents_app.runs.leak_prevention import SECRET_MASK, VISITOR_MASK, RunRedactor
+from agents_app.runs.leak_prevention import VISITOR_MASK, RunRedactor
 from agents_app.runs.retry import retry_run
 from forms.models import FormSubmission
 from forms.services.submissions import delete_submission
 from proofroom.core.json import Json
+from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import set_env, write_agent

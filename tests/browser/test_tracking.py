@@ -125,6 +125,7 @@ def test_what_happens_without_a_network_is_sent_with_it_in_bounds(calls: Calls) 
 
 def test_keys_and_labels_click_once_and_scripts_not_at_all(calls: Calls) -> None:
     page = calls.open(with_marks())
+    calls.rows(1)  # The calls are independent: the view is stored before the first click is sent.
     order = page.get_by_role("link", name="Order")
     box = order.bounding_box()
     search = page.get_by_role("searchbox")
@@ -221,6 +222,7 @@ return form.querySelector("p + p").getBoundingClientRect().toJSON();
 
 def test_fields_may_be_called_as_they_like(calls: Calls) -> None:
     page = calls.open(make.post())
+    calls.rows(1)
     box = page.evaluate(_FORM)
     for _ in range(5):
         page.mouse.click(box["x"] + 2, box["y"] + 2)

@@ -14,7 +14,8 @@ from django.db.models import Sum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents_app.budgets.reservations import BudgetExceeded, reserve, settle, settle_lost
+from agents_app.budgets.limits import BudgetExceeded
+from agents_app.budgets.reservations import reserve, settle, settle_lost
 from agents_app.models import AgentRun, Budget, BudgetNotice, Reservation, RunStatus, Spending
 from proofroom.core.models import Event
 from tests.content.at_once import at_once

@@ -9,13 +9,8 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from agents_app.budgets.reservations import (
-    BudgetExceeded,
-    reserve,
-    settle,
-    settle_abandoned,
-    settle_lost,
-)
+from agents_app.budgets.limits import BudgetExceeded
+from agents_app.budgets.reservations import reserve, settle, settle_abandoned, settle_lost
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, Spending
 from agents_app.providers.interface import ProviderStopped
 from proofroom.core.models import Event
