@@ -18,8 +18,8 @@ from agents_app.runs.retry import retry_run
 from forms.models import FormSubmission
 from forms.services.submissions import delete_submission
 from proofroom.core.json import Json
-from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.models import Event
+from proofroom.core.redaction import SECRET_MASK
 from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.conftest import RunOnCommit
