@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Final
 from uuid import uuid4
 
 from django.contrib.auth import get_backends
@@ -16,6 +16,10 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from proofroom.accounts.roles import GRANTS, Role, permissions_of
+
+EMAIL_MAX: Final = 254
+USERNAME_MAX: Final = 150
+TOKEN_NAME_MAX: Final = 100
 
 
 class UserManager(BaseUserManager["User"]):
@@ -50,9 +54,9 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """An account. `ai_agent` accounts author what agents write and can never log in."""
 
-    email = models.EmailField(unique=True)
+    email = models.EmailField(max_length=EMAIL_MAX, unique=True)
     username = models.CharField(
-        max_length=150, unique=True, validators=[UnicodeUsernameValidator()]
+        max_length=USERNAME_MAX, unique=True, validators=[UnicodeUsernameValidator()]
     )
     role = models.CharField(
         max_length=20, choices=[(role.value, role.value) for role in GRANTS], default=Role.EDITOR
@@ -138,7 +142,7 @@ class AccountToken(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=TOKEN_NAME_MAX)
     hash = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=4, editable=False)
     role = models.CharField(max_length=20, editable=False)

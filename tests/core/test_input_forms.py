@@ -18,6 +18,10 @@ class NewTide(Body):
     source: Words = ""
 
 
+class TideChanges(NewTide, partial=True):
+    """Each field may be absent."""
+
+
 class TideForm(InputForm):
     input_class = NewTide
     guess = forms.BooleanField(required=False)
@@ -27,9 +31,26 @@ class TideFormInTheMiddle(TideForm):
     own_fields_after = "harbour"
 
 
+class SomeOfATideForm(InputForm):
+    """Asks for two fields of a partial class, in an order of its own."""
+
+    input_class = TideChanges
+    asked_fields = ("low_water", "harbour")
+
+
+class NamedTide(Body):
+    low_water: Annotated[Words, FormField(lambda: forms.CharField(), name="ebb")]
+
+
+class NamedTideForm(InputForm):
+    input_class = NamedTide
+
+
 @pytest.mark.parametrize(
     ("form", "names"),
     [
+        (SomeOfATideForm, ["lowWater", "harbour"]),
+        (NamedTideForm, ["ebb"]),
         (TideForm, ["harbour", "highWater", "lowWater", "guess"]),
         (TideFormInTheMiddle, ["harbour", "guess", "highWater", "lowWater"]),
     ],
@@ -49,4 +70,23 @@ def test_values_are_those_of_the_input_class() -> None:
         "high_water": "at noon",
         "low_water": "",
         "source": "",
+    }
+
+
+def test_a_field_may_have_another_name_in_the_form() -> None:
+    form = NamedTideForm({"ebb": "at six"})
+
+    assert form.is_valid()
+    assert form.input_values() == {"low_water": "at six"}
+
+
+def test_what_is_not_asked_for_stays_as_it_is() -> None:
+    form = SomeOfATideForm({"harbour": "Husum", "highWater": "at noon"})
+
+    assert form.is_valid()
+    assert form.input_values() == {
+        "harbour": "Husum",
+        "high_water": None,
+        "low_water": "",
+        "source": None,
     }

@@ -18,58 +18,35 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import GRANTS, Role
+from proofroom.accounts.roles import Role
 from proofroom.accounts.services import change_user, create_user, set_password
+from proofroom.accounts.user_fields import ROLE_CHOICES, NewUser, UserChange
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, may, require
 from proofroom.core.i18n import in_words
-
-_ROLES = [
-    (role.value, capfirst(gettext_lazy(role.value))) for role in GRANTS if role != Role.AI_AGENT
-]
-_ACTIVE_HELP = gettext_lazy("An account that is off can do nothing, and is logged out everywhere.")
+from proofroom.core.validation.form_fields import InputForm
 
 
-class SwitchForm(forms.Form):
-    is_active = forms.BooleanField(
-        label=gettext_lazy("Active"), required=False, help_text=_ACTIVE_HELP
-    )
+class NewUserForm(InputForm):
+    input_class = NewUser
+    asked_fields = ("username", "email", "role", "password")
 
 
-class UserForm(forms.Form):
-    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
-    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254)
-    role = forms.ChoiceField(
-        label=gettext_lazy("Role"),
-        choices=_ROLES,
-        help_text=gettext_lazy("Another role logs the account out everywhere."),
-    )
-    is_active = forms.BooleanField(
-        label=gettext_lazy("Active"), required=False, help_text=_ACTIVE_HELP
-    )
+class UserForm(InputForm):
+    input_class = UserChange
+    asked_fields = ("username", "email", "role", "active")
 
 
-class PasswordForm(forms.Form):
-    password = forms.CharField(
-        label=gettext_lazy("Password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy(
-            "At least 8 characters, not a common one. It logs the account out everywhere."
-        ),
-    )
+class SwitchForm(InputForm):
+    """What may be set of an agent's account."""
+
+    input_class = UserChange
+    asked_fields = ("active",)
 
 
-class NewUserForm(forms.Form):
-    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
-    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254)
-    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=_ROLES, initial=Role.EDITOR.value)
-    password = forms.CharField(
-        label=gettext_lazy("Password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=gettext_lazy("At least 8 characters, not a common one."),
-    )
+class PasswordForm(InputForm):
+    input_class = UserChange
+    asked_fields = ("password",)
 
 
 class RoleFilter(admin.SimpleListFilter):
@@ -79,7 +56,10 @@ class RoleFilter(admin.SimpleListFilter):
     def lookups(
         self, request: HttpRequest, model_admin: admin.ModelAdmin[User]
     ) -> list[tuple[str, str]]:
-        return [*((value, str(label)) for value, label in _ROLES), (Role.AI_AGENT, _("AI agent"))]
+        return [
+            *((value, str(label)) for value, label in ROLE_CHOICES),
+            (Role.AI_AGENT, _("AI agent")),
+        ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
         return queryset.filter(role=self.value()) if self.value() else queryset
@@ -135,10 +115,11 @@ class UserAdmin(FormAdmin[User]):
             raise Http404(_("No such account."))
         do = request.POST.get("do") if request.method == "POST" else ""
         kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
-        names = ("username", "email", "role", "is_active")
         form = kind(
             (request.POST if do == "change" else None),
-            initial={name: getattr(user, name) for name in names},
+            initial={
+                name: getattr(user, name) for name in ("username", "email", "role", "is_active")
+            },
         )
         password_form = PasswordForm(request.POST if do == "password" else None)
         actor = actor_of(request)

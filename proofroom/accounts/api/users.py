@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 
 from django.contrib.auth import update_session_auth_hash
 from drf_spectacular.utils import extend_schema
@@ -15,8 +14,8 @@ from proofroom.accounts import queries
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, RoleName, permissions_of
 from proofroom.accounts.services import change_user, create_user
-from proofroom.accounts.services.users import LONGEST_PASSWORD
-from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
+from proofroom.accounts.user_fields import AccountAnswer, NewUser, UserChange
+from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
@@ -25,9 +24,6 @@ from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation
 
-Email = Annotated[Words, Field(max_length=254)]
-Username = Annotated[Words, Field(min_length=1, max_length=150)]
-Password = Annotated[Words, Field(max_length=LONGEST_PASSWORD)]
 USER_ID: Final = {"user_id": {"type": "integer", "minimum": 1}}
 USER_PARAMETERS: Final = [
     query_parameter("role", "Accounts with this role.", choice_schema(*Role)),
@@ -35,19 +31,6 @@ USER_PARAMETERS: Final = [
     query_parameter("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
     *PAGES,
 ]
-
-
-class AccountAnswer(Answer):
-    """An account."""
-
-    id: int = Field(ge=1)
-    email: str = Field(max_length=254, json_schema_extra={"format": "email"})
-    username: str = Field(max_length=150)
-    role: RoleName
-    active: bool = Field(validation_alias="is_active")
-    agent_id: TextOrNull
-    created_at: datetime
-    last_login_at: datetime | None = Field(validation_alias="last_login")
 
 
 class GrantsAnswer(Answer):
@@ -63,21 +46,6 @@ class RoleListAnswer(Answer):
 
     data: list[GrantsAnswer]
     meta: MetaAnswer
-
-
-class NewUser(Body):
-    email: Email
-    username: Username
-    role: Literal["admin", "editor", "translator"]
-    password: Password
-
-
-class UserChange(Body, answered_by=AccountAnswer):
-    email: Email | None = None
-    username: Username | None = None
-    role: RoleName | None = None
-    active: bool | None = None
-    password: Password | None = None
 
 
 class UserQuery(Body):
@@ -163,15 +131,10 @@ class UserViewSet(ApiViewSet):
         ]
         return Response(page.envelope(rows[page.slice], len(rows)))
 
-    def change(self, user_id: str, *, is_active: bool | None, **values: str | None) -> User:
+    def change(self, user_id: str, **values: Any) -> User:
         """Change the account; what is refused is named as on the wire."""
         try:
-            return change_user(
-                user_id=queries.find_user(user_id).pk,
-                actor=self.actor,
-                is_active=is_active,
-                **values,
-            )
+            return change_user(user_id=queries.find_user(user_id).pk, actor=self.actor, **values)
         except RuleViolation as error:
             details = {
                 "active" if name == "is_active" else name: texts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
@@ -13,12 +12,12 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import GRANTS, Role
 from proofroom.accounts.services import account_tokens
+from proofroom.accounts.user_fields import PASSWORD_MAX
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 
-LONGEST_PASSWORD: Final = 1000
 _Change = str | bool
 
 
@@ -181,8 +180,8 @@ def _save(user: User, names: list[str] | None = None) -> None:
 
 def _set_password(user: User, password: str) -> None:
     try:
-        if len(password) > LONGEST_PASSWORD:
-            most = f"{LONGEST_PASSWORD:,}"
+        if len(password) > PASSWORD_MAX:
+            most = f"{PASSWORD_MAX:,}"
             raise ValidationError(_("A password has at most %(most)s characters.") % {"most": most})
         validate_password(password, user)
     except ValidationError as error:

@@ -110,9 +110,10 @@ def _without_nul(value: str) -> str:
 
 
 def _moment(value: object) -> datetime | None:
-    """Only texts: a number would be taken for seconds since 1970."""
+    """Only texts, and what a form read from one: a number would be taken for seconds since 1970."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        found = datetime.fromisoformat(value) if isinstance(value, str) else value
+        found = found if isinstance(found, datetime) else None
         found = found.astimezone(UTC) if found is not None and found.tzinfo else None
     except (ValueError, OverflowError):
         found = None

@@ -1,0 +1,107 @@
+"""Accounts: what people may set, and what the API answers. A new field is declared here and in the table."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from django import forms
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX
+from proofroom.accounts.roles import GRANTS, Role, RoleName
+from proofroom.core.api.answer import Answer, TextOrNull
+from proofroom.core.api.body import Body, Words
+from proofroom.core.validation.form_fields import FormField
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+PASSWORD_MAX: Final = 1000
+ROLE_CHOICES: Final = [
+    (role.value, capfirst(gettext_lazy(role.value))) for role in GRANTS if role != Role.AI_AGENT
+]
+"""The roles of people."""
+
+
+class AccountAnswer(Answer):
+    """An account."""
+
+    id: int = Field(ge=1)
+    email: str = Field(max_length=EMAIL_MAX, json_schema_extra={"format": "email"})
+    username: str = Field(max_length=USERNAME_MAX)
+    role: RoleName
+    active: bool = Field(validation_alias="is_active")
+    agent_id: TextOrNull
+    created_at: datetime
+    last_login_at: datetime | None = Field(validation_alias="last_login")
+
+
+def role_field(help_text: str | _StrPromise = "") -> forms.Field:
+    """Make a field for the role of a person."""
+    return forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=ROLE_CHOICES,
+        initial=Role.EDITOR.value,
+        help_text=help_text,
+    )
+
+
+def password_field(help_text: str | _StrPromise) -> forms.Field:
+    """Make a field for a new password."""
+    return forms.CharField(
+        label=gettext_lazy("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=help_text,
+    )
+
+
+class NewUser(Body):
+    email: Annotated[
+        Words,
+        FormField(lambda: forms.EmailField(label=gettext_lazy("Email"), max_length=EMAIL_MAX)),
+    ] = Field(max_length=EMAIL_MAX)
+    username: Annotated[
+        Words,
+        FormField(lambda: forms.CharField(label=gettext_lazy("Name"), max_length=USERNAME_MAX)),
+    ] = Field(min_length=1, max_length=USERNAME_MAX)
+    role: Annotated[Literal["admin", "editor", "translator"], FormField(role_field)]
+    password: Annotated[
+        Words,
+        FormField(lambda: password_field(gettext_lazy("At least 8 characters, not a common one."))),
+    ] = Field(max_length=PASSWORD_MAX)
+
+
+class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
+    role: Annotated[  # type: ignore[assignment]  # an agent's, sent back, is let through
+        RoleName,
+        FormField(
+            lambda: role_field(gettext_lazy("Another role logs the account out everywhere."))
+        ),
+    ]
+    active: Annotated[
+        bool | None,
+        FormField(
+            lambda: forms.BooleanField(
+                label=gettext_lazy("Active"),
+                required=False,
+                help_text=gettext_lazy(
+                    "An account that is off can do nothing, and is logged out everywhere."
+                ),
+            ),
+            name="is_active",
+        ),
+    ] = None
+    password: Annotated[
+        Words,
+        FormField(
+            lambda: password_field(
+                gettext_lazy(
+                    "At least 8 characters, not a common one. It logs the account out everywhere."
+                )
+            )
+        ),
+    ] = Field(max_length=PASSWORD_MAX)
