@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mcp_bridge.access.token_fields import MadeMcpTokenAnswer, McpTokenAnswer, NewMcpToken
 from mcp_bridge.access.tokens import create_token, revoke_token
 from mcp_bridge.models import McpToken
 from proofroom.accounts.api.tokens import (
     TOKEN_PARAMETERS,
-    AccountTokenAnswer,
     TokenQuery,
     named_on_the_wire,
 )
 from proofroom.accounts.queries import list_tokens
 from proofroom.accounts.queries import parse_token_id as read_id
 from proofroom.core.api.answer import list_of
-from proofroom.core.api.body import Body, Moment, Words, read_body
+from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import is_yes, read_query
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound
-
-
-class McpTokenAnswer(AccountTokenAnswer):
-    """A token of an AI client, by the last four characters of its secret."""
-
-    tools: list[str] = Field(json_schema_extra={"maxItems": 200})
-    diagnostics: bool
-
-
-class MadeMcpTokenAnswer(McpTokenAnswer):
-    """A token with its secret, which is answered this once."""
-
-    token: str
-
-
-class NewMcpToken(Body, answered_by=McpTokenAnswer):
-    name: Annotated[Words, Field(min_length=1, max_length=100)]
-    user_id: Annotated[int, Field(ge=1, le=2**53)]
-    tools: Annotated[
-        list[Annotated[Words, Field(max_length=128)]], Field(max_length=200)
-    ] = []  # pydantic copies it
-    diagnostics: bool = False
-    expires_at: Moment | None = None
 
 
 class McpTokenViewSet(ApiViewSet):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from proofroom.accounts.models import AccountToken
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+from proofroom.core.validation.form_fields import InputForm
 
 T = TypeVar("T", bound=AccountToken)
 _STATES = {
@@ -26,22 +27,6 @@ _STATES = {
     "revoked": gettext_lazy("revoked"),
 }
 _LOOKS = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
-
-
-class LastDayField(forms.DateField):
-    """The day on which a token ends, as the last moment of it."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            label=gettext_lazy("Last day"),
-            required=False,
-            widget=forms.DateInput(attrs={"type": "date"}),
-            help_text=gettext_lazy("Without one it works until it is revoked."),
-        )
-
-    def clean(self, value: Any) -> datetime | None:
-        day: date | None = super().clean(value)
-        return datetime.combine(day, time.max, UTC) if day else None
 
 
 class AccountTokenAdmin(FormAdmin[T]):
@@ -54,7 +39,7 @@ class AccountTokenAdmin(FormAdmin[T]):
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
 
-    def make(self, typed: dict[str, Any], actor: Actor) -> tuple[T, str]:
+    def make(self, values: dict[str, Any], actor: Actor) -> tuple[T, str]:
         """The token that the form describes, and its secret."""
         raise NotImplementedError
 
@@ -86,7 +71,8 @@ class AccountTokenAdmin(FormAdmin[T]):
         return token.expires_at or _("it is revoked")
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        token, secret = self.make(form.cleaned_data, actor_of(request))
+        assert isinstance(form, InputForm)  # noqa: S101  # `add_form` of every kind
+        token, secret = self.make(form.input_values(), actor_of(request))
         # No redirect: the secret stands in this answer and nowhere else, not even in a session.
         return self._page(request, token, secret)
 

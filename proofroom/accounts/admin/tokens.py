@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
-from proofroom.accounts.models import ApiToken, User
-from proofroom.accounts.roles import PERMISSIONS, Role
+from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
+from proofroom.accounts.models import ApiToken
 from proofroom.accounts.services.tokens import create_token, revoke_token
+from proofroom.accounts.token_fields import NewToken
 from proofroom.core.actor import Actor
+from proofroom.core.validation.form_fields import InputForm
 
 
-class NewTokenForm(forms.Form):
-    name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=100,
-        help_text=gettext_lazy("What uses it, such as “Website export”."),
-    )
-    user = forms.ModelChoiceField(
-        label=gettext_lazy("Account"),
-        queryset=User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT),
-        help_text=gettext_lazy("What the program writes is signed by this account."),
-    )
-    permissions = forms.MultipleChoiceField(
-        label=gettext_lazy("Permissions"),
-        choices=[
-            (part, [(name, name) for name in names])
-            for part, names in groupby(sorted(PERMISSIONS), lambda name: name.partition(".")[0])
-        ],
-        widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("Only what the account may do itself."),
-    )
-    expires_at = LastDayField()
+class NewTokenForm(InputForm):
+    input_class = NewToken
+    asked_fields = ("name", "user_id", "permissions", "expires_at")
 
 
 @admin.register(ApiToken)
@@ -50,14 +31,8 @@ class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
     add_form = NewTokenForm
     page_template = "admin/proofroom_accounts/api_token.html"
 
-    def make(self, typed: dict[str, Any], actor: Actor) -> tuple[ApiToken, str]:
-        return create_token(
-            name=typed["name"],
-            permissions=typed["permissions"],
-            user_id=typed["user"].pk,
-            expires_at=typed["expires_at"],
-            actor=actor,
-        )
+    def make(self, values: dict[str, Any], actor: Actor) -> tuple[ApiToken, str]:
+        return create_token(**values, actor=actor)
 
     def revoke(self, token_id: UUID, actor: Actor) -> None:
         revoke_token(token_id=token_id, actor=actor)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final
-from uuid import UUID
+from typing import Any, ClassVar, Final
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import extend_schema
-from pydantic import AliasPath, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from proofroom.accounts import queries
 from proofroom.accounts.models import ApiToken
-from proofroom.accounts.roles import PERMISSIONS
 from proofroom.accounts.services.tokens import create_token, revoke_token
-from proofroom.core.api.answer import Answer, list_of, one_of
-from proofroom.core.api.body import Body, Moment, Words, read_body
+from proofroom.accounts.token_fields import MadeTokenAnswer, NewToken, TokenAnswer
+from proofroom.core.api.answer import list_of
+from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import WholeNumber, YesOrNo, is_yes, read_query
@@ -37,43 +34,6 @@ TOKEN_PARAMETERS: Final = [
     ),
     *PAGES,
 ]
-
-TOKEN_STATES: Final = ["active", "expired", "revoked"]
-
-
-class TokenMakerAnswer(Answer):
-    """The maker of a token."""
-
-    id: int = Field(ge=1)
-    username: str
-
-
-class AccountTokenAnswer(Answer):
-    """The answer of every kind of token, by the last four characters of its secret."""
-
-    id: UUID
-    name: str = Field(max_length=100)
-    hint: str = Field(json_schema_extra={"minLength": 4, "maxLength": 4})
-    state: Annotated[str, one_of(TOKEN_STATES)]
-    user_id: int = Field(ge=1)
-    username: str = Field(validation_alias=AliasPath("user", "username"))
-    created_at: datetime
-    created_by: TokenMakerAnswer | None = Field(validation_alias="made_by")
-    expires_at: datetime | None
-    last_used_at: datetime | None
-    revoked_at: datetime | None
-
-
-class TokenAnswer(AccountTokenAnswer):
-    """A token, by the last four characters of its secret."""
-
-    permissions: list[str] = Field(json_schema_extra={"minItems": 1, "maxItems": len(PERMISSIONS)})
-
-
-class MadeTokenAnswer(TokenAnswer):
-    """A token with its secret, which is answered this once."""
-
-    token: str
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
@@ -98,15 +58,6 @@ def named_on_the_wire() -> Iterator[None]:
     except RuleViolation as error:
         details = {WIRE_NAMES.get(name, name): texts for name, texts in error.details.items()}
         raise RuleViolation(error.message, code=error.code, details=details) from None
-
-
-class NewToken(Body):
-    name: Annotated[Words, Field(min_length=1, max_length=100)]
-    permissions: Annotated[
-        list[Annotated[Words, Field(max_length=100)]], Field(min_length=1, max_length=100)
-    ]
-    expires_at: Moment | None = None
-    user_id: Annotated[int | None, Field(ge=1, le=2**53)] = None
 
 
 class TokenQuery(Body):

@@ -13,14 +13,13 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import AccountToken, User
+from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, User
 from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
-_LONGEST_NAME: Final = 100
 
 T = TypeVar("T", bound=AccountToken)
 
@@ -55,11 +54,11 @@ def check_token(name: str, expires_at: datetime | None) -> str:
     """The name as it is kept. Raises `RuleViolation` by field."""
     refuse_unstorable(name, "name")
     name = name.strip()
-    if not name or len(name) > _LONGEST_NAME:
+    if not name or len(name) > TOKEN_NAME_MAX:
         raise invalid(
             "name",
             _("A token needs a name of at most %(longest_name)s characters.")
-            % {"longest_name": _LONGEST_NAME},
+            % {"longest_name": TOKEN_NAME_MAX},
         )
     if expires_at is not None and expires_at <= timezone.now():
         raise invalid("expires_at", _("The end of a token must be in the future."))

@@ -1,0 +1,98 @@
+"""Tokens of AI clients: what people may set, and what the API answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from proofroom.accounts.models import TOKEN_NAME_MAX, User
+from proofroom.accounts.token_fields import (
+    AccountField,
+    AccountTokenAnswer,
+    LastDay,
+    token_name_field,
+)
+from proofroom.core.api.body import Body, Words
+from proofroom.core.tools import all_tools
+from proofroom.core.validation.form_fields import FormField
+
+
+class McpTokenAnswer(AccountTokenAnswer):
+    """A token of an AI client, by the last four characters of its secret."""
+
+    tools: list[str] = Field(json_schema_extra={"maxItems": 200})
+    diagnostics: bool
+
+
+class MadeMcpTokenAnswer(McpTokenAnswer):
+    """A token with its secret, which is answered this once."""
+
+    token: str
+
+
+class AccountWithRoleField(AccountField):
+    """An account of a person or an agent, named with its role."""
+
+    def label_from_instance(self, user: Any) -> str:
+        return f"{user.username} ({user.role})"
+
+
+def tool_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the tools by group."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for tool in all_tools():
+        groups.setdefault(tool.group.capitalize(), []).append((tool.name, tool.name))
+    return sorted(groups.items())
+
+
+class NewMcpToken(Body, answered_by=McpTokenAnswer):
+    name: Annotated[
+        Words,
+        FormField(
+            lambda: token_name_field(
+                gettext_lazy("Which client it is for, such as “Claude on my laptop”.")
+            )
+        ),
+    ] = Field(min_length=1, max_length=TOKEN_NAME_MAX)
+    user_id: Annotated[
+        int,
+        FormField(
+            lambda: AccountWithRoleField(
+                label=gettext_lazy("Account"),
+                queryset=User.objects.filter(is_active=True),
+                help_text=gettext_lazy(
+                    "The client may use the tools that this account may. It only ever proposes: nothing "
+                    "it does is live before a person approves it."
+                ),
+            ),
+            name="user",
+        ),
+    ] = Field(ge=1, le=2**53)
+    tools: Annotated[
+        list[Annotated[Words, Field(max_length=128)]],
+        FormField(
+            lambda: forms.MultipleChoiceField(
+                label=gettext_lazy("Tools"),
+                required=False,
+                choices=tool_choices,
+                widget=forms.CheckboxSelectMultiple,
+                help_text=gettext_lazy("None chosen: all that the account may use."),
+            )
+        ),
+    ] = Field([], max_length=200)
+    diagnostics: Annotated[
+        bool,
+        FormField(
+            lambda: forms.BooleanField(
+                label=gettext_lazy("Diagnostics"),
+                required=False,
+                help_text=gettext_lazy(
+                    "Also the tools that look into logs and into the server, whatever the account."
+                ),
+            )
+        ),
+    ] = False
+    expires_at: LastDay = None

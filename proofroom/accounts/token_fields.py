@@ -1,0 +1,130 @@
+"""Tokens: what people may set, and what the API answers. A new field is declared here and in the table."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from uuid import UUID
+
+from django import forms
+from django.utils.translation import gettext_lazy
+from pydantic import AliasPath, Field
+
+from proofroom.accounts.models import TOKEN_NAME_MAX, User
+from proofroom.accounts.roles import PERMISSIONS, Role
+from proofroom.core.api.answer import Answer, one_of
+from proofroom.core.api.body import Body, Moment, Words
+from proofroom.core.validation.form_fields import FormField
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+TOKEN_STATES: Final = ["active", "expired", "revoked"]
+
+
+class TokenMakerAnswer(Answer):
+    """The maker of a token."""
+
+    id: int = Field(ge=1)
+    username: str
+
+
+class AccountTokenAnswer(Answer):
+    """The answer of every kind of token, by the last four characters of its secret."""
+
+    id: UUID
+    name: str = Field(max_length=TOKEN_NAME_MAX)
+    hint: str = Field(json_schema_extra={"minLength": 4, "maxLength": 4})
+    state: Annotated[str, one_of(TOKEN_STATES)]
+    user_id: int = Field(ge=1)
+    username: str = Field(validation_alias=AliasPath("user", "username"))
+    created_at: datetime
+    created_by: TokenMakerAnswer | None = Field(validation_alias="made_by")
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class TokenAnswer(AccountTokenAnswer):
+    """A token, by the last four characters of its secret."""
+
+    permissions: list[str] = Field(json_schema_extra={"minItems": 1, "maxItems": len(PERMISSIONS)})
+
+
+class MadeTokenAnswer(TokenAnswer):
+    """A token with its secret, which is answered this once."""
+
+    token: str
+
+
+class LastDayField(forms.DateField):
+    """The day on which a token ends, as the last moment of it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=gettext_lazy("Last day"),
+            required=False,
+            widget=forms.DateInput(attrs={"type": "date"}),
+            help_text=gettext_lazy("Without one it works until it is revoked."),
+        )
+
+    def clean(self, value: Any) -> datetime | None:
+        day: date | None = super().clean(value)
+        return datetime.combine(day, time.max, UTC) if day else None
+
+
+class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it takes none when it runs
+    """An account, as its id."""
+
+    def clean(self, value: Any) -> int:
+        found: User = super().clean(value)
+        return found.pk
+
+
+def token_name_field(help_text: str | _StrPromise) -> forms.Field:
+    """Make a field for the name of a token."""
+    return forms.CharField(
+        label=gettext_lazy("Name"), max_length=TOKEN_NAME_MAX, help_text=help_text
+    )
+
+
+LastDay = Annotated[Moment | None, FormField(LastDayField, name="expires_at")]
+"""When a token ends."""
+
+
+class NewToken(Body):
+    name: Annotated[
+        Words,
+        FormField(
+            lambda: token_name_field(gettext_lazy("What uses it, such as “Website export”."))
+        ),
+    ] = Field(min_length=1, max_length=TOKEN_NAME_MAX)
+    permissions: Annotated[
+        list[Annotated[Words, Field(max_length=100)]],
+        FormField(
+            lambda: forms.MultipleChoiceField(
+                label=gettext_lazy("Permissions"),
+                choices=[
+                    (part, [(name, name) for name in names])
+                    for part, names in groupby(
+                        sorted(PERMISSIONS), lambda name: name.partition(".")[0]
+                    )
+                ],
+                widget=forms.CheckboxSelectMultiple,
+                help_text=gettext_lazy("Only what the account may do itself."),
+            )
+        ),
+    ] = Field(min_length=1, max_length=100)
+    expires_at: LastDay = None
+    user_id: Annotated[
+        int | None,
+        FormField(
+            lambda: AccountField(
+                label=gettext_lazy("Account"),
+                queryset=User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT),
+                help_text=gettext_lazy("What the program writes is signed by this account."),
+            ),
+            name="user",
+        ),
+    ] = Field(None, ge=1, le=2**53)
