@@ -132,6 +132,7 @@ def fresh_surroundings(
     from cms_project.celery import app
     from media.render_variants import make_variants
     from proofroom.core.caching.answer_cache import answers
+    from proofroom.core.notifications import stop_listening
     from proofroom.core.task_queue import QueueWatch
     from seo import middleware
 
@@ -151,6 +152,8 @@ def fresh_surroundings(
     cache.clear()
     answers.clear()
     yield
+    # Its connection would keep the database of the tests from being dropped.
+    stop_listening()
     app.conf.task_always_eager, app.conf.task_eager_propagates = before
 
 
