@@ -6,8 +6,7 @@ from typing import Final
 
 from proofroom.core.find_replace import Hand, RowSource
 from proofroom.core.validation.text_values import clean_line
-from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.rules import NAME_MAX
+from proofroom.taxonomies.models import NAME_MAX, Term
 
 
 def _change_term(term: Term, hand: Hand) -> None:

@@ -1,11 +1,26 @@
-"""Taxonomy terms. Which taxonomies there are is code (`proofroom/starter/taxonomies/`)."""
+"""Taxonomy terms: the table, what people may set, and what the API answers.
+
+Which taxonomies there are is code (`proofroom/starter/taxonomies/`).
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
-from uuid import uuid4
+from typing import Annotated, ClassVar, Final
+from uuid import UUID, uuid4
 
+from django import forms
 from django.db import models
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body, Words
+from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.form_fields import FormField
+
+NAME_MAX: Final = 200
+SLUG_MAX: Final = 100
+ORDER_MAX: Final = 1_000_000
 
 
 class Term(models.Model):
@@ -13,8 +28,8 @@ class Term(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     taxonomy = models.SlugField(max_length=60)
-    slug = models.SlugField(max_length=100, allow_unicode=True)
-    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=SLUG_MAX, allow_unicode=True)
+    name = models.CharField(max_length=NAME_MAX)
     locale = models.CharField(max_length=12, blank=True, default="")
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
@@ -29,3 +44,94 @@ class Term(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class TermAnswer(Answer):
+    """A term. An empty `locale` stands for every language."""
+
+    id: UUID
+    taxonomy: str
+    slug: str
+    name: str
+    parent_id: UUID | None
+    locale: str
+    order_index: int
+
+
+class TermNodeAnswer(TermAnswer):
+    """A term with those below it."""
+
+    children: list[TermNodeAnswer]
+
+
+PARENT_FIELD: Final = FormField(
+    lambda: forms.CharField(
+        label=gettext_lazy("Below"),
+        max_length=SLUG_MAX,
+        required=False,
+        help_text=gettext_lazy(
+            "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
+        ),
+    )
+)
+"""People know the term above by its slug, programs by its id."""
+
+
+class TermFields(Body):
+    """What is said of a term, whether it is new or not."""
+
+    name: Annotated[
+        Words,
+        FormField(lambda: forms.CharField(label=gettext_lazy("Name"), max_length=NAME_MAX)),
+    ] = Field(min_length=1, max_length=NAME_MAX)
+    slug: Annotated[
+        Words | None,
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Slug"),
+                max_length=SLUG_MAX,
+                required=False,
+                help_text=gettext_lazy("Empty: made from the name."),
+            )
+        ),
+    ] = Field(None, max_length=SLUG_MAX, description="From the name without it.")
+    parent_id: Annotated[Words | None, PARENT_FIELD] = Field(
+        None, max_length=80, description="Id of the term above."
+    )
+    order_index: Annotated[
+        int,
+        FormField(
+            lambda: forms.IntegerField(
+                label=gettext_lazy("Place"), min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
+            )
+        ),
+    ] = Field(0, ge=-ORDER_MAX, le=ORDER_MAX)
+
+
+class NewTerm(TermFields, answered_by=TermNodeAnswer):
+    """A term. Other keys that a GET answers are ignored."""
+
+    locale: Annotated[
+        Words | None,
+        FormField(
+            lambda: forms.ChoiceField(
+                label=gettext_lazy("Language"),
+                required=False,
+                choices=[*site_languages(), ("", gettext_lazy("Every language"))],
+            )
+        ),
+    ] = Field(
+        None, max_length=12, description="The default locale without it; empty: every language."
+    )
+
+
+class TermChanges(TermFields, answered_by=TermNodeAnswer, partial=True):
+    """Changes of a term; what is absent stays. Other keys that a GET answers are ignored."""
+
+    slug: Annotated[
+        Words,
+        FormField(lambda: forms.CharField(label=gettext_lazy("Slug"), max_length=SLUG_MAX)),
+    ] = Field(min_length=1, max_length=SLUG_MAX)
+    parent_id: Annotated[Words | None, PARENT_FIELD] = Field(
+        None, max_length=80, description="null: a root."
+    )

@@ -10,14 +10,11 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import taxonomies
-from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.models import NAME_MAX, ORDER_MAX, SLUG_MAX, Term
 
 UNCHANGED_PARENT: Final = object()
 """Stands for "leave the parent as it is"."""
 MAX_TERM_DEPTH: Final = 8
-NAME_MAX: Final = 200
-SLUG_MAX: Final = 100
-ORDER_MAX: Final = 1_000_000
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 
 

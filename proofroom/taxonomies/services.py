@@ -17,7 +17,7 @@ from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.validation.text_values import slug_of
 from proofroom.definitions import find_taxonomy
-from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.models import SLUG_MAX, Term
 from proofroom.taxonomies.rules import (
     UNCHANGED_PARENT,
     clean_name,
@@ -64,7 +64,7 @@ def create_term(
     term = Term(
         taxonomy=taxonomy,
         name=name,
-        slug=clean_slug(slug_of(name)[:100].strip("-") if slug is None else slug),
+        slug=clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug),
         locale=_clean_locale(locale),
         order_index=clean_order(order_index),
     )

@@ -16,60 +16,41 @@ from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.errors import invalid
 from proofroom.core.i18n import in_words
-from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import find_taxonomy, taxonomies
 from proofroom.taxonomies.admin.term_tree import TermTree, tree_page
-from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.rules import NAME_MAX, ORDER_MAX, SLUG_MAX
+from proofroom.taxonomies.models import NewTerm, Term, TermChanges
 from proofroom.taxonomies.services import change_term, create_term, delete_term
 
-_ABOVE = gettext_lazy(
-    "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
-)
+
+class TermForm(InputForm):
+    """The form of a term that is there."""
+
+    input_class = TermChanges
 
 
-class TermForm(forms.Form):
-    """Named as on the wire, as the refusals of the service are."""
-
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_MAX)
-    slug = forms.CharField(label=gettext_lazy("Slug"), max_length=SLUG_MAX)
-    parentId = forms.CharField(
-        label=gettext_lazy("Below"), max_length=SLUG_MAX, required=False, help_text=_ABOVE
+class NewTermForm(InputForm):
+    input_class = NewTerm
+    taxonomy = forms.ChoiceField(
+        label=gettext_lazy("Taxonomy"),
+        choices=lambda: [(found.name, in_words(found.label)) for found in taxonomies],
     )
-    orderIndex = forms.IntegerField(
-        label=gettext_lazy("Place"), min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
-    )
-
-
-class NewTermForm(TermForm):
-    taxonomy = forms.ChoiceField(label=gettext_lazy("Taxonomy"))
-    locale = forms.ChoiceField(label=gettext_lazy("Language"), required=False)
     field_order = ("taxonomy", "locale")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        slug = self.fields["slug"]
-        slug.required, slug.help_text = False, gettext_lazy("Empty: made from the name.")
-        _choose(self, "taxonomy", [(found.name, in_words(found.label)) for found in taxonomies])
-        locales = site_languages()
-        _choose(self, "locale", [*locales, ("", _("Every language"))])
 
-
-def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
-    field = form.fields[name]
-    if isinstance(field, forms.ChoiceField):
-        field.choices = choices
-
-
-def _parent(taxonomy: str, locale: str, slug: str) -> str | None:
-    """The id of the term above; people know it by its slug."""
-    if not slug:
-        return None
-    found = Term.objects.filter(taxonomy=taxonomy, locale=locale, slug=slug).first()
-    if found is None:
-        said = _("No term of %(taxonomy)s has the slug %(slug)r in this language.")
-        raise invalid("parentId", said % {"taxonomy": taxonomy, "slug": slug})
-    return str(found.pk)
+def term_values(form: forms.Form, taxonomy: str, locale: str) -> dict[str, Any]:
+    """Return what the form says, for the service. The term above, which people name by its slug, as its id."""
+    assert isinstance(form, InputForm)  # noqa: S101  # the forms above
+    parent_slug = form.cleaned_data.pop("parentId")
+    values = form.input_values()
+    values["slug"] = values["slug"] or None
+    if parent_slug:
+        found = Term.objects.filter(taxonomy=taxonomy, locale=locale, slug=parent_slug).first()
+        if found is None:
+            said = _("No term of %(taxonomy)s has the slug %(slug)r in this language.")
+            raise invalid("parentId", said % {"taxonomy": taxonomy, "slug": parent_slug})
+        values["parent_id"] = str(found.pk)
+    return values
 
 
 class DeleteTermForm(forms.Form):
@@ -111,19 +92,10 @@ class TermAdmin(EditAdmin[Term]):
         return super().changelist_view(request, extra_context)
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        values = form.cleaned_data
-        create_term(
-            actor=actor_of(request),
-            taxonomy=values["taxonomy"],
-            name=values["name"],
-            slug=values["slug"] or None,
-            locale=values["locale"],
-            parent_id=_parent(values["taxonomy"], values["locale"], values["parentId"]),
-            order_index=values["orderIndex"],
-        )
-        return HttpResponseRedirect(
-            TermTree(find_taxonomy(values["taxonomy"]), values["locale"] or "").url
-        )
+        taxonomy, locale = form.cleaned_data["taxonomy"], form.cleaned_data["locale"]
+        values = term_values(form, taxonomy, locale)
+        create_term(actor=actor_of(request), taxonomy=taxonomy, **values)
+        return HttpResponseRedirect(TermTree(find_taxonomy(taxonomy), locale).url)
 
     def initial(self, row: Term) -> Mapping[str, object]:
         return {
@@ -134,15 +106,8 @@ class TermAdmin(EditAdmin[Term]):
         }
 
     def change(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
-        values = form.cleaned_data
-        change_term(
-            term_id=row.pk,
-            actor=actor_of(request),
-            name=values["name"],
-            slug=values["slug"],
-            parent_id=_parent(row.taxonomy, row.locale, values["parentId"]),
-            order_index=values["orderIndex"],
-        )
+        values = term_values(form, row.taxonomy, row.locale)
+        change_term(term_id=row.pk, actor=actor_of(request), **values)
 
     def remove(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
         delete_term(term_id=row.pk, actor=actor_of(request), force=form.cleaned_data["force"])

@@ -12,15 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
-from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.definitions import Taxonomy, post_types, taxonomies
-from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.rules import NAME_MAX, ORDER_MAX, SLUG_MAX, UNCHANGED_PARENT
+from proofroom.taxonomies.models import NewTerm, Term, TermAnswer, TermChanges, TermNodeAnswer
 from proofroom.taxonomies.services import change_term, create_term, delete_term, require_taxonomy
 
 TERM_PARAMETERS: Final = [
@@ -75,24 +74,6 @@ class TaxonomyAnswer(Answer):
         )
 
 
-class TermAnswer(Answer):
-    """A term. An empty `locale` stands for every language."""
-
-    id: UUID
-    taxonomy: str
-    slug: str
-    name: str
-    parent_id: UUID | None
-    locale: str
-    order_index: int
-
-
-class TermNodeAnswer(TermAnswer):
-    """A term with those below it."""
-
-    children: list[TermNodeAnswer]
-
-
 class TermListAnswer(Answer):
     """The roots of a taxonomy, each with what stands below it. The total counts roots."""
 
@@ -104,27 +85,6 @@ class TermGoneAnswer(Answer):
     """The term that was deleted."""
 
     id: UUID
-
-
-class NewTerm(Body, answered_by=TermNodeAnswer):
-    """A term. Other keys that a GET answers are ignored."""
-
-    name: Words = Field(min_length=1, max_length=NAME_MAX)
-    slug: Words | None = Field(None, max_length=SLUG_MAX, description="From the name without it.")
-    parent_id: Words | None = Field(None, max_length=80, description="Id of the term above.")
-    locale: Words | None = Field(
-        None, max_length=12, description="The default locale without it; empty: every language."
-    )
-    order_index: int = Field(0, ge=-ORDER_MAX, le=ORDER_MAX)
-
-
-class TermChanges(Body, answered_by=TermNodeAnswer):
-    """Changes of a term; what is absent stays. Other keys that a GET answers are ignored."""
-
-    name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
-    slug: Words | None = Field(None, min_length=1, max_length=SLUG_MAX)
-    parent_id: Words | None = Field(None, max_length=80, description="null: a root.")
-    order_index: int | None = Field(None, ge=-ORDER_MAX, le=ORDER_MAX)
 
 
 class TaxonomyViewSet(ApiViewSet):
@@ -180,29 +140,15 @@ class TaxonomyViewSet(ApiViewSet):
         """Make a term. Its parent is of the same taxonomy and language."""
         require_taxonomy(slug)
         body = read_body(request, NewTerm)
-        term = create_term(
-            actor=self.actor,
-            taxonomy=slug,
-            name=body.name,
-            slug=body.slug,
-            locale=body.locale,
-            parent_id=body.parent_id,
-            order_index=body.order_index,
-        )
+        term = create_term(actor=self.actor, taxonomy=slug, **body.model_dump())
         return Response(TermAnswer.of(term), status=201)
 
     @extend_schema(request=TermChanges, responses=TermAnswer)
     def update(self, request: Request, term_id: str) -> Response:
         """Change a term; what is absent stays."""
         body = read_body(request, TermChanges)
-        term = change_term(
-            term_id=term_id,
-            actor=self.actor,
-            name=body.name,
-            slug=body.slug,
-            parent_id=body.parent_id if "parent_id" in body.model_fields_set else UNCHANGED_PARENT,
-            order_index=body.order_index,
-        )
+        changes = body.model_dump(exclude_unset=True)
+        term = change_term(term_id=term_id, actor=self.actor, **changes)
         return Response(TermAnswer.of(term))
 
     @extend_schema(parameters=FORCE_PARAMETER, responses={200: TermGoneAnswer})
