@@ -10,8 +10,7 @@ from proofroom.core.json import Json
 from proofroom.core.validation.text_values import clean_line
 from proofroom.menus.items import clean_items
 from proofroom.menus.links import menu_post_ids
-from proofroom.menus.models import Menu
-from proofroom.menus.services import NAME_MAX
+from proofroom.menus.models import NAME_MAX, Menu
 
 
 def _change_menu(menu: Menu, hand: Hand) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 from uuid import uuid4
 
 from django.db import models
+
+NAME_MAX: Final = 200
+SLUG_MAX: Final = 100
 
 
 class Menu(models.Model):
@@ -15,9 +18,9 @@ class Menu(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    slug = models.SlugField(max_length=100)
+    slug = models.SlugField(max_length=SLUG_MAX)
     locale = models.CharField(max_length=12)
-    name = models.CharField(max_length=200)
+    name = models.CharField(max_length=NAME_MAX)
     items = models.JSONField(default=list, blank=True)
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)

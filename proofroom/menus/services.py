@@ -15,10 +15,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.menus.items import clean_items, slug_taken
 from proofroom.menus.links import menu_post_ids
-from proofroom.menus.models import Menu
+from proofroom.menus.models import NAME_MAX, SLUG_MAX, Menu
 
-NAME_MAX: Final = 200
-SLUG_MAX: Final = 100
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
 

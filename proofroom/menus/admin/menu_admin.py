@@ -15,26 +15,16 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
-from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.form_fields import InputForm
 from proofroom.menus.admin.item_rows import MenuRow, rows_of
 from proofroom.menus.admin.menu_page import apply_button, read_items, tree_context
+from proofroom.menus.menu_fields import MenuChanges, NewMenu
 from proofroom.menus.models import Menu
-from proofroom.menus.services import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
+from proofroom.menus.services import change_menu, create_menu, delete_menu
 
 
-class MenuForm(forms.Form):
-    """Named as on the wire, as the refusals of the service are; the items are read from what was sent."""
-
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_MAX)
-    slug = forms.CharField(
-        label=gettext_lazy("Slug"),
-        max_length=SLUG_MAX,
-        help_text=gettext_lazy("The site shows main and footer."),
-    )
-    locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
-
-
-class NewMenuForm(MenuForm):
+class NewMenuForm(InputForm):
+    input_class = NewMenu
     copied = forms.ModelChoiceField(
         label=gettext_lazy("Begin with"),
         queryset=Menu.objects.order_by("slug", "locale"),
@@ -46,7 +36,10 @@ class NewMenuForm(MenuForm):
     )
 
 
-class ChangeMenuForm(MenuForm, RowsForm):
+class ChangeMenuForm(InputForm, RowsForm):
+    """The form of a menu that is there; the items are read from all that was sent."""
+
+    input_class = MenuChanges
     rows_field = wire_name = "items"
     unreadable = gettext_lazy("The items cannot be read: %(problem)s.")
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)

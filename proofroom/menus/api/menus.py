@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,30 +17,24 @@ from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
-from proofroom.core.api.answer import Answer, described, list_of, one_of
-from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.answer import Answer, described, list_of
+from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, invalid
-from proofroom.menus.items import (
-    ITEM_TYPES,
-    ITEM_URL_MAX,
-    LABEL_MAX,
-    MAX_MENU_DEPTH,
-    MAX_MENU_ITEMS,
-)
 from proofroom.menus.links import MenuLink, visible_links
-from proofroom.menus.models import Menu
-from proofroom.menus.services import (
-    NAME_MAX,
-    SLUG_MAX,
-    change_menu,
-    create_menu,
-    delete_menu,
-    find_menu,
+from proofroom.menus.menu_fields import (
+    ItemType,
+    MenuAnswer,
+    MenuChanges,
+    MenuEntry,
+    NewMenu,
+    UuidText,
 )
+from proofroom.menus.models import Menu
+from proofroom.menus.services import change_menu, create_menu, delete_menu, find_menu
 
 READS: Final = ("GET", "HEAD")
 SHOWN_PARAMETERS: Final = [
@@ -61,9 +53,6 @@ MENU_PARAMETERS: Final = [
     ),
     *PAGES,
 ]
-_ITEMS: Final = f"A tree, at most {MAX_MENU_DEPTH} levels deep."
-UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-ItemType = Annotated[str, one_of(ITEM_TYPES)]
 
 
 class ShownItemAnswer(TypedDict):
@@ -86,64 +75,10 @@ class ShownMenuAnswer(TypedDict):
     items: list[ShownItemAnswer]
 
 
-class MenuItemAnswer(TypedDict):
-    """An item as it was written."""
-
-    id: str
-    label: str
-    type: ItemType
-    url: str
-    postId: NotRequired[UuidText]
-    children: list[MenuItemAnswer]
-
-
-class MenuAnswer(Answer):
-    """A menu as it is edited."""
-
-    id: UUID
-    name: str
-    slug: str
-    locale: str
-    items: list[MenuItemAnswer]
-    version: int = Field(ge=1)
-    updated_at: datetime
-
-
 class MenuGoneAnswer(Answer):
     """The menu that was deleted."""
 
     id: UUID
-
-
-class MenuEntry(Body):
-    """A link of a menu: `custom` leads to its url, `post` follows the post's address and translation."""
-
-    id: Words | None = Field(None, min_length=1, max_length=64, description="Made without it.")
-    label: Words = Field("", max_length=LABEL_MAX, description="Empty: the title of the post.")
-    type: Literal["custom", "post"] = "custom"
-    url: Words = Field("", max_length=ITEM_URL_MAX, description="Of a post, it is ignored.")
-    post_id: Words | None = Field(None, max_length=80)
-    children: list[MenuEntry] = Field([], max_length=MAX_MENU_ITEMS)
-
-
-class NewMenu(Body, answered_by=MenuAnswer):
-    """A menu. Other keys that a GET answers are ignored."""
-
-    name: Words = Field(min_length=1, max_length=NAME_MAX)
-    slug: Words = Field(min_length=1, max_length=SLUG_MAX)
-    locale: Words | None = Field(None, max_length=12, description="The default locale without it.")
-    items: list[MenuEntry] = Field([], max_length=MAX_MENU_ITEMS, description=_ITEMS)
-    version: int | None = Field(None, ge=0, description="Ignored here.")
-
-
-class MenuChanges(Body, answered_by=MenuAnswer):
-    """Changes of a menu; what is absent stays. Other keys that a GET answers are ignored."""
-
-    name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
-    slug: Words | None = Field(None, min_length=1, max_length=SLUG_MAX)
-    locale: Words | None = Field(None, max_length=12)
-    items: list[MenuEntry] | None = Field(None, max_length=MAX_MENU_ITEMS, description=_ITEMS)
-    version: int | None = Field(None, ge=0, description="Of the last read.")
 
 
 class MenusViewSet(ApiViewSet):
@@ -239,10 +174,8 @@ class MenuViewSet(DeliveredViewSet):
         row = change_menu(
             menu_id=menu,
             actor=self.actor,
-            name=body.name,
-            slug=body.slug,
-            locale=body.locale,
-            items=None if body.items is None else _plain(body.items),
+            **body.model_dump(include={"name", "slug", "locale"}),
+            items=_plain(body.items),
             expected_version=expected_version(request, body.version),
         )
         return Response(MenuAnswer.of(row))
@@ -267,8 +200,10 @@ def locale_asked(request: Request) -> str:
     return locale
 
 
-def _plain(items: list[MenuEntry]) -> list[dict[str, Any]]:
-    """As the service reads them, which has the last word."""
+def _plain(items: list[MenuEntry] | None) -> list[dict[str, Any]] | None:
+    """As the service reads them, which has the last word; changes may have none."""
+    if items is None:
+        return None
     return [item.model_dump(by_alias=True, exclude_none=True) for item in items]
 
 
