@@ -2,65 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.models import UrlPattern
-from content.models.paths import PATTERN_MAX
+from content.paths.pattern_fields import NewPattern, PatternChanges, UrlPatternAnswer
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
 from proofroom.core.api.answer import Answer, list_of
-from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import LOCATION, PAGES
 from proofroom.core.api.views import ApiViewSet, expected_version
 
 
-class UrlPatternAnswer(Answer):
-    """The pattern of the addresses of a post type in a locale. `pending` while posts are still being moved."""
-
-    id: UUID
-    type: str
-    locale: str
-    pattern: str = Field(max_length=PATTERN_MAX)
-    pending: bool = Field(validation_alias="is_pending")
-    version: int = Field(ge=1)
-    created_at: datetime
-    updated_at: datetime
-
-
 class UrlPatternGoneAnswer(Answer):
     """The pattern that was deleted."""
 
     id: UUID
-
-
-class NewPattern(Body, answered_by=UrlPatternAnswer):
-    """A URL pattern. Other keys that a GET answers are ignored."""
-
-    type: Words = Field(min_length=1, max_length=60, description="Post type.")
-    locale: Words = Field(min_length=1, max_length=12)
-    pattern: Words = Field(
-        min_length=1,
-        max_length=PATTERN_MAX,
-        description="Like /news/{yyyy}/{slug}; {slug} {path} {locale} {yyyy} {mm} {dd}.",
-    )
-    version: int | None = Field(None, ge=0, description="Ignored here.")
-
-
-class PatternChanges(Body, answered_by=UrlPatternAnswer):
-    """Another pattern for the same type and locale."""
-
-    type: Words | None = Field(None, max_length=60, description="Only as it was read.")
-    locale: Words | None = Field(None, max_length=12, description="Only as it was read.")
-    pattern: Words = Field(min_length=1, max_length=PATTERN_MAX)
-    version: int | None = Field(None, ge=0, description="Of the last read.")
 
 
 class UrlPatternViewSet(ApiViewSet):
@@ -84,9 +47,7 @@ class UrlPatternViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Give the posts of a type other addresses in a locale. Those that visitors know lead on."""
         body = read_body(request, NewPattern)
-        row = create_pattern(
-            actor=self.actor, type=body.type, locale=body.locale, pattern=body.pattern
-        )
+        row = create_pattern(actor=self.actor, **body.model_dump(exclude={"version"}))
         return Response(
             UrlPatternAnswer.of(row),
             status=201,
@@ -100,9 +61,7 @@ class UrlPatternViewSet(ApiViewSet):
         row = change_pattern(
             pattern_id=pattern_id,
             actor=self.actor,
-            pattern=body.pattern,
-            type=body.type,
-            locale=body.locale,
+            **body.model_dump(exclude={"version"}),
             expected_version=expected_version(request, body.version),
         )
         return Response(UrlPatternAnswer.of(row))

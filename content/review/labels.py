@@ -70,6 +70,11 @@ def type_label(name: str) -> str:
     return in_words(definition.label) if definition else name
 
 
+def type_choices() -> list[tuple[str, str]]:
+    """The types of posts to choose from."""
+    return [(row.name, in_words(row.label)) for row in post_types]
+
+
 def prop_label(type_name: str, name: str) -> str:
     definition = modules.get(type_name)
     prop = props_of(definition.Props).get(name) if definition else None

@@ -24,7 +24,7 @@ from content.module_layouts.services import (
     delete_group,
     edit_group,
 )
-from content.review.labels import type_label
+from content.review.labels import type_choices, type_label
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.errors import RuleViolation
@@ -33,7 +33,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import allowed_modules, post_types
 from proofroom.definitions import modules as module_types
-from proofroom.editorial.posts.list_columns import PostTypeFilter, type_choices
+from proofroom.editorial.posts.list_columns import PostTypeFilter
 
 MAX_MODULES: Final = 200
 Choices = list[tuple[str, list[tuple[str, str]]]]

@@ -9,8 +9,6 @@ from django.utils.translation import gettext_lazy
 
 from content.review.labels import module_label, type_label
 from proofroom.core.admin.labels import LabelFilter
-from proofroom.core.i18n import in_words
-from proofroom.definitions import post_types
 
 
 class OfAType(Protocol):
@@ -34,8 +32,3 @@ def module_type(row: OfAType) -> str:
 class PostTypeFilter(LabelFilter):
     def label(self, value: str) -> str:
         return type_label(value)
-
-
-def type_choices() -> list[tuple[str, str]]:
-    """The types of posts to choose from."""
-    return [(row.name, in_words(row.label)) for row in post_types]

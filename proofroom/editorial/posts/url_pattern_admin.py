@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from content.models import UrlPattern
-from content.models.paths import PATTERN_MAX
+from content.paths.pattern_fields import NewPattern, PatternChanges
 from content.paths.url_patterns import (
     MAX_POSTS_READ,
     change_pattern,
@@ -27,29 +27,18 @@ from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.admin.row_forms import ShownAgainAdmin, is_saving
-from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import post_types
-from proofroom.editorial.posts.list_columns import PostTypeFilter, post_type, type_choices
-
-_HELP = gettext_lazy(
-    "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, {yyyy}, {mm}, {dd}. "
-    "Addresses that visitors know lead on to the new ones."
-)
+from proofroom.editorial.posts.list_columns import PostTypeFilter, post_type
 
 
-class PatternForm(forms.Form):
-    pattern = forms.CharField(
-        label=gettext_lazy("Pattern"), max_length=PATTERN_MAX, help_text=_HELP
-    )
+class PatternForm(InputForm):
+    input_class = PatternChanges
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
 
-class NewPatternForm(forms.Form):
-    type = forms.ChoiceField(label=gettext_lazy("Post type"), choices=type_choices)
-    locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
-    pattern = forms.CharField(
-        label=gettext_lazy("Pattern"), max_length=PATTERN_MAX, help_text=_HELP
-    )
+class NewPatternForm(InputForm):
+    input_class = NewPattern
 
 
 @admin.register(UrlPattern)

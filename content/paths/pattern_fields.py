@@ -1,0 +1,75 @@
+"""URL patterns: what people may set, and what the API answers. A new field is declared here and in the table."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from django import forms
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from content.models.paths import PATTERN_MAX
+from content.review.labels import type_choices
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body, Words
+from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.form_fields import FormField
+
+
+class UrlPatternAnswer(Answer):
+    """The pattern of the addresses of a post type in a locale. `pending` while posts are still being moved."""
+
+    id: UUID
+    type: str
+    locale: str
+    pattern: str = Field(max_length=PATTERN_MAX)
+    pending: bool = Field(validation_alias="is_pending")
+    version: int = Field(ge=1)
+    created_at: datetime
+    updated_at: datetime
+
+
+Pattern = Annotated[
+    Words,
+    FormField(
+        lambda: forms.CharField(
+            label=gettext_lazy("Pattern"),
+            max_length=PATTERN_MAX,
+            help_text=gettext_lazy(
+                "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, "
+                "{yyyy}, {mm}, {dd}. Addresses that visitors know lead on to the new ones."
+            ),
+        )
+    ),
+    Field(min_length=1, max_length=PATTERN_MAX),
+]
+
+
+class NewPattern(Body, answered_by=UrlPatternAnswer):
+    """A URL pattern. Other keys that a GET answers are ignored."""
+
+    type: Annotated[
+        Words,
+        FormField(lambda: forms.ChoiceField(label=gettext_lazy("Post type"), choices=type_choices)),
+    ] = Field(min_length=1, max_length=60, description="Post type.")
+    locale: Annotated[
+        Words,
+        FormField(
+            lambda: forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
+        ),
+    ] = Field(min_length=1, max_length=12)
+    pattern: Pattern = Field(
+        description="Like /news/{yyyy}/{slug}; {slug} {path} {locale} {yyyy} {mm} {dd}."
+    )
+    version: int | None = Field(None, ge=0, description="Ignored here.")
+
+
+class PatternChanges(Body, answered_by=UrlPatternAnswer):
+    """Another pattern for the same type and locale."""
+
+    type: Words | None = Field(None, max_length=60, description="Only as it was read.")
+    locale: Words | None = Field(None, max_length=12, description="Only as it was read.")
+    pattern: Pattern
+    version: int | None = Field(None, ge=0, description="Of the last read.")
