@@ -18,7 +18,7 @@ class AgentsConfig(AppConfig):
 
     def ready(self) -> None:
         from agents_app.definitions import checks  # noqa: F401  # registers them
-        from agents_app.definitions.switches import is_off
+        from agents_app.definitions.agents import is_off
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
@@ -37,7 +37,7 @@ class AgentsConfig(AppConfig):
 
 
 def _make_accounts(**kwargs: Any) -> None:
-    from agents_app.definitions.switches import bootstrap_agent_users
+    from agents_app.definitions.agents import bootstrap_agent_users
 
     if migrate.is_complete():
         bootstrap_agent_users()

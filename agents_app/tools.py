@@ -8,11 +8,12 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from agents_app import presenters
-from agents_app.definitions.files import agents_for, all_agents
+from agents_app import (
+    images,  # noqa: F401  # its tool registers itself
+    presenters,
+)
+from agents_app.definitions.agents import agents_for, all_agents, only_enabled
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import only_enabled
-from agents_app.images import tools as image_tools  # noqa: F401  # they register themselves
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents_app.definitions.files import all_agents
+from agents_app.definitions.agents import all_agents
 
 
 def words() -> Iterator[str]:

@@ -34,9 +34,8 @@ from agents_app.admin.runs.actions import sentence_of_numbers
 from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
 from agents_app.batches.lifecycle import cancel_batch, revert_batch
 from agents_app.batches.queries import PostResult, find_batch, progress_of
-from agents_app.definitions.files import agents_for
+from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import only_enabled
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
 from agents_app.progress.labels import translate_activity
 from agents_app.runs.retry import retry_run

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
 from agents_app.progress.labels import format_duration, format_money, format_tokens
 

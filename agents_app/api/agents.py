@@ -14,9 +14,8 @@ from rest_framework.response import Response
 from agents_app import presenters
 from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.agent_status import AccountState, find_agent
-from agents_app.definitions.files import agents_for
+from agents_app.definitions.agents import agents_for, only_enabled, switch_agent
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
 from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer
 from agents_app.runs.creation import create_run

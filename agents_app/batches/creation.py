@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from agents_app.batches.lifecycle import record_batch
 from agents_app.budgets.estimates import Estimate, estimate
+from agents_app.definitions.agents import enabled_agent
 from agents_app.definitions.schema import AgentDefinition, Scope
-from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.creation import check_context, check_scope, create_run
 from content.models import Post

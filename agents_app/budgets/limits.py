@@ -13,8 +13,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agents_app.definitions.files import get_agent
-from agents_app.definitions.switches import unknown_agent
+from agents_app.definitions.agents import get_agent, unknown_agent
 from agents_app.models import Budget, BudgetNotice, Reservation, Spending
 from agents_app.providers.interface import ProviderError
 from proofroom.core import outbox

@@ -20,7 +20,7 @@ from agents_app.budgets.limits import (
     end_of,
     limits_in,
 )
-from agents_app.definitions.files import all_agents
+from agents_app.definitions.agents import all_agents
 from agents_app.models import Budget, Reservation, Spending
 
 DAYS_MOST: Final = 366

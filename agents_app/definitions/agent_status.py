@@ -11,10 +11,9 @@ from django.apps import apps
 from django.conf import settings
 from django.db.models import Max
 
+from agents_app.definitions.agents import all_agents, catalogue, get_agent, switched, unknown_agent
 from agents_app.definitions.checks import UnknownName, unknown_forms, unknown_names
-from agents_app.definitions.files import all_agents, catalogue, get_agent
 from agents_app.definitions.schema import AgentDefinition
-from agents_app.definitions.switches import switched, unknown_agent
 from agents_app.models import AgentRun
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderError
 from agents_app.providers.selection import (

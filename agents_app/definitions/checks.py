@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError
 from django.utils.translation import gettext
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.definitions.schema import AgentDefinition
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition

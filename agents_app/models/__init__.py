@@ -1,15 +1,17 @@
 """Runs of agents, what they did and used, what people set. Definitions are files, not rows."""
 
-from agents_app.models.reaction import ReactionStatus, RunReaction, StoppedChain
 from agents_app.models.run import (
     UNFINISHED,
     AgentBatch,
     AgentRun,
     PromptVersion,
+    ReactionStatus,
     RunMessage,
     RunPost,
+    RunReaction,
     RunStatus,
     RunStep,
+    StoppedChain,
 )
 from agents_app.models.settings import (
     AgentSwitch,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from io import BytesIO
 from threading import Event
 from typing import Final
 
 from django.conf import settings
+from PIL import Image, ImageDraw, ImageFont
 from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
 from pydantic_ai.images.base import ImageGenerationModel
 from pydantic_ai.images.result import ImageGenerationResult
 from pydantic_ai.images.settings import ImageGenerationSettings
 
 from agents_app.providers.connection import ProviderConnection, RequestFailure, failed, refused
+from agents_app.providers.demo.texts import LABEL, clean
 from agents_app.providers.interface import (
     ANSWER_TOKENS_LIMIT,
     DEMO_PROVIDER,
@@ -54,9 +59,7 @@ def make_image(
     if size not in _SHAPES:
         raise ProviderError(f"There is no size {size!r}; the sizes are {', '.join(SIZES)}.")
     if choice.provider == DEMO_PROVIDER:
-        from agents_app.providers.demo import placeholder_images
-
-        return MadeImage(placeholder_images.make_image(prompt, size), Decimal(0))
+        return MadeImage(draw_placeholder(prompt, size), Decimal(0))
     if seconds <= 0:
         raise RequestFailure(ProviderTimeout("The time of the run is over.")).error
     with ProviderConnection(choice.provider, seconds, Event()) as line:
@@ -115,3 +118,50 @@ def _try(
         ) from None
     except Exception as error:
         raise failed(error, choice) from None
+
+
+_SIDE_LEAST: Final = 64
+_SIDE_MOST: Final = 2048
+_PALETTES: Final = (
+    ("#0f3d3e", "#1d6f6b", "#e2f1ee"),
+    ("#3a2150", "#6d3f94", "#f1e8f8"),
+    ("#4a2410", "#96511f", "#fbeee0"),
+    ("#12305a", "#2a5fa5", "#e6effa"),
+    ("#2f3b16", "#5f7a2c", "#eef4df"),
+)
+"""Ground, shapes, letters: letters have enough contrast on both."""
+_WORDS_MOST: Final = 160
+_LINES_MOST: Final = 4
+
+
+def draw_placeholder(prompt: str, size: str) -> bytes:
+    """Draw the demo's picture: a PNG of that size (`1024x1024`) with the words of the prompt on it.
+
+    Same words, same picture.
+    """
+    first, _, second = size.partition("x")
+    sides = [int(part) if part.isascii() and part.isdigit() else 1024 for part in (first, second)]
+    width, height = (min(max(side, _SIDE_LEAST), _SIDE_MOST) for side in sides)
+    digest = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()
+    ground, shapes, letters = _PALETTES[digest[0] % len(_PALETTES)]
+    image = Image.new("RGB", (width, height), ground)
+    draw = ImageDraw.Draw(image)
+    for number in range(5):
+        place = digest[number * 3 + 1 : number * 3 + 4]
+        x, y = place[0] * width // 255, place[1] * height // 255
+        radius = (place[2] % 100 + 40) * min(width, height) // 400
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=shapes)
+    # The words in a band across the middle, and below them that no AI was involved.
+    font, small = (ImageFont.load_default(max(width // part, 8)) for part in (22, 36))
+    # The built-in font has no letters beyond Latin; what it cannot draw would be boxes.
+    words = clean(prompt)[:_WORDS_MOST].encode("latin-1", "ignore").decode("latin-1")
+    text = "\n".join(textwrap.wrap(words, 32)[:_LINES_MOST]) or "A picture"
+    box = draw.multiline_textbbox((width / 2, height / 2), text, font, "mm", align="center")
+    top, bottom = box[1], box[3]
+    pad = width // 24
+    draw.rectangle((0, top - pad, width, bottom + pad * 2), fill=ground)
+    draw.multiline_text((width / 2, height / 2), text, letters, font, "mm", align="center")
+    draw.text((width / 2, bottom + pad), LABEL, letters, small, "mm")
+    out = BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent, only_enabled
 from agents_app.definitions.schema import (
     AgentDefinition,
     ChatConfig,
@@ -25,7 +25,6 @@ from agents_app.definitions.schema import (
     WebhookConfig,
     WebhookReaction,
 )
-from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.reactions.templates import JSON_TYPE, fill_body, fill_text, path_in_full
 from content.posts.post_repository import format_time

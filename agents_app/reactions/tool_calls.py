@@ -16,9 +16,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import account_of, get_agent, only_enabled
 from agents_app.definitions.schema import ToolReaction
-from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
 from agents_app.providers.interface import ProviderError
 from agents_app.reactions.dispatch import (

@@ -14,8 +14,8 @@ from django.conf import settings
 from pydantic import ValidationError
 
 from agents_app.budgets.reservations import reserve, settle
+from agents_app.definitions.agents import account_of
 from agents_app.definitions.schema import AgentDefinition
-from agents_app.definitions.switches import account_of
 from agents_app.models import AgentRun, Reservation, RunMessage
 from agents_app.providers import interface, selection
 from agents_app.providers.selection import DEFAULT_MODELS, choose_provider

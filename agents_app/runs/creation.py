@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from agents_app.definitions.agents import enabled_agent
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
-from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.chain import check_hop_limit, records_stopped_chains
 from agents_app.runs.field_target import find_field

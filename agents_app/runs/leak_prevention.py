@@ -21,7 +21,7 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from agents_app.definitions.files import all_agents
+from agents_app.definitions.agents import all_agents
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
 from agents_app.runs.payloads import shared_props

@@ -16,9 +16,8 @@ from uuid import UUID
 from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 
-from agents_app.definitions.files import agents_for
+from agents_app.definitions.agents import account_of, agents_for, enabled_agent, only_enabled
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
-from agents_app.definitions.switches import account_of, enabled_agent, only_enabled
 from agents_app.models import AgentRun
 from agents_app.runs.chain import TooManyHops, record_stopped_chain
 from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run

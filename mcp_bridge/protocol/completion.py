@@ -14,8 +14,7 @@ from django.db.models import Q
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from agents_app.definitions.files import all_agents
-from agents_app.definitions.switches import only_enabled
+from agents_app.definitions.agents import all_agents, only_enabled
 from content.models import Layer
 from content.posts import queries
 from mcp_bridge.access.principals import Principal, actor_for, may_use

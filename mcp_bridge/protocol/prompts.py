@@ -12,7 +12,7 @@ import mcp.types as wire
 from django.conf import settings
 from mcp.shared.exceptions import MCPError
 
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import post_types

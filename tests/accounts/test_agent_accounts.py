@@ -9,8 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from agents_app.definitions.files import get_agent
-from agents_app.definitions.switches import account_of, bootstrap_agent_users
+from agents_app.definitions.agents import account_of, bootstrap_agent_users, get_agent
 from proofroom.accounts.models import User
 from proofroom.accounts.services import change_user, ensure_agent_user, rename_agent_user
 from proofroom.core.errors import RuleViolation

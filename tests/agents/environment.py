@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 
 HERE = Path(__file__).parent / "agents"
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
 from agents_app.runs.run_log import record_run_end

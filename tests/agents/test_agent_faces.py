@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents_app.batches.lifecycle import take_back_batch
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentBatch, AgentRun, Budget
 from agents_app.runs import execution
 from content.models import Post

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from agents_app.api.runs import run_chain
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
 from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
-from agents_app.definitions import files as definitions
-from agents_app.definitions.files import agents_for, all_agents, get_agent
+from agents_app.definitions import agents as definitions
+from agents_app.definitions.agents import agents_for, all_agents, get_agent
 from tests import make
 from tests.agents.environment import set_env, write_agent
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.models import Post

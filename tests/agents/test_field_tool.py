@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents_app import tools
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run

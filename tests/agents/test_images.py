@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.storage import default_storage
 
-from agents_app.images.generation import generate_image
+from agents_app.images import generate_asset
 from agents_app.models import Budget, Reservation, Spending
 from agents_app.providers.interface import ProviderStopped
 from agents_app.runs import execution
@@ -43,7 +43,7 @@ def nothing_was_made() -> bool:
 
 
 def test_the_demo_draws_one_that_says_so_and_the_file_says_where_it_comes_from() -> None:
-    made = generate_image(**WORDS, actor=make.agent_actor("illustrator", "run-1"))
+    made = generate_asset(**WORDS, actor=make.agent_actor("illustrator", "run-1"))
 
     asset = Asset.objects.get(pk=made.asset.pk)
     assert (asset.filename, asset.alt_text) == ("hands-pouring-water.png", "Hands pouring water")
@@ -59,7 +59,7 @@ def test_the_demo_draws_one_that_says_so_and_the_file_says_where_it_comes_from()
 
 
 def test_the_same_words_draw_the_same_picture() -> None:
-    files = [generate_image(**WORDS, actor=make.agent_actor()).asset.file for _ in range(2)]
+    files = [generate_asset(**WORDS, actor=make.agent_actor()).asset.file for _ in range(2)]
 
     first, second = (default_storage.open(file.name).read() for file in files)
     assert first == second
@@ -71,7 +71,7 @@ def test_with_a_place_it_is_proposed_there_and_nowhere_else(place: str) -> None:
     path = hero_path(post) if place == "hero" else place
     before = make.live_hash()
 
-    made = generate_image(
+    made = generate_asset(
         **WORDS, post_id=post.pk, path=path, actor=make.agent_actor("illustrator", "run-1")
     )
 
@@ -120,7 +120,7 @@ def test_what_cannot_stand_is_refused_before_money_is_spent(
     actor = replace(make.agent_actor(), confined_to=post.translation_group)
 
     with pytest.raises(CmsError) as caught:
-        generate_image(**{**WORDS, **given}, actor=actor)
+        generate_asset(**{**WORDS, **given}, actor=actor)
 
     assert [*caught.value.details] == [field] or caught.value.code == field
     assert (fake.asked, nothing_was_made()) == ([], True)
@@ -138,7 +138,7 @@ def test_a_provider_is_asked_over_its_own_wire_and_its_price_counts(
             settings,
             **{f"ai_provider_{provider}_api_key": KEY, f"ai_provider_{provider}_base_url": url},
         )
-        made = generate_image(**WORDS, size="1536x1024", actor=make.agent_actor("illustrator"))
+        made = generate_asset(**WORDS, size="1536x1024", actor=make.agent_actor("illustrator"))
 
     asset = made.asset
     assert (asset.width, asset.height, asset.mime) == (64, 32, "image/png")
@@ -165,7 +165,7 @@ def test_a_failed_picture_leaves_nothing_but_its_reason(openai: Any, reply: Repl
     openai(reply)
 
     with pytest.raises(CmsError) as caught:
-        generate_image(**WORDS, actor=make.agent_actor("illustrator"))
+        generate_asset(**WORDS, actor=make.agent_actor("illustrator"))
 
     assert KEY not in caught.value.message
     assert (Asset.objects.count(), StoredFile.objects.count()) == (0, 0)
@@ -177,7 +177,7 @@ def test_a_budget_that_does_not_allow_it_is_told_before_the_provider_is_asked(op
     Budget.objects.create(agent_id="illustrator", cost_per_day=Decimal("0.01"))
 
     with pytest.raises(CmsError, match="The budget of the agent illustrator") as caught:
-        generate_image(**WORDS, actor=make.agent_actor("illustrator"))
+        generate_asset(**WORDS, actor=make.agent_actor("illustrator"))
 
     assert caught.value.code == "image_failed"
     assert (fake.asked, Asset.objects.count(), Reservation.objects.count()) == ([], 0, 0)
@@ -233,12 +233,12 @@ def test_nobody_uploads_or_edits_a_file_with_what_an_agent_may(settings: Any) ->
     """`media.upload` of the role is for this tool alone; what a file says about itself is for people."""
     from media.services.update import update_asset
 
-    asset = generate_image(**WORDS, actor=make.agent_actor("illustrator")).asset
+    asset = generate_asset(**WORDS, actor=make.agent_actor("illustrator")).asset
 
     with pytest.raises(CmsError):
         update_asset(asset_id=asset.pk, alt_text="Mine", actor=make.agent_actor("illustrator"))
     with pytest.raises(CmsError):
-        generate_image(**WORDS, actor=make.mcp_actor("translator"))
+        generate_asset(**WORDS, actor=make.mcp_actor("translator"))
     assert Asset.objects.count() == 1
 
 
@@ -279,7 +279,7 @@ def test_a_run_that_was_cancelled_meanwhile_keeps_no_picture(openai: Any) -> Non
     run.refresh_from_db()
 
     with current_run(run), pytest.raises(ProviderStopped):
-        generate_image(**WORDS, actor=make.agent_actor("illustrator", str(run.pk)))
+        generate_asset(**WORDS, actor=make.agent_actor("illustrator", str(run.pk)))
 
     run.refresh_from_db()
     assert (Asset.objects.count(), StoredFile.objects.count()) == (0, 0)

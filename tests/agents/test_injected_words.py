@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.layers import approve, digest_of, submit

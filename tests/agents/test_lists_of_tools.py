@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from content.layers import open_layers
 from content.models import Draft, Layer
 from tests import make

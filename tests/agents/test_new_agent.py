@@ -10,8 +10,8 @@ import pytest
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
-from agents_app.definitions import files as definitions
-from agents_app.definitions.files import get_agent
+from agents_app.definitions import agents as definitions
+from agents_app.definitions.agents import get_agent
 from agents_app.definitions.schema import Scope
 from tests.agents.environment import set_env
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
 from agents_app.runs.triggers import trigger_run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun, PromptVersion
 from tests import make
 from tests.agents.asking import execute

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import RunReaction
 from agents_app.reactions.dispatch import start_reactions
 from agents_app.runs.creation import create_run

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
-from agents_app.definitions.files import get_agent
+from agents_app.definitions import agents as definitions
+from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
 from agents_app.reactions.dispatch import start_reactions
 from proofroom.core import outbox

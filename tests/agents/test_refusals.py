@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from agents_app.definitions import files as definitions
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions import agents as definitions
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs.creation import create_run
 from content.models import Post

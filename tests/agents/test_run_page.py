@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.layers import approve, digest_of, submit

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions import agents as definitions
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
@@ -211,7 +211,7 @@ def test_the_save_that_a_run_makes_carries_its_cause(run_on_commit: RunOnCommit)
 def test_accounts_of_agents_are_made_at_boot_unless_told_not_to(
     settings: Any, agents_dir: Path
 ) -> None:
-    from agents_app.definitions.switches import bootstrap_agent_users
+    from agents_app.definitions.agents import bootstrap_agent_users
 
     write_agent(agents_dir, "lazy", "global", extra="userAccount: {createAtBoot: false}")
     write_agent(agents_dir, "eager", "global", extra="userAccount: {email: eager@example.com}")

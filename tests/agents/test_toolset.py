@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import ProviderStopped
 from agents_app.runs.execution import MAX_ANSWER_BYTES

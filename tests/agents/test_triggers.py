@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from agents_app.definitions import files as definitions
-from agents_app.definitions import switches
+from agents_app.definitions import agents as definitions
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
 from agents_app.runs import execution, triggers
@@ -237,7 +236,7 @@ def test_an_agent_that_cannot_start_does_not_stop_the_next_nor_start_later(
             raise RuntimeError("its account is beyond repair")
         return found(agent)
 
-    found = switches.account_of
+    found = definitions.account_of
     monkeypatch.setattr(triggers, "account_of", account_of)
 
     assert outbox.dispatch(event.pk)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
+from agents_app.definitions.agents import switch_agent
 from agents_app.definitions.schema import EVENT_SCOPES
-from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
 from content.models import Layer, Post
 from proofroom.core.models import Event

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.layers import submit

@@ -14,7 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agents_app.definitions import files as definitions
+from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
 from forms.models import FormDefinition, FormSubmission
 from forms.services.submissions import delete_submission, prune_submissions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import switch_agent
 from content.layers import approve, digest_of
 from content.models import Post, Provenance
 from mcp_bridge.access.principals import Principal

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.definitions.files import all_agents
+from agents_app.definitions.agents import all_agents
 from content.module_layouts.queries import find_group
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post

@@ -30,8 +30,7 @@ from agents_app.admin.run_dialog.form import (
 )
 from agents_app.admin.run_dialog.start import chosen_post, posts_to_choose
 from agents_app.definitions.agent_status import agents, find_agent, place_of
-from agents_app.definitions.files import catalogue
-from agents_app.definitions.switches import switch_agent
+from agents_app.definitions.agents import catalogue, switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.progress.labels import tool_label
 from agents_app.runs.creation import dry_run_scope, start_dry_run

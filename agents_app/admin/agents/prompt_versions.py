@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from agents_app.admin.agents.definition_labels import tokens_of_answer
 from agents_app.admin.labels import agent_name
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
 from agents_app.progress.labels import tool_label
 from agents_app.runs.prompt import (

@@ -34,9 +34,8 @@ from agents_app.admin.run_dialog.retry import (
     retry_of,
 )
 from agents_app.admin.runs.field_values import field_view
-from agents_app.definitions.files import agents_for
+from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import AgentDefinition, Scope
-from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.runs.creation import MAX_FIELD_KEY_CHARACTERS, create_once, create_run
 from agents_app.runs.field_target import FieldTarget, find_field

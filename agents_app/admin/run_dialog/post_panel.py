@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from agents_app.admin.agents.prompt_versions import prompt_url
 from agents_app.admin.labels import agent_name, format_money, is_demo, model_label
 from agents_app.admin.run_dialog.form import enabled_on
-from agents_app.definitions.files import agents_for
+from agents_app.definitions.agents import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from content.models import Post

@@ -20,9 +20,8 @@ from agents_app.admin.run_dialog.form import (
     estimate_context,
     for_dialog,
 )
-from agents_app.definitions.files import agents_for
+from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from content.models import Post

@@ -24,7 +24,7 @@ from agents_app.admin.runs.actions import cancel, retry, revert, use
 from agents_app.admin.runs.compare import compare
 from agents_app.admin.runs.run_history import transcript
 from agents_app.admin.runs.run_page import show, status
-from agents_app.definitions.files import all_agents
+from agents_app.definitions.agents import all_agents
 from agents_app.models import AgentRun
 from agents_app.runs.prompt import prompt_versions
 from proofroom.core.admin.permissions import PermittedAdmin

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from agents_app.definitions.agent_status import place_of
-from agents_app.definitions.files import FILES, catalogue, reload
+from agents_app.definitions.agents import FILES, catalogue, reload
 from agents_app.definitions.schema import Scope
 from agents_app.providers.vendors import VENDORS
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN, Unreadable

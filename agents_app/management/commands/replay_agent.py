@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.interface import ProviderError
 from agents_app.replay.answers import chosen

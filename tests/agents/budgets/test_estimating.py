@@ -13,7 +13,7 @@ from agents_app.ai_settings import update_ai_settings
 from agents_app.batches.creation import estimate_bulk
 from agents_app.budgets.estimates import SHARE_OF_MOST, Estimate, RemainingBudget, estimate
 from agents_app.budgets.limits import Limit, renewal_of, today
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, RunStep, Spending
 from agents_app.providers.interface import ProviderChoice

@@ -1,4 +1,4 @@
-"""Generation of images for posts, and the places that they are proposed for."""
+"""Generation of images for posts, the places that they are proposed for, and the tool that asks for one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from agents_app.budgets.reservations import reserve, settle
-from agents_app.definitions.files import get_agent
+from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers.interface import (
     DEMO_PROVIDER,
@@ -42,6 +42,12 @@ from proofroom.core.validation.input_validation import refuse_unstorable
 
 if TYPE_CHECKING:
     from agents_app.providers.image_generation import MadeImage
+from pydantic import Field
+
+from content.tools.authorship import present_author, resolve_author
+from media.presenters import url_of
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, Result, tool
 
 logger = logging.getLogger(__name__)
 _WHERE = "post.featuredMediaId, or modules.<postModuleId>.props.<name> with a prop of type media"
@@ -103,7 +109,7 @@ class GeneratedImage:
     staged: Staged | None
 
 
-def generate_image(
+def generate_asset(
     *,
     prompt: str,
     alt_text: str,
@@ -229,3 +235,56 @@ def _settle(
         list(AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk).values_list("pk"))
     if settle(reservation, tokens=input_tokens + output_tokens, cost=cost) and run is not None:
         add_usage(run, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
+
+
+class GenerateImage(Arguments):
+    prompt: str = Field(min_length=1, max_length=PROMPT_MAX)
+    alt_text: str = Field(min_length=1, max_length=ALT_MAX)
+    size: Size = "1024x1024"
+    post_id: UUID | None = None
+    path: str | None = Field(
+        None, max_length=300, description="post.featuredMediaId or modules.<id>.props.<name>"
+    )
+    agent_id: str | None = Field(None, max_length=80)
+
+
+class MadePicture(Result):
+    media_id: str
+    url: str
+
+
+@tool(
+    title="Generate an image",
+    kind="stage",
+    permission="media.upload",
+    group="media",
+    result=MadePicture,
+    waits=True,
+    costs=True,
+)
+def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
+    """Have an image made and kept in the library; search_media first, this costs money. With postId and path it is
+    staged there in AI Review."""
+    names_author = arguments.post_id is not None or arguments.agent_id is not None
+    writer = resolve_author(actor, arguments.agent_id) if names_author else actor
+    made = generate_asset(
+        prompt=arguments.prompt,
+        alt_text=arguments.alt_text,
+        size=arguments.size,
+        post_id=arguments.post_id,
+        path=arguments.path,
+        actor=writer,
+    )
+    answer: JsonObject = {
+        "mediaId": str(made.asset.pk),
+        "url": url_of(made.asset.file.name),
+        "altText": made.asset.alt_text,
+    }
+    if made.staged is not None:
+        answer |= {
+            "postId": str(made.staged.post.pk),
+            "layer": made.staged.layer.value,
+            "version": made.staged.version,
+            "staged": list(made.staged.paths),
+        }
+    return {**answer, **present_author(writer, arguments.agent_id)}

@@ -1,1 +1,0 @@
-"""Pictures that the media provider makes: asked for, paid for, stored, proposed for a place."""
