@@ -16,8 +16,8 @@ from agents_app.definitions.agents import agents_for, all_agents, only_enabled
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
-from agents_app.runs.lifecycle import cancel_run
-from agents_app.runs.queries import MAX_WAIT_SECONDS, find_run, wait_for_run
+from agents_app.runs.lifecycle import MAX_WAIT_SECONDS, cancel_run, wait_for_run
+from agents_app.runs.queries import find_run
 from forms.queries import titles_of_forms
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid

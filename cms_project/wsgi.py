@@ -10,7 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 django.setup(set_prefix=False)
 
-from agents_app.runs.queries import MAX_WAITING_IN_WEB, limit_waiting  # noqa: E402
+from agents_app.runs.lifecycle import MAX_WAITING_IN_WEB, limit_waiting  # noqa: E402
 
 limit_waiting(MAX_WAITING_IN_WEB)
 application = Utf8WSGIHandler()

@@ -31,8 +31,7 @@ from agents_app.admin.run_dialog.form import (
     refusal_of,
 )
 from agents_app.admin.runs.actions import sentence_of_numbers
-from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
-from agents_app.batches.lifecycle import cancel_batch, revert_batch
+from agents_app.batches.lifecycle import MAX_POSTS, cancel_batch, create_bulk_runs, revert_batch
 from agents_app.batches.queries import PostResult, find_batch, progress_of
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope

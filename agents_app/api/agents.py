@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from django.conf import settings
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app import presenters
-from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
+from agents_app.batches.lifecycle import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.agent_status import AccountState, find_agent
 from agents_app.definitions.agents import agents_for, only_enabled, switch_agent
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer
 from agents_app.runs.creation import create_run
-from agents_app.runs.queries import MAX_WAIT_SECONDS, find_run, wait_for_run
+from agents_app.runs.lifecycle import MAX_WAIT_SECONDS, wait_for_run
+from agents_app.runs.queries import find_run
+from agents_app.runs.triggers import TriggerRateExceeded, trigger_run
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, TextOrNull, described, list_of
 from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.exceptions import body as error_body
 from proofroom.core.api.pagination import page_of
-from proofroom.core.api.permissions import Declared
+from proofroom.core.api.permissions import SECRET, Declared
 from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
@@ -35,7 +41,7 @@ from proofroom.core.api.schema import (
 )
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN
-from proofroom.core.errors import invalid
+from proofroom.core.errors import NotAuthenticated, invalid
 
 AGENT_ID: Final = {
     "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
@@ -280,3 +286,70 @@ class AgentViewSet(ApiViewSet):
             "rejected": [{"id": post.id, "error": post.error} for post in made.rejected],
         }
         return Response(shown, status=201)
+
+
+_CAUSE = OpenApiParameter(
+    "X-Agent-Run",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The run whose reaction led to this call, as its webhook was told in a header of that name.",
+)
+
+
+class TriggerRun(GlobalRun):
+    scope: Words = "dropdown"
+
+
+class TriggerViewSet(ApiViewSet):
+    """The public trigger: whoever has the secret starts an agent, which acts with its own rights only."""
+
+    # No session is looked at, so that no page can make a signed-in browser start an agent.
+    authentication_classes = ()
+    throttle_scope = "trigger"
+    path_schemas = AGENT_ID
+    permissions: ClassVar[dict[str, Declared]] = {"run": SECRET}
+
+    @extend_schema(
+        parameters=[*MADE_WAITING, _CAUSE],
+        request=TriggerRun,
+        responses=RUN_RESPONSES,
+    )
+    def run(self, request: Request, agent_id: str) -> Response:
+        """Run an agent from outside. Needs the secret in X-Agent-Key, or as a Bearer credential.
+
+        Whoever is called by a reaction sends its X-Agent-Run along, so that the chain of runs is counted.
+        """
+        require_secret(request)
+        body, wait = read_body(request, TriggerRun), wait_of(request)
+        try:
+            run, actor = trigger_run(
+                agent_id=agent_id,
+                scope=body.scope,
+                post_id=body.post_id,
+                context=body.context,
+                open_ended_context=body.open_ended_context,
+                caused_by=request.META.get("HTTP_X_AGENT_RUN", "").strip(),
+            )
+        except TriggerRateExceeded as error:
+            answered = error_body(error.status, error.code, error.message)
+            answered["Retry-After"] = str(error.seconds)
+            return answered
+        return answer(run, wait, actor)
+
+
+def require_secret(request: Request) -> None:
+    """Raise `NotAuthenticated` unless the request carries the secret; without one configured, always."""
+    env = settings.CMS_ENV
+    expected = env.agent_trigger_secret or env.mcp_auth_token
+    scheme, _, bearer = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    given = [request.META.get("HTTP_X_AGENT_KEY", "")]
+    if scheme.lower() == "bearer":
+        given.append(bearer.strip())
+    # Every candidate is compared, so that the time tells nothing about which one it was.
+    matches = [
+        hmac.compare_digest(candidate.encode("utf-8", "surrogateescape"), (expected or "").encode())
+        for candidate in given
+        if candidate
+    ]
+    if not expected or not any(matches):
+        raise NotAuthenticated("Send the agent secret in X-Agent-Key, or as a Bearer credential.")

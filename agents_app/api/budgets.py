@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app.api.agents import AGENT_ID, BulkRun, RejectedPostAnswer
-from agents_app.batches.creation import estimate_bulk
+from agents_app.batches.lifecycle import estimate_bulk
 from agents_app.budgets import usage
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,

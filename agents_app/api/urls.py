@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents_app.api.agents import AgentViewSet
+from agents_app.api.agents import AgentViewSet, TriggerViewSet
 from agents_app.api.ai_settings import AiSettingsViewSet
 from agents_app.api.batches import BatchViewSet
 from agents_app.api.budgets import BudgetViewSet, EstimateViewSet, UsageViewSet
 from agents_app.api.runs import RunViewSet
-from agents_app.api.trigger import TriggerViewSet
 
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list"})),

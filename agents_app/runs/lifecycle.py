@@ -1,4 +1,4 @@
-"""The life of a run after it was created: queued, recorded, ended, cancelled, and swept where its worker died.
+"""The life of a run after it was created: queued, waited for, ended, cancelled, and swept where its worker died.
 
 The row is the truth and a message to a worker only a wake-up: the sweep makes good what a dead worker or a lost
 message left behind. It looks at rows only, and may run at any time, twice too.
@@ -6,7 +6,10 @@ message left behind. It looks at rows only, and may run at any time, twice too.
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from threading import BoundedSemaphore
 from typing import Final
 from uuid import UUID
 
@@ -17,6 +20,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.budgets.reservations import settle_abandoned, settle_lost
 from agents_app.models import UNFINISHED, AgentRun, RunPost, RunStatus
+from agents_app.runs.ownership import require_current_ownership
 from agents_app.runs.permissions import START_PERMISSIONS
 from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run, record_run_end
@@ -25,6 +29,7 @@ from content.models import Post
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed
 from proofroom.core.task_queue import queue_task, send_after_commit
+from proofroom.core.tools.progress import check_cancelled, report
 
 
 def wake(run_id: UUID) -> None:
@@ -182,4 +187,56 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     take_back(run)
     record_run("cancelled", run, actor)
     wake_next(run)
+    return run
+
+
+MAX_WAIT_SECONDS: Final = 60
+_POLL_SECONDS: Final = 0.2
+MAX_WAITING_IN_WEB: Final = 6
+"""The most that wait at once in one web process: of its threads, some are left for everybody else."""
+
+
+@dataclass(slots=True)
+class _WaitingLimit:
+    free: BoundedSemaphore | None = field(default=None)
+
+
+_limit: Final = _WaitingLimit()
+
+
+def limit_waiting(most: int) -> None:
+    """From now on at most so many wait at once in this process; for others the run is answered as it stands."""
+    _limit.free = BoundedSemaphore(most)
+
+
+def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
+    """The run as it stands when it is finished, or when the time is over. Call it outside any transaction.
+
+    A run that waits for another stops waiting when it is stopped itself: raises `ProviderStopped`. Who follows the
+    call is told what the run does, and may cancel the wait: raises `CallCancelled`.
+    """
+    until = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
+    run.refresh_from_db()
+    place = _limit.free
+    if place is None:
+        return _wait(run, until)
+    if run.is_finished or not place.acquire(blocking=False):
+        return run
+    try:
+        return _wait(run, until)
+    finally:
+        place.release()
+
+
+def _wait(run: AgentRun, until: float) -> AgentRun:
+    told, steps = None, 0
+    while not run.is_finished and time.monotonic() < until:
+        check_cancelled()
+        doing = run.doing or run.status
+        if doing != told:
+            report(steps, None, doing)
+            told, steps = doing, steps + 1
+        require_current_ownership()
+        time.sleep(_POLL_SECONDS)
+        run.refresh_from_db()
     return run

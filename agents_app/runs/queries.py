@@ -1,21 +1,25 @@
-"""Finds runs and their messages, and waits a short time for a run, for callers who prefer its result."""
+"""Reads of runs: one by its id, its messages, and what became of the proposals of one or of an agent."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
-from threading import BoundedSemaphore
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
-from agents_app.models import AgentRun, RunMessage
-from agents_app.runs.ownership import require_current_ownership
+from agents_app.models import AgentRun, RunMessage, RunStatus
+from content.layers import Layers, LayerView
+from content.models import Layer, Provenance
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.core.tools.progress import check_cancelled, report
+from proofroom.core.models import Event
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
@@ -35,60 +39,147 @@ def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
         return None
 
 
-MAX_WAIT_SECONDS: Final = 60
-_POLL_SECONDS: Final = 0.2
-MAX_WAITING_IN_WEB: Final = 6
-"""The most that wait at once in one web process: of its threads, some are left for everybody else."""
-
-
-@dataclass(slots=True)
-class _WaitingLimit:
-    free: BoundedSemaphore | None = field(default=None)
-
-
-_limit: Final = _WaitingLimit()
-
-
-def limit_waiting(most: int) -> None:
-    """From now on at most so many wait at once in this process; for others the run is answered as it stands."""
-    _limit.free = BoundedSemaphore(most)
-
-
-def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
-    """The run as it stands when it is finished, or when the time is over. Call it outside any transaction.
-
-    A run that waits for another stops waiting when it is stopped itself: raises `ProviderStopped`. Who follows the
-    call is told what the run does, and may cancel the wait: raises `CallCancelled`.
-    """
-    until = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
-    run.refresh_from_db()
-    place = _limit.free
-    if place is None:
-        return _wait(run, until)
-    if run.is_finished or not place.acquire(blocking=False):
-        return run
-    try:
-        return _wait(run, until)
-    finally:
-        place.release()
-
-
-def _wait(run: AgentRun, until: float) -> AgentRun:
-    told, steps = None, 0
-    while not run.is_finished and time.monotonic() < until:
-        check_cancelled()
-        doing = run.doing or run.status
-        if doing != told:
-            report(steps, None, doing)
-            told, steps = doing, steps + 1
-        require_current_ownership()
-        time.sleep(_POLL_SECONDS)
-        run.refresh_from_db()
-    return run
-
-
 def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:
     """The messages of a run, in their order. They hold whole posts and prompts, so they are for few."""
     actor.require_person("read what was said in a run")
     actor.require("agents.edit")
     return RunMessage.objects.filter(run_id=run.pk).order_by("number")
+
+
+_REJECTED: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
+_RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
+_MAX_RUN_EVENTS: Final = 200
+
+
+class ProposalOutcome(StrEnum):
+    """`gone`: somebody wrote something else over it before anybody decided."""
+
+    WAITING = "waiting"
+    SUBMITTED = "submitted"
+    ACCEPTED = "accepted"
+    EDITED = "edited"
+    REJECTED = "rejected"
+    TAKEN_BACK = "taken-back"
+    GONE = "gone"
+
+
+def proposal_outcomes(run: AgentRun, layers: Layers) -> Mapping[str, ProposalOutcome]:
+    """The fate of each path that the run staged in its own post. Two queries."""
+    staged = [str(path) for path in run.staged]
+    live = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
+    # The paths that went live, and whether a person changed the words before.
+    accepted = {path: bool(by) for path, by in live.values_list("path", "edited_by_name")}
+    events = Event.objects.filter(
+        post_id=run.post_id, name__in=_REJECTED + _RECONSIDERED, created_at__gte=run.created_at
+    )
+    rejected: set[str] = set()
+    # A list inside JSON is searched here: the databases don't share a lookup for it.
+    latest = list(events.order_by("-id").values_list("name", "payload")[:_MAX_RUN_EVENTS])
+    for name, payload in reversed(latest):
+        runs, paths = payload.get("runs"), payload.get("paths")
+        if isinstance(runs, list) and str(run.pk) in runs and isinstance(paths, list):
+            own = {str(path) for path in paths if path in staged}
+            rejected = rejected | own if name in _REJECTED else rejected - own
+    found: dict[str, ProposalOutcome] = {}
+    for path in staged:
+        if _is_pending(layers.ai_review, path, run):
+            found[path] = ProposalOutcome.WAITING
+        elif _is_pending(layers.review, path, run):
+            found[path] = ProposalOutcome.SUBMITTED
+        elif run.reverted_at is not None:
+            found[path] = ProposalOutcome.TAKEN_BACK
+        elif path in accepted:
+            is_edited = accepted[path]
+            found[path] = ProposalOutcome.EDITED if is_edited else ProposalOutcome.ACCEPTED
+        else:
+            is_rejected = path in rejected
+            found[path] = ProposalOutcome.REJECTED if is_rejected else ProposalOutcome.GONE
+    return found
+
+
+def _is_pending(view: LayerView, path: str, run: AgentRun) -> bool:
+    mark = view.marks.get(path)
+    return mark is not None and mark.run_id == str(run.pk) and path in view.changes.paths
+
+
+_MAX_RATE_EVENTS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceRate:
+    """Of one agent since a moment. `accepted` and `rejected` are changes that people decided on."""
+
+    runs: int = 0
+    failed: int = 0
+    cost: Decimal | None = None
+    accepted: int = 0
+    rejected: int = 0
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.rejected
+
+    @property
+    def share(self) -> int | None:
+        """Accepted of what was decided, in percent; None where nothing was."""
+        return round(self.accepted * 100 / self.decided) if self.decided else None
+
+
+def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
+    """By agent. Four queries, however many there are."""
+    rows = (
+        AgentRun.objects.filter(created_at__gte=since, is_dry=False)
+        .order_by()
+        .values("agent_id")
+        .annotate(
+            runs=Count("pk"),
+            failed=Count("pk", filter=Q(status__in=(RunStatus.FAILED, RunStatus.TIMED_OUT))),
+            spent=Sum("cost"),
+        )
+    )
+    # What went live of agents' words, be it with edits.
+    live = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
+    counted = live.order_by().values("agent_id").annotate(number=Count("pk"))
+    accepted = Counter({row["agent_id"]: row["number"] for row in counted})
+    rejected = _rejected_counts(since)
+    found: dict[str, AcceptanceRate] = defaultdict(AcceptanceRate)
+    for row in rows:
+        found[row["agent_id"]] = AcceptanceRate(row["runs"], row["failed"], row["spent"])
+    for agent_id in {*accepted, *rejected}:
+        rate = found[agent_id]
+        found[agent_id] = AcceptanceRate(
+            rate.runs, rate.failed, rate.cost, accepted[agent_id], rejected[agent_id]
+        )
+    return found
+
+
+def _rejected_counts(since: datetime) -> Counter[str]:
+    """The latest rejections that stand, path by path, for the agents whose runs had staged them."""
+    names = _REJECTED + _RECONSIDERED
+    events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
+    told = list(events.values_list("pk", "name", "payload")[:_MAX_RATE_EVENTS])
+    named = {str(id_) for _pk, _name, payload in told for id_ in _texts(payload, "runs")}
+    runs = {
+        str(pk): (agent_id, set(map(str, staged)))
+        for pk, agent_id, staged in AgentRun.objects.filter(pk__in=named).values_list(
+            "pk", "agent_id", "staged"
+        )
+    }
+    found: Counter[str] = Counter()
+    rejected: dict[object, set[str]] = {
+        pk: set(_texts(payload, "paths")) for pk, name, payload in told if name in _REJECTED
+    }
+    for pk, name, payload in told:
+        # Of a rejection from before, only that it was taken back is told here.
+        counted = rejected.get(payload.get("rejection", pk), set())
+        sign = 1 if name in _REJECTED else -1
+        paths = counted & set(_texts(payload, "paths"))
+        for run_id in _texts(payload, "runs"):
+            agent_id, staged = runs.get(run_id, ("", set()))
+            found[agent_id] += sign * len(paths & staged)
+    return +found
+
+
+def _texts(payload: Mapping[str, object], key: str) -> list[str]:
+    value = payload.get(key)
+    return [str(item) for item in value] if isinstance(value, list) else []

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from agents_app.batches import lifecycle
-from agents_app.batches.creation import BulkRuns, create_bulk_runs
+from agents_app.batches.lifecycle import BulkRuns, create_bulk_runs
 from agents_app.batches.queries import progress_of
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs import execution

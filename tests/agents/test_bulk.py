@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents_app.batches.creation import create_bulk_runs
+from agents_app.batches.lifecycle import create_bulk_runs
 from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
 from content.posts.trash import delete_post

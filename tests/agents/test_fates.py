@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from agents_app.admin.agents.definition_labels import begin_of_month
 from agents_app.admin.runs.run_page import waterfall
 from agents_app.models import AgentRun
-from agents_app.runs.outcomes import (
+from agents_app.runs.queries import (
     AcceptanceRate,
     ProposalOutcome,
     acceptance_rates,

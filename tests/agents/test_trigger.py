@@ -141,7 +141,7 @@ def test_threat_47_every_candidate_is_compared_in_constant_time(
         compared.append((one, other))
         return real(one, other)
 
-    monkeypatch.setattr("agents_app.api.trigger.hmac.compare_digest", noting)
+    monkeypatch.setattr("agents_app.api.agents.hmac.compare_digest", noting)
     headers = {"HTTP_X_AGENT_KEY": SECRET, "HTTP_AUTHORIZATION": "Bearer wrong"}
     answer = send(Client(), TRIGGER, {"postId": str(make.post().pk)}, **headers)
 

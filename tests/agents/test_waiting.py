@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from agents_app.models import AgentRun
-from agents_app.runs import queries
+from agents_app.runs import lifecycle
 from agents_app.runs.creation import create_run
 from tests import make
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> AgentRun:
     """One that nobody takes up."""
-    monkeypatch.setattr(queries._limit, "free", None)
+    monkeypatch.setattr(lifecycle._limit, "free", None)
     return create_run(
         agent_id="seo-specialist",
         scope="dropdown",
@@ -36,34 +36,34 @@ def test_whoever_finds_no_place_gets_the_run_as_it_stands(
 
     def pause(seconds: float) -> None:
         waits.append(seconds)
-        seen.append(queries.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
+        seen.append(lifecycle.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
         AgentRun.objects.filter(pk=run.pk).update(status="succeeded")
 
-    monkeypatch.setattr("agents_app.runs.queries.time.sleep", pause)
-    queries.limit_waiting(1)
+    monkeypatch.setattr("agents_app.runs.lifecycle.time.sleep", pause)
+    lifecycle.limit_waiting(1)
 
-    assert queries.wait_for_run(run, 60).status == "succeeded"
+    assert lifecycle.wait_for_run(run, 60).status == "succeeded"
     assert (seen, len(waits)) == (["queued"], 1), "the second did not wait"
 
     AgentRun.objects.filter(pk=run.pk).update(status="queued")
-    assert queries.wait_for_run(run, 60).status == "succeeded"
+    assert lifecycle.wait_for_run(run, 60).status == "succeeded"
     assert len(waits) == 2, "the place is free again"
 
 
 def test_who_finds_the_run_finished_needs_no_place(run: AgentRun) -> None:
     AgentRun.objects.filter(pk=run.pk).update(status="failed")
-    queries.limit_waiting(1)
-    place = queries._limit.free
+    lifecycle.limit_waiting(1)
+    place = lifecycle._limit.free
     assert isinstance(place, threading.BoundedSemaphore)
     with place:
-        assert queries.wait_for_run(run, 60).status == "failed"
+        assert lifecycle.wait_for_run(run, 60).status == "failed"
 
 
 @pytest.mark.parametrize("name", ["Procfile", "Containerfile"])
 def test_web_processes_have_threads_beside_those_that_wait(name: str) -> None:
     text = (settings.BASE_DIR / "deploy" / name).read_text()
     found = re.findall(r'--blocking-threads"?,? "?(\d+)', text)
-    assert [int(threads) > queries.MAX_WAITING_IN_WEB for threads in found] == [True]
+    assert [int(threads) > lifecycle.MAX_WAITING_IN_WEB for threads in found] == [True]
 
 
 def test_the_web_application_limits_who_waits(
@@ -74,6 +74,6 @@ def test_the_web_application_limits_who_waits(
     from cms_project import wsgi
 
     limits: list[int] = []
-    monkeypatch.setattr(queries, "limit_waiting", limits.append)
+    monkeypatch.setattr(lifecycle, "limit_waiting", limits.append)
     importlib.reload(wsgi)
-    assert limits == [queries.MAX_WAITING_IN_WEB]
+    assert limits == [lifecycle.MAX_WAITING_IN_WEB]

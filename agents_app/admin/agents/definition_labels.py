@@ -20,7 +20,7 @@ from agents_app.ai_settings import provider_label
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
 from agents_app.providers.vendors import VENDORS
-from agents_app.runs.outcomes import AcceptanceRate
+from agents_app.runs.queries import AcceptanceRate
 from proofroom.core.i18n import in_words
 
 SCOPES: Final[Mapping[Scope, Promise]] = {

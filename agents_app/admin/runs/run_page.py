@@ -41,9 +41,8 @@ from agents_app.progress.labels import (
     step_lines,
 )
 from agents_app.runs.field_target import find_field
-from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
 from agents_app.runs.permissions import START_PERMISSIONS
-from agents_app.runs.queries import find_run
+from agents_app.runs.queries import ProposalOutcome, find_run, proposal_outcomes
 from agents_app.runs.retry import run_candidates
 from agents_app.runs.suggestion import Suggestion, edit_for
 from content.changes import diff, same

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agents_app.ai_settings import update_ai_settings
-from agents_app.batches.creation import estimate_bulk
+from agents_app.batches.lifecycle import estimate_bulk
 from agents_app.budgets.estimates import SHARE_OF_MOST, Estimate, RemainingBudget, estimate
 from agents_app.budgets.limits import Limit, renewal_of, today
 from agents_app.definitions.agents import get_agent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents_app.batches.creation import create_bulk_runs
+from agents_app.batches.lifecycle import create_bulk_runs
 from agents_app.models import AgentBatch, AgentRun, RunMessage
 from agents_app.runs.creation import create_run
 from tests import make
