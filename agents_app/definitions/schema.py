@@ -13,10 +13,10 @@ from agents_app.reactions.templates import ROOTS, find_body_fault
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.webhooks.automation.templates import (
-    check_headers,
-    check_url,
-    fault_of,
+from proofroom.webhooks.automation.templates import fault_of
+from proofroom.webhooks.rules import (
+    check_declared_headers,
+    check_declared_url,
     refusals_as_value_errors,
 )
 
@@ -30,12 +30,12 @@ class WebhookConfig(DefinitionPart):
     @field_validator("url")
     @classmethod
     def _url_is_allowed(cls, url: str) -> str:
-        return check_url(url)
+        return check_declared_url(url)
 
     @field_validator("headers")
     @classmethod
     def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        return check_headers(headers)
+        return check_declared_headers(headers)
 
     @field_validator("body_template")
     @classmethod
@@ -64,7 +64,7 @@ class ChatConfig(DefinitionPart):
     def _url_is_allowed(cls, url: str | None) -> str | None:
         if url is None:
             return None
-        return check_url(url)
+        return check_declared_url(url)
 
     @field_validator("template")
     @classmethod

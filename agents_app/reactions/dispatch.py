@@ -41,7 +41,7 @@ from proofroom.webhooks.delivery_channels import (
     channels,
     shared_keys,
 )
-from proofroom.webhooks.dispatch import new_delivery, queue_all
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus
 
 

@@ -12,7 +12,7 @@ class WebhooksConfig(AppConfig):
     def ready(self) -> None:
         from proofroom.core import redaction
         from proofroom.webhooks import chat, dispatch
-        from proofroom.webhooks.automation.dispatch import WorkflowChannel, subscribe_workflows
+        from proofroom.webhooks.automation.workflows import WorkflowChannel
         from proofroom.webhooks.delivery_channels import WebhookChannel, channels, stored_secrets
 
         redaction.secret_sources.register(stored_secrets)
@@ -20,5 +20,5 @@ class WebhooksConfig(AppConfig):
         channels.register(WorkflowChannel(), name="workflow")
         channels.register(chat.ChatChannel(), name=chat.CHANNEL)
         dispatch.subscribe_webhooks()
-        subscribe_workflows()
+        dispatch.subscribe_workflows()
         chat.subscribe_chat()

@@ -17,7 +17,7 @@ from django.urls import NoReverseMatch, reverse
 from proofroom.core import outbox
 from proofroom.core.models import Event
 from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
-from proofroom.webhooks.dispatch import new_delivery, queue_all
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery
 
 CHANNEL: Final = "chat"

@@ -1,12 +1,12 @@
-"""The queue of deliveries: which are due, in which order, and claims that keep two processes off the same one.
+"""The queue of deliveries: new ones, which are due, in which order, and claims that keep two processes off the same.
 
 One process sends at a time, while it holds the lock, so that order and channels are kept in one place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -14,7 +14,9 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease
+from proofroom.core.models import Event
+from proofroom.core.task_queue import queue_task, send_after_commit
+from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease, Webhook
 
 CLAIM_DURATION: Final = timedelta(seconds=60)
 """After which a delivery is due again, because the process that claimed it must have ended."""
@@ -119,6 +121,43 @@ def next_attempt_numbers(delivery_ids: Collection[UUID]) -> dict[UUID, int]:
         .annotate(last=Max("number"))
     )
     return dict.fromkeys(delivery_ids, 1) | {id_: number + 1 for id_, number in last}
+
+
+def new_delivery(
+    event: Event,
+    channel: str,
+    *,
+    webhook: Webhook | None = None,
+    workflow_id: str = "",
+    at: datetime | None = None,
+) -> Delivery:
+    """Make the row, not stored yet."""
+    return Delivery(
+        lane=channel,
+        webhook=webhook,
+        workflow_id=workflow_id,
+        event=event,
+        event_name=event.name,
+        post_id=event.post_id,
+        next_attempt_at=at or timezone.now(),
+    )
+
+
+def queue_all(deliveries: Sequence[Delivery]) -> None:
+    """Store those that are new to their channel, and wake the sender after the commit."""
+    if deliveries:
+        Delivery.objects.bulk_create(deliveries, ignore_conflicts=True, batch_size=500)
+        wake_sender()
+
+
+def wake_sender() -> None:
+    """Start the sender after the commit. One that is at work looks again after it released its lock."""
+    send_after_commit(start_sender, "deliveries", once=True)
+
+
+def start_sender() -> None:
+    if not is_locked():
+        queue_task("webhooks.tasks.send_deliveries")
 
 
 LOCK_SECONDS: Final = 15

@@ -1,23 +1,32 @@
-"""Dispatch of events: a delivery for each webhook that chose the event, stored with the note that it was handled."""
+"""Dispatch of events: a delivery for each webhook that chose the event, and for each workflow that waits for it.
+
+Deliveries are stored with the note that the event was handled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-
-from django.utils import timezone
+import logging
 
 from proofroom.core import outbox
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.webhooks.delivery_queue import is_locked
-from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.automation.workflows import (
+    HOPS_MAX,
+    WorkflowDefinition,
+    enabled_workflows,
+    placeholder_values,
+    trigger_names,
+    workflow_channel,
+)
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
+from proofroom.webhooks.models import Webhook
+from proofroom.webhooks.retention import forget_events
+
+logger = logging.getLogger(__name__)
 
 
 def subscribe_webhooks() -> None:
     """Subscribe to the events that webhooks may choose. Called once, at start."""
-    from proofroom.webhooks.retention import forget_events
-
     outbox.subscribe(
         [kind.name for kind in outbox.all_kinds() if kind.is_webhook],
         queue_for_webhooks,
@@ -30,11 +39,11 @@ def queue_for_webhooks(event: Event) -> None:
     """Queue a delivery for every active webhook that wants the event."""
     if event.forgotten_at is not None:
         return
-    webhooks = [row for row in Webhook.objects.filter(is_active=True) if wants(row, event)]
+    webhooks = [row for row in Webhook.objects.filter(is_active=True) if webhook_wants(row, event)]
     queue_all([new_delivery(event, channel_of(row), webhook=row) for row in webhooks])
 
 
-def wants(webhook: Webhook, event: Event) -> bool:
+def webhook_wants(webhook: Webhook, event: Event) -> bool:
     """Return whether it chose such events. Filters by type and language leave out posts only."""
     if event.name not in webhook.events:
         return False
@@ -48,38 +57,40 @@ def channel_of(webhook: Webhook) -> str:
     return f"webhook:{webhook.pk}"
 
 
-def new_delivery(
-    event: Event,
-    channel: str,
-    *,
-    webhook: Webhook | None = None,
-    workflow_id: str = "",
-    at: datetime | None = None,
-) -> Delivery:
-    """Make the row, not stored yet."""
-    return Delivery(
-        lane=channel,
-        webhook=webhook,
-        workflow_id=workflow_id,
-        event=event,
-        event_name=event.name,
-        post_id=event.post_id,
-        next_attempt_at=at or timezone.now(),
+def subscribe_workflows() -> None:
+    """Subscribe to the events that workflows can wait for. Called once, at start."""
+    outbox.subscribe(
+        trigger_names(), start_workflows, id="webhooks.automation.starting.start_workflows"
     )
 
 
-def queue_all(deliveries: Sequence[Delivery]) -> None:
-    """Store those that are new to their channel, and wake the sender after the commit."""
-    if deliveries:
-        Delivery.objects.bulk_create(deliveries, ignore_conflicts=True, batch_size=500)
-        wake_sender()
+def start_workflows(event: Event) -> None:
+    """Queue a delivery for every workflow that is on and wants the event. Handled twice, it queues none twice."""
+    if event.forgotten_at is not None:
+        return
+    wanting = [workflow for workflow in enabled_workflows() if event.name in workflow.triggers]
+    if wanting and event.hop > HOPS_MAX:
+        logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
+        return
+    queue_all(
+        [
+            new_delivery(event, workflow_channel(workflow.id), workflow_id=workflow.id)
+            for workflow in wanting
+            if workflow_wants(workflow, event)
+        ]
+    )
 
 
-def wake_sender() -> None:
-    """Start the sender after the commit. One that is at work looks again after it released its lock."""
-    send_after_commit(start_sender, "deliveries", once=True)
-
-
-def start_sender() -> None:
-    if not is_locked():
-        queue_task("webhooks.tasks.send_deliveries")
+def workflow_wants(workflow: WorkflowDefinition, event: Event) -> bool:
+    """Return whether the filters let the event through. Types and languages are of posts, form slugs of forms."""
+    filters, data = workflow.filters, event.payload
+    is_of_post = event.name.startswith("post.")
+    asked: tuple[tuple[tuple[str, ...], str, bool], ...] = (
+        (filters.types, "type", is_of_post),
+        (filters.locales, "locale", is_of_post),
+        (filters.form_slugs, "formSlug", event.name.startswith("form.")),
+    )
+    if any(applies and chosen and data.get(name) not in chosen for chosen, name, applies in asked):
+        return False
+    values: JsonObject = placeholder_values(event, workflow) if filters.conditions else {}
+    return all(condition.holds(values) for condition in filters.conditions)

@@ -9,7 +9,7 @@ from celery import shared_task
 from django.conf import settings
 
 from proofroom.webhooks import delivery, retention
-from proofroom.webhooks.dispatch import wake_sender
+from proofroom.webhooks.delivery_queue import wake_sender
 from proofroom.webhooks.services.replay import queue_replays
 from proofroom.webhooks.services.webhooks import forget_old_secrets
 

@@ -16,7 +16,8 @@ from django.utils import timezone
 from proofroom.core.models import Event
 from proofroom.webhooks import delivery, delivery_channels, delivery_queue, http_calls
 from proofroom.webhooks.delivery_channels import encode_body, event_body
-from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
+from proofroom.webhooks.dispatch import channel_of
 from proofroom.webhooks.models import Delivery, DeliveryStatus
 from tests.content.at_once import at_once
 from tests.receiver import Receiver, Reply, Trick
@@ -83,7 +84,7 @@ def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
 @pytest.fixture
 def nobody_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the broker is down. In a test without a transaction, waking sends at once."""
-    monkeypatch.setattr("proofroom.webhooks.dispatch.start_sender", lambda: None)
+    monkeypatch.setattr("proofroom.webhooks.delivery_queue.start_sender", lambda: None)
 
 
 @pytest.mark.services

@@ -13,8 +13,8 @@ import pytest
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
-from proofroom.webhooks.automation import definitions
-from proofroom.webhooks.automation.dispatch import start_workflows
+from proofroom.webhooks.automation import workflows as definitions
+from proofroom.webhooks.dispatch import start_workflows
 from proofroom.webhooks.models import Delivery
 from tests import make
 from tests.conftest import RunOnCommit

@@ -26,8 +26,12 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.validation.conditions import Condition
 from proofroom.webhooks import queries
 from proofroom.webhooks.admin.deliveries import badge_of
-from proofroom.webhooks.automation.definitions import WorkflowDefinition, catalogue
-from proofroom.webhooks.automation.dispatch import Workflow, load_workflows
+from proofroom.webhooks.automation.workflows import (
+    Workflow,
+    WorkflowDefinition,
+    catalogue,
+    load_workflows,
+)
 from proofroom.webhooks.chat import chat_host
 from proofroom.webhooks.models import Delivery, WorkflowSwitch
 from proofroom.webhooks.services.test_calls import test_chat

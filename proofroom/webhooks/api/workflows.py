@@ -19,8 +19,11 @@ from proofroom.core.definition_files import ID_MAX, ID_PATTERN
 from proofroom.core.validation.conditions import Operator
 from proofroom.webhooks import queries
 from proofroom.webhooks.api.deliveries import DeliveryAnswer
-from proofroom.webhooks.automation.definitions import WorkflowDefinition, all_workflows
-from proofroom.webhooks.automation.dispatch import load_workflows
+from proofroom.webhooks.automation.workflows import (
+    WorkflowDefinition,
+    all_workflows,
+    load_workflows,
+)
 from proofroom.webhooks.models.webhook import LastDeliveryAnswer, mask_headers
 from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
 

@@ -20,7 +20,8 @@ from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all, wake_sender, wants
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all, wake_sender
+from proofroom.webhooks.dispatch import channel_of, webhook_wants
 from proofroom.webhooks.models import Delivery, DeliveryStatus, Webhook
 from proofroom.webhooks.queries import find_delivery
 from proofroom.webhooks.services.webhooks import find_webhook, require_webhook_manager
@@ -134,7 +135,9 @@ def queue_next_batch() -> int | None:
     webhook.replay_after = None if is_over else found[-1].pk
     webhook.replay_until = None if is_over else webhook.replay_until
     webhook.save(update_fields=["replay_after", "replay_until"])
-    chosen = [event for event in found if event.forgotten_at is None and wants(webhook, event)]
+    chosen = [
+        event for event in found if event.forgotten_at is None and webhook_wants(webhook, event)
+    ]
     # What was finished begins again, under its old id; what is under way is left alone.
     channel = channel_of(webhook)
     queued = Delivery.objects.filter(lane=channel, event__in=[event.pk for event in chosen])

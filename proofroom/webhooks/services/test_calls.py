@@ -26,7 +26,8 @@ from proofroom.webhooks.delivery_channels import (
     event_body,
     request_headers,
 )
-from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all, wants
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
+from proofroom.webhooks.dispatch import channel_of, webhook_wants
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.rules import webhook_events
 from proofroom.webhooks.services.webhooks import find_webhook, require_webhook_manager
@@ -134,7 +135,7 @@ def simulate_event(
     data = sample_payload(event, Webhook()) if payload is None else payload
     wanted = Event(name=event, payload=data)
     rows = Webhook.objects.filter(is_active=True).order_by("name", "id")
-    webhooks = [row for row in rows if wants(row, wanted)][:MAX_RECEIVERS]
+    webhooks = [row for row in rows if webhook_wants(row, wanted)][:MAX_RECEIVERS]
     # Under a name of its own: no other receiver hears of what did not happen.
     simulated: JsonObject = {"event": event, "data": data}
     with transaction.atomic():

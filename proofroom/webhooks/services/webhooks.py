@@ -21,7 +21,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks import retention, rules
-from proofroom.webhooks.dispatch import wake_sender
+from proofroom.webhooks.delivery_queue import wake_sender
 from proofroom.webhooks.models import Webhook
 from proofroom.webhooks.models.webhook import COLUMNS, NewWebhook, WebhookChanges
 

@@ -10,9 +10,14 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
-from proofroom.webhooks.automation.definitions import WorkflowDefinition, channel_of, get_workflow
-from proofroom.webhooks.automation.dispatch import SWITCHED_OFF, TEST_EVENT
-from proofroom.webhooks.dispatch import new_delivery, queue_all
+from proofroom.webhooks.automation.workflows import (
+    SWITCHED_OFF,
+    TEST_EVENT,
+    WorkflowDefinition,
+    get_workflow,
+    workflow_channel,
+)
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
 from proofroom.webhooks.services.test_calls import sample_payload
 from proofroom.webhooks.services.webhooks import require_webhook_manager
@@ -61,14 +66,16 @@ def test_workflow(*, workflow_id: str, actor: Actor) -> Delivery:
         "sampleOf": kind,
     }
     event = outbox.record(TEST_EVENT, actor=actor, payload=payload)
-    delivery = new_delivery(event, channel_of(workflow.id), workflow_id=workflow.id)
+    delivery = new_delivery(event, workflow_channel(workflow.id), workflow_id=workflow.id)
     queue_all([delivery])
     return delivery
 
 
 def cancel_waiting(workflow_id: str) -> None:
     """Cancel what waits. What is under way ends as it may; the channel gives up what would be tried again."""
-    waiting = Delivery.objects.filter(lane=channel_of(workflow_id), status=DeliveryStatus.PENDING)
+    waiting = Delivery.objects.filter(
+        lane=workflow_channel(workflow_id), status=DeliveryStatus.PENDING
+    )
     # In one order, as the sender does, so that the two never wait for each other.
     ids = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))
     Delivery.objects.filter(pk__in=ids).exclude(event_name=TEST_EVENT).update(

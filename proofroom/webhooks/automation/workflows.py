@@ -1,26 +1,35 @@
-"""Dispatch of events to workflows: which are on, a delivery for each that waits, and the request of its file."""
+"""Workflows: their files, which are on, and the requests that they make of events.
+
+A workflow is a file `workflows/<id>.yaml`, `.yml` or `.json` in any installed app, and in CMS_WORKFLOWS_DIR.
+`proofroom.core.definition_files` says how files are found and what becomes of broken ones.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Annotated, Final
 
+from django.apps import AppConfig
 from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
 from django.db.models import Max
+from pydantic import AfterValidator, Field, JsonValue, field_validator
 
 from proofroom.core import outbox
+from proofroom.core.definition_files import (
+    DefinitionFiles,
+    DefinitionPart,
+    FileDefinition,
+    from_json,
+    from_yaml,
+)
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
-from proofroom.webhooks.automation.definitions import (
-    WorkflowDefinition,
-    all_workflows,
-    channel_of,
-    get_workflow,
-    trigger_names,
-)
-from proofroom.webhooks.automation.templates import filled
+from proofroom.core.validation.conditions import Condition
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.webhooks.automation.templates import fault_of, filled
 from proofroom.webhooks.delivery_channels import (
     NothingToSend,
     OutgoingRequest,
@@ -28,8 +37,139 @@ from proofroom.webhooks.delivery_channels import (
     event_body,
     shared_keys,
 )
-from proofroom.webhooks.dispatch import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
+from proofroom.webhooks.rules import (
+    check_declared_headers,
+    check_declared_url,
+    clean_locales,
+    clean_types,
+    refusals_as_value_errors,
+)
+
+ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"})
+"""What placeholders and conditions may begin with."""
+
+
+def trigger_names() -> list[str]:
+    """Return the events that a workflow can wait for: those of webhooks, and those that start agents."""
+    return [kind.name for kind in outbox.all_kinds() if kind.is_webhook or kind.is_trigger]
+
+
+def check_condition(condition: Condition) -> Condition:
+    root = condition.field.partition(".")[0]
+    if root not in ROOTS:
+        known = ", ".join(sorted(ROOTS))
+        raise ValueError(f"the field {condition.field[:60]!r} begins with none of: {known}")
+    return condition
+
+
+class Filters(DefinitionPart):
+    """The events of the triggers that count; an empty list lets all through.
+
+    `types` and `locales` are asked of events of posts, `formSlugs` of events of forms, conditions of every event.
+    """
+
+    types: tuple[str, ...] = ()
+    locales: tuple[str, ...] = ()
+    form_slugs: tuple[str, ...] = ()
+    conditions: tuple[Annotated[Condition, AfterValidator(check_condition)], ...] = ()
+
+    @field_validator("locales")
+    @classmethod
+    def locales_are_known(cls, locales: tuple[str, ...]) -> tuple[str, ...]:
+        refusals_as_value_errors(lambda: clean_locales(locales))
+        return locales
+
+    @field_validator("types")
+    @classmethod
+    def types_are_known(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        refusals_as_value_errors(lambda: clean_types(types))
+        return types
+
+
+class WorkflowDefinition(FileDefinition):
+    """The definition of a workflow in its file."""
+
+    name: str = Field(min_length=1, max_length=120)
+    description: str = Field(default="", max_length=2000)
+    enabled: bool = True
+    triggers: tuple[str, ...]
+    order: int = Field(default=0, ge=-1_000_000, le=1_000_000)
+    filters: Filters = Filters()
+    url: str = Field(repr=False)
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    payload: dict[str, JsonValue] | None = None
+
+    @field_validator("triggers")
+    @classmethod
+    def triggers_are_events(cls, triggers: tuple[str, ...]) -> tuple[str, ...]:
+        known = trigger_names()
+        wrong = [name[:80] for name in triggers if name not in known]
+        if wrong or not triggers:
+            named = f"{wrong[0]!r} is no event" if wrong else "it names no event"
+            raise ValueError(f"{named}; known: {', '.join(known)}")
+        return triggers
+
+    @field_validator("url")
+    @classmethod
+    def url_is_allowed(cls, url: str) -> str:
+        return check_declared_url(url)
+
+    @field_validator("headers")
+    @classmethod
+    def headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
+        return check_declared_headers(headers)
+
+    @field_validator("payload")
+    @classmethod
+    def payload_is_sound(cls, payload: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+        refusals_as_value_errors(lambda: refuse_unstorable(payload, "payload"))
+        fault = fault_of(payload, ROOTS)
+        if fault:
+            raise ValueError(fault)
+        return payload
+
+
+def workflows_dir() -> Path | None:
+    folder: Path | None = settings.CMS_ENV.cms_workflows_dir
+    return folder
+
+
+FILES: Final = DefinitionFiles(
+    "workflows",
+    WorkflowDefinition,
+    {".yaml": from_yaml, ".yml": from_yaml, ".json": from_json},
+    workflows_dir,
+)
+get_workflow = FILES.get
+catalogue = FILES.catalogue
+reload = FILES.reload
+
+
+def all_workflows() -> list[WorkflowDefinition]:
+    """Return all, switched-off ones too, in ascending order."""
+    return sorted(FILES.all(), key=lambda workflow: (workflow.order, workflow.id))
+
+
+def workflow_channel(workflow_id: str) -> str:
+    return f"workflow:{workflow_id}"
+
+
+@register("definitions")
+def check_workflows(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
+) -> list[CheckMessage]:
+    """Every problem of every workflow file."""
+    # A check looks at the files of now, not at what was read when the process started.
+    FILES.reload()
+    return [
+        Error(
+            f"{problem.file}: {problem.field}: {problem.reason}",
+            hint="Mend the file. Until then its workflow is left out.",
+            id="webhooks.E001",
+        )
+        for problem in FILES.catalogue().problems
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +192,7 @@ def load_workflows(definitions: Sequence[WorkflowDefinition] | None = None) -> l
 
 def last_runs(workflow_ids: Iterable[str]) -> dict[str, Delivery]:
     """Return the run of the latest event of each, by the workflow's id. Two queries."""
-    channels = [channel_of(id_) for id_ in workflow_ids]
+    channels = [workflow_channel(id_) for id_ in workflow_ids]
     runs = Delivery.objects.filter(lane__in=channels)
     latest = dict(runs.values_list("lane").annotate(last=Max("event")).order_by())
     rows = runs.filter(event__in=set(latest.values()))
@@ -184,45 +324,3 @@ def placeholder_values(event: Event, workflow: WorkflowDefinition) -> JsonObject
         "cause": whole["cause"],
         "workflow": {"id": workflow.id, "name": workflow.name},
     }
-
-
-logger = logging.getLogger(__name__)
-
-
-def subscribe_workflows() -> None:
-    """Subscribe to the events that workflows can wait for. Called once, at start."""
-    outbox.subscribe(
-        trigger_names(), start_workflows, id="webhooks.automation.starting.start_workflows"
-    )
-
-
-def start_workflows(event: Event) -> None:
-    """Queue a delivery for every workflow that is on and wants the event. Handled twice, it queues none twice."""
-    if event.forgotten_at is not None:
-        return
-    wanting = [workflow for workflow in enabled_workflows() if event.name in workflow.triggers]
-    if wanting and event.hop > HOPS_MAX:
-        logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
-        return
-    queue_all(
-        [
-            new_delivery(event, channel_of(workflow.id), workflow_id=workflow.id)
-            for workflow in wanting
-            if wants(workflow, event)
-        ]
-    )
-
-
-def wants(workflow: WorkflowDefinition, event: Event) -> bool:
-    """Return whether the filters let the event through. Types and languages are of posts, form slugs of forms."""
-    filters, data = workflow.filters, event.payload
-    is_of_post = event.name.startswith("post.")
-    asked: tuple[tuple[tuple[str, ...], str, bool], ...] = (
-        (filters.types, "type", is_of_post),
-        (filters.locales, "locale", is_of_post),
-        (filters.form_slugs, "formSlug", event.name.startswith("form.")),
-    )
-    if any(applies and chosen and data.get(name) not in chosen for chosen, name, applies in asked):
-        return False
-    values: JsonObject = placeholder_values(event, workflow) if filters.conditions else {}
-    return all(condition.holds(values) for condition in filters.conditions)
