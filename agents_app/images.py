@@ -35,7 +35,7 @@ from content.models import Layer
 from content.posts.queries import reachable_posts
 from media.metadata import clean_alt_text
 from media.models import Asset
-from media.services.store import store_image
+from media.services.files import store_image
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, NotFound, RuleViolation, invalid
 from proofroom.core.validation.input_validation import refuse_unstorable

@@ -13,9 +13,9 @@ from uuid import UUID
 
 from django.db import connection
 
+from analytics.experiments.evaluation import count_arms
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.rollups.aggregate import add_up, close_months
-from analytics.rollups.arm_counts import count_arms
 from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize

@@ -78,7 +78,7 @@ def _taken(name: str, content: bytes, rounds: int, actor: Actor) -> Taken:
 
 
 def _upload(content: bytes, actor: Actor) -> None:
-    from media.services.store import store_image
+    from media.services.files import store_image
 
     store_image(file=BytesIO(content), filename="a.jpg", actor=actor)
 

@@ -18,10 +18,16 @@ from content.document import CUSTOM_PREFIX, PostDocument
 from content.models import Draft, ModuleInstance, Post
 from content.post_fields import MEDIA_FIELDS
 from content.posts import post_repository
-from media.file_addresses import storage_name
 from media.models import MediaReference
 from media.presenters import delivered_asset
-from media.services.references import LIVE, Held, Token, drop_references, set_references
+from media.services.references import (
+    LIVE,
+    Held,
+    Token,
+    drop_references,
+    set_references,
+    storage_name,
+)
 from media.usage_sources import UsageSource
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import invalid

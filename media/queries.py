@@ -14,9 +14,9 @@ from django.db import connection
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from media.file_addresses import related_names
 from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
 from media.search import TABLE
+from media.services.references import related_names
 from proofroom.core import search
 from proofroom.core.search import RANK
 

@@ -24,7 +24,7 @@ from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form
 from forms.services.submissions import submit_form
 from media.models import Asset
-from media.services.store import store_image
+from media.services.files import store_image
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services import ensure_agent_user

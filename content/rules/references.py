@@ -19,8 +19,8 @@ from content.changes import ABSENT, Changes, Value
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import Post
 from content.post_fields import MEDIA_FIELDS
-from media.file_addresses import storage_name
 from media.queries import load_assets_by_name
+from media.services.references import storage_name
 from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words

@@ -32,7 +32,7 @@ from media.admin.upload_forms import UploadForm
 from media.admin.uploads import describe, states, upload
 from media.models import Asset
 from media.queries import annotate_use_counts, filter_by_words
-from media.services.store import store_image
+from media.services.files import store_image
 from proofroom.core.admin.form_pages import FormAdmin
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.errors import CmsError

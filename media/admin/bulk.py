@@ -19,7 +19,7 @@ from media.admin.library import FileTile
 from media.admin.upload_forms import CategoriesField
 from media.models import Asset
 from media.queries import annotate_use_counts
-from media.services.delete import delete_asset
+from media.services.files import delete_asset
 from media.services.update import categorize
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from media.admin.upload_forms import DescriptionForm, file_field
-from media.crop_image import Box
 from media.metadata import FocalPoint
 from media.models import Asset
+from media.services.crop import Box
 from proofroom.core.i18n.languages import language_name, other_languages
 
 ALT = "alt_"

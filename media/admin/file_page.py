@@ -28,8 +28,7 @@ from media.images import VARIANTS
 from media.models import Asset, AssetStatus, Theme
 from media.presenters import site_image, url_of
 from media.services.crop import crop_image
-from media.services.delete import delete_asset
-from media.services.replace import replace_file
+from media.services.files import delete_asset, replace_file
 from media.services.update import update_asset
 from media.services.variants import dark_status, request_variants
 from media.usage_sources import places_of

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from media.admin.file_choice import choice_of
 from media.queries import load_assets
-from media.services.store import AlreadyThere, store_image
+from media.services.files import AlreadyThere, store_image
 from media.services.update import update_asset
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.errors import CmsError, invalid

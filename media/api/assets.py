@@ -14,7 +14,7 @@ from media import queries, usage_sources
 from media.metadata import CATEGORIES_MAX
 from media.models import AssetStatus
 from media.presenters import Media, present_asset
-from media.services.delete import delete_asset
+from media.services.files import delete_asset
 from media.services.update import find_asset, update_asset
 from media.services.variants import request_variants
 from proofroom.core.api.answer import Answer, described, list_of

@@ -15,8 +15,7 @@ from rest_framework.response import Response
 
 from media.api.assets import PATHS
 from media.presenters import Media, present_asset
-from media.services.replace import replace_file
-from media.services.store import TooLarge, store_image
+from media.services.files import TooLarge, replace_file, store_image
 from media.services.update import find_asset
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import body_length

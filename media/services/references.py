@@ -1,16 +1,45 @@
-"""References: the places where files are used, as rows that follow every write in its own transaction."""
+"""References: which file an address leads to, and the places where files are used, in rows that follow each write."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
+from urllib.parse import unquote
 from uuid import UUID
 
+from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import connection
 
-from media.file_addresses import related_names
 from media.models import Asset, MediaReference, StoredFile
+
+_NAME: Final = re.compile(r"[\w./-]{1,300}", re.ASCII)
+_PROBE: Final = "x"
+_VARIANT: Final = re.compile(r"(.*[0-9a-f]{32})(?:-dark)?-(?:large|medium|small)\.webp")
+_SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
+
+
+def storage_name(address: str) -> str | None:
+    """The name in the storage of a file that an address leads to; None for what is no file of ours."""
+    plain = re.split(r"[?#]", address, maxsplit=1)[0]
+    # The address of every file begins so: on this site, and where else the storage serves them.
+    local = settings.MEDIA_URL
+    stored = default_storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
+    for base in (local, settings.SITE_URL + local, stored):
+        if plain.startswith(base):
+            name = unquote(plain.removeprefix(base))
+            return name if _NAME.fullmatch(name) else None
+    return None
+
+
+def related_names(name: str) -> tuple[str, ...]:
+    """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
+    those that the file it is made of can have."""
+    found = _VARIANT.fullmatch(name)
+    return (name, *(found[1] + suffix for suffix in _SUFFIXES)) if found else (name,)
+
 
 Token: TypeAlias = UUID | str
 """An asset by its id, or by the name of one of its files, present or old."""

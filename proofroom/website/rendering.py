@@ -17,8 +17,8 @@ from django.template.loader import get_template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from media.file_addresses import storage_name
 from media.presenters import SiteImage
+from media.services.references import storage_name
 from proofroom.core.diagnostics.availability import is_database_away
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules

@@ -13,7 +13,7 @@ from django.test import Client
 from PIL import Image
 
 from media.models import Asset
-from media.services.store import store_image
+from media.services.files import store_image
 from media.services.update import update_asset
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from analytics.ingest.event_store import last_settled_id, write_events
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
-from analytics.rollups import write_rollups
+from analytics.rollups import aggregate
 from analytics.rollups.aggregate import add_all, add_up, is_waiting, lock_state
 from tests.analytics import naive
 
@@ -140,15 +140,15 @@ def test_who_is_ended_while_writing_counted_nothing(
     keep(30)
     add_up(10)
     before = naive.stored()
-    write = write_rollups.RollupTable.add
+    write = aggregate.RollupTable.add
 
-    def ends(of: write_rollups.RollupTable, rows: str, values: Any) -> None:
+    def ends(of: aggregate.RollupTable, rows: str, values: Any) -> None:
         write(of, rows, values)
-        if of is getattr(write_rollups, table):
+        if of is getattr(aggregate, table):
             raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(write_rollups.RollupTable, "add", ends)
+        patch.setattr(aggregate.RollupTable, "add", ends)
         with pytest.raises(SystemExit):
             add_up(10)
     assert naive.stored() == before

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from analytics.experiments.evaluation import count_arms, count_goals
 from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
-from analytics.rollups.arm_counts import count_arms, count_goals
 from analytics.rollups.merge_rare import OTHER, merge_rare_values
 from analytics.rollups.periods import Period
 

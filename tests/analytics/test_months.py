@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
+from analytics.experiments.evaluation import count_arms, count_goals
 from analytics.models import AnalyticsEvent, PostCount, RollUp, SiteCount
 from analytics.rollups import aggregate
 from analytics.rollups.aggregate import add_all, close_months, months_to
-from analytics.rollups.arm_counts import count_arms, count_goals
 from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize
 from analytics.tasks import add_up_events

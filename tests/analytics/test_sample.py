@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analytics import sample
-from analytics.experiments.evaluation import evaluate_trial
+from analytics.experiments.evaluation import count_arms, evaluate_trial
 from analytics.models import AnalyticsEvent
 from analytics.rollups.aggregate import catch_up
-from analytics.rollups.arm_counts import count_arms
 from analytics.rollups.periods import read_period
 from content.models import Post
 from tests import make

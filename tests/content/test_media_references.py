@@ -29,8 +29,8 @@ from content.posts.trash import delete_post, purge_trash, restore_post
 from content.translations.translate import create_translation, propose_translation
 from content.variations.services import create_variation, promote_variation
 from media.models import Asset, MediaReference, StoredFile
+from media.services.files import store_image
 from media.services.references import Held
-from media.services.store import store_image
 from proofroom.core.errors import RuleViolation
 from tests import make
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from PIL import Image, ImageDraw
 
 from media.models import Asset, StoredFile
-from media.services.store import store_image
+from media.services.files import store_image
 from proofroom.core.errors import CmsError
 from tests import make
 

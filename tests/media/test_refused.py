@@ -7,7 +7,7 @@ import struct
 import pytest
 from PIL import Image
 
-from media.services import store as storing
+from media.services import files as storing
 from tests.media.pictures import (
     KINDS,
     chunk,

@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from media import file_store
 from media.models import Asset, MediaReference, StoredFile
-from media.services.delete import delete_asset
-from media.services.replace import replace_file
+from media.services.files import delete_asset, replace_file
 from media.services.variants import dark_status, request_variants
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound
@@ -152,8 +151,8 @@ def test_a_write_that_fails_replaces_nothing(monkeypatch) -> None:
     def fail(*given, **more):
         raise RuntimeError("the outbox is gone")
 
-    monkeypatch.setattr("media.services.replace.queue_variants", lambda *given: None)
-    monkeypatch.setattr("media.services.replace.outbox.record", fail)
+    monkeypatch.setattr("media.services.files.queue_variants", lambda *given: None)
+    monkeypatch.setattr("media.services.files.outbox.record", fail)
     with pytest.raises(RuntimeError):
         replace(asset, picture("PNG", (20, 20)))
 
@@ -208,7 +207,7 @@ def test_a_deletion_that_is_undone_deletes_nothing(run_on_commit: RunOnCommit, m
     def fail(*given, **more):
         raise RuntimeError("the outbox is gone")
 
-    monkeypatch.setattr("media.services.delete.outbox.record", fail)
+    monkeypatch.setattr("media.services.files.outbox.record", fail)
     with run_on_commit(), pytest.raises(RuntimeError):
         delete_asset(asset_id=asset.pk, actor=make.actor("editor"))
 

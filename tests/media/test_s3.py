@@ -13,9 +13,7 @@ from cms_project.media_storage import media_storage
 from media import file_store, integrity
 from media.models import StoredFile
 from media.presenters import present_asset
-from media.services.delete import delete_asset
-from media.services.replace import replace_file
-from media.services.store import store_image
+from media.services.files import delete_asset, replace_file, store_image
 from tests import make
 from tests.media.pictures import picture
 

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 from media.models import Asset
 from media.presenters import present_asset, site_image
 from media.queries import list_assets
-from media.services.store import TooLarge, store_image
+from media.services.files import TooLarge, store_image
 from proofroom.core.errors import NotAllowed, RuleViolation
 from tests import make
 
@@ -234,7 +234,7 @@ def test_a_row_that_cannot_be_written_leaves_no_file(monkeypatch):
     def fail(*arguments, **more):
         raise RuntimeError("the outbox is gone")
 
-    monkeypatch.setattr("media.services.store.outbox.record", fail)
+    monkeypatch.setattr("media.services.files.outbox.record", fail)
 
     with pytest.raises(RuntimeError):
         store(picture())

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from media import file_store, render_variants, tasks
 from media.models import Asset, StoredFile, VariantWork
 from media.presenters import site_image
-from media.services.replace import replace_file
+from media.services.files import replace_file
 from media.services.variants import dark_status, request_variants
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
@@ -215,7 +215,7 @@ def test_a_file_that_is_deleted_meanwhile_leaves_nothing(monkeypatch) -> None:
     write = render_variants._write
 
     def deleted_meanwhile(of: Asset, theme: str) -> dict[str, str]:
-        from media.services.delete import delete_asset
+        from media.services.files import delete_asset
 
         delete_asset(asset_id=of.pk, actor=make.actor("editor"))
         file_store.delete_due()

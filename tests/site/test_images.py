@@ -14,7 +14,7 @@ from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from media.models import Asset
-from media.services.store import store_image
+from media.services.files import store_image
 from media.services.update import update_asset
 from tests import make
 from tests.site.test_pages import BLOG, text

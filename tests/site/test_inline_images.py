@@ -14,7 +14,7 @@ from content.posts import document_edits
 from content.posts.edit import edit_post
 from media.models import Asset, AssetStatus
 from media.presenters import site_image
-from media.services.delete import delete_asset
+from media.services.files import delete_asset
 from media.services.update import update_asset
 from tests import make
 

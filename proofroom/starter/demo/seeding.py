@@ -18,7 +18,7 @@ from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.create import create_post, shared_modules
 from media.models import Asset
-from media.services.store import store_image
+from media.services.files import store_image
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services import agent_user, ensure_agent_user

@@ -1,24 +1,31 @@
-"""Store: an uploaded or generated file becomes an asset, or leaves nothing behind."""
+"""Files of the library: store them, give an asset another one, and delete them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from hashlib import sha256
 from typing import Final, Protocol
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from media import file_store, search
 from media.images import Cleaned, clean, damaged_image_error
 from media.metadata import clean_alt_text, clean_categories, clean_description, clean_filename
-from media.models import Asset, AssetStatus
+from media.models import Asset, AssetStatus, StoredFile, Theme
+from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
+from media.usage_sources import places_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, invalid
+from proofroom.core.json import JsonObject
 
 _PDF: Final = b"%PDF-"
 _PDF_END: Final = b"%%EOF"
@@ -121,3 +128,67 @@ def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
     asset.variants = file_store.planned_variants(name) if is_image else {}
     asset.dark_variants = {}
     asset.status = AssetStatus.PROCESSING if is_image else AssetStatus.READY
+
+
+OLD_FILE_LIFETIME: Final = timedelta(days=1)
+"""How long the old files stay, for pages that browsers keep; later their names lead to the new one."""
+
+
+def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: Actor) -> Asset:
+    """Give the asset another file, also of another type. What is said of it stays, as does the focal point.
+
+    Not to be called in a transaction. Raises `NotAllowed`, `NotFound`, and what `store_image` raises; then all is as
+    it was.
+    """
+    actor.require_person("replace files")
+    actor.require("media.edit")
+    find_asset(asset_id)  # before the file is read
+    name = clean_filename(filename)
+    cleaned = read_file(file)
+    with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
+        asset = lock_asset(asset_id)
+        before, is_dark = asset.filename, bool(asset.dark_variants)
+        is_dark = is_dark or asset.works.filter(theme=Theme.DARK).exists()
+        in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
+        file_store.release_files(
+            [*in_use.values_list("name", flat=True)], timezone.now() + OLD_FILE_LIFETIME
+        )
+        asset.works.all().delete()
+        asset.filename = name
+        use_file(asset, path, cleaned)
+        asset.save()
+        search.index_assets([asset])
+        file_store.take([path], asset)
+        queue_variants(asset)
+        if is_dark:
+            queue_variants(asset, Theme.DARK)
+        payload = {"id": str(asset.pk), "filename": name, "mime": asset.mime, "before": before}
+        outbox.record("media.replaced", actor=actor, payload={**payload})
+    return asset
+
+
+@transaction.atomic
+def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> None:
+    """Delete an asset; its files go after the commit. Pages that used it show no image there.
+
+    Raises `NotAllowed`, `NotFound`, or `Conflict` (`media_in_use`, the places in `details`) unless forced.
+    """
+    actor.require_person("delete media")
+    actor.require("media.delete")
+    asset = lock_asset(asset_id)
+    places = places_of(asset, actor)
+    if places.total and not force:
+        sentence = ngettext(
+            "The file is in use in one place.", "The file is in use in %(n)s places.", places.total
+        )
+        raise Conflict(
+            sentence % {"n": places.total},
+            code="media_in_use",
+            details={"usedIn": [place.sentence for place in places.named]},
+        )
+    files = StoredFile.objects.filter(asset=asset)
+    files.filter(is_deleted=True).delete()
+    file_store.release_files([*files.values_list("name", flat=True)], timezone.now())
+    payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
+    asset.delete()
+    outbox.record("media.deleted", actor=actor, payload=payload)
