@@ -5,8 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from forms.api.definitions import FormDefinitionViewSet
-from forms.api.submissions import SubmissionViewSet
-from forms.api.submit import SubmitViewSet
+from forms.api.submissions import SubmissionViewSet, SubmitViewSet
 
 submissions = "forms/<str:slug>/submissions"
 urlpatterns = [

@@ -1,20 +1,25 @@
-"""The admin page of search engines: sitemap, canonical addresses, `robots.txt`; and the one that tests an address."""
+"""The admin page of search engines (sitemap, canonical addresses, problems, `robots.txt`), and the test of addresses."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Final
+
 from django import forms
 from django.contrib import messages
+from django.db.models import Count, Q
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from content.models import TreeMove
+from content.models import Post, TreeMove
 from content.posts.canonical_urls import posts_without_canonical, set_missing_canonicals
+from content.posts.queries import published_posts
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
-from seo.content_problems import find_content_problems
 from seo.models import ADDRESS_MAX, Redirect
 from seo.sitemap import kept_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Trace, trace_address
@@ -100,3 +105,38 @@ def address_trace(request: HttpRequest) -> HttpResponse:
     return form_page(
         request, "admin/seo/trace.html", Redirect, context, title=_("Test an address"), form=form
     )
+
+
+_POSTS_SHOWN: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ContentProblem:
+    """A kind of problem: how many posts have it, and the first of them."""
+
+    sentence: str
+    number: int
+    posts: list[Post]
+
+
+def find_content_problems() -> list[ContentProblem]:
+    """The kinds of problems that there are, of three. At most six queries."""
+    posts = published_posts().only("pk", "title", "path", "locale").order_by("title", "pk")
+    without = posts.filter(Q(meta_description__isnull=True) | Q(meta_description=""), excerpt="")
+    groups = published_posts().annotate(name=Lower("title")).values("locale", "name")
+    twice = groups.order_by().annotate(number=Count("pk")).filter(number__gt=1)
+    named = posts.annotate(name=Lower("title"))
+    doubles = named.filter(name__in=twice.values("name")).filter(locale__in=twice.values("locale"))
+    # An object with `index: false`; text of that key is none.
+    hidden = posts.filter(robots_json__index=False)
+    kinds = [
+        (gettext_noop("published without a meta description and without an excerpt."), without),
+        (gettext_noop("published with the title of another one in the same language."), doubles),
+        (gettext_noop("published, but kept from search engines (noindex)."), hidden),
+    ]
+    counted = [(sentence, rows.count(), rows) for sentence, rows in kinds]
+    return [
+        ContentProblem(sentence, number, list(rows[:_POSTS_SHOWN]))
+        for sentence, number, rows in counted
+        if number
+    ]

@@ -13,7 +13,7 @@ from django.test import Client
 
 from forms.models import FormSubmission
 from forms.queries import fields_of
-from forms.submitted_answers import read_answers
+from forms.services.submissions import read_answers
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.models import Event
