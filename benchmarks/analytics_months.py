@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 from django.db import connection
 
-from analytics.ingest.event_store import drop_before, months
+from analytics.ingest.partitions import drop_before, months
 from analytics.models import RollUp
 
 

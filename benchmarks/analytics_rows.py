@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import connection
 
-from analytics.ingest.event_store import keep_ahead
+from analytics.ingest.partitions import keep_ahead
 from analytics.models import AnalyticsEvent
 
 DAYS: Final = 396

@@ -1,4 +1,4 @@
-"""The admin page of search engines (sitemap, canonical addresses, problems, `robots.txt`), and the test of addresses."""
+"""The admin page of search engines (sitemap, canonical addresses, problems, `robots.txt`), and tests of addresses."""
 
 from __future__ import annotations
 
