@@ -8,7 +8,7 @@ from typing import Any, Final
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows
-from seo.models import Redirect
+from seo.models import Redirect, RedirectChanges
 from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect
 
@@ -43,10 +43,9 @@ class RedirectSource:
         to_path = str(hand.take("toPath", row.to_path))
         if not hand.places:
             return
+        changes = RedirectChanges(from_path=clean_from(from_path), to_path=clean_to(to_path))
         if writes:
-            row = change_redirect(
-                redirect_id=row.pk, actor=actor, from_path=from_path, to_path=to_path
-            )
+            row = change_redirect(redirect_id=row.pk, actor=actor, changes=changes)
             hand.settle({"fromPath": row.from_path, "toPath": row.to_path})
         else:
-            hand.settle({"fromPath": clean_from(from_path), "toPath": clean_to(to_path)})
+            hand.settle({"fromPath": changes.from_path, "toPath": changes.to_path})

@@ -1,6 +1,6 @@
 """Redirects: the table, what people may set, and what the API answers.
 
-Their fields are declared here; the services take them by name.
+A new field is declared here alone.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from proofroom.core.api.body import Body, Words
 from proofroom.core.validation.form_fields import FormField
 
 ADDRESS_MAX: Final = 2000
-TYPE_CHOICES: Final = [
-    ("301", gettext_lazy("301: for good")),
-    ("302", gettext_lazy("302: for now")),
-]
 
 
 class RedirectType(models.IntegerChoices):
     PERMANENT = 301
     TEMPORARY = 302
+
+
+TYPE_NAMES: Final = tuple(str(type_.value) for type_ in RedirectType)
+"""As a query, a file and a form name them."""
+TYPE_CHOICES: Final = list(
+    zip(TYPE_NAMES, (gettext_lazy("301: for good"), gettext_lazy("302: for now")), strict=True)
+)
 
 
 class Redirect(models.Model):
@@ -54,7 +57,9 @@ class Redirect(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.CheckConstraint(condition=Q(type__in=[301, 302]), name="redirect_type_known"),
+            models.CheckConstraint(
+                condition=Q(type__in=RedirectType.values), name="redirect_type_known"
+            ),
         ]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(F("created_at").desc(), "id", name="redirect_list"),
@@ -114,7 +119,9 @@ class NewRedirect(Body, answered_by=RedirectAnswer):
                 label=gettext_lazy("Kind"), choices=TYPE_CHOICES, coerce=int
             )
         ),
-    ] = Field(301, ge=301, le=302)
+    ] = Field(
+        RedirectType.PERMANENT.value, ge=min(RedirectType.values), le=max(RedirectType.values)
+    )
     active: Annotated[
         bool,
         FormField(

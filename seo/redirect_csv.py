@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import RuleViolation
-from seo.models import Redirect, RedirectType
+from seo.models import TYPE_NAMES, Redirect, RedirectType
 from seo.redirect_paths import clean_from, clean_to
 
 MAX_LINES: Final = 5000
@@ -149,7 +149,7 @@ def read_line(number: int, columns: Sequence[str], cells: Sequence[str]) -> Redi
         is_escaped = cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@")
         values[column] = cell[1:] if is_escaped else cell
     type_, active = values.get("type", ""), values.get("active", "").lower()
-    if type_ not in ("", *map(str, RedirectType.values)):
+    if type_ not in ("", *TYPE_NAMES):
         raise RuleViolation(_("type is 301 (for good) or 302 (for now)."), details={"type": [""]})
     if active not in _YES:
         raise RuleViolation(_("active is true or false."), details={"active": [""]})

@@ -38,7 +38,7 @@ from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.test_calls import sample_payload
 from proofroom.webhooks.services.webhooks import create_webhook
-from seo.models import Redirect
+from seo.models import NewRedirect, Redirect
 from seo.services.redirects import create_redirect
 
 PASSWORD = "correct-horse-battery"
@@ -127,7 +127,9 @@ def term(name: str, taxonomy: str = "topics") -> Term:
 
 
 def redirect(from_path: str, to_path: str, **values: bool | int) -> Redirect:
-    return create_redirect(actor=actor(), from_path=from_path, to_path=to_path, **values)
+    return create_redirect(
+        actor=actor(), redirect=NewRedirect(from_path=from_path, to_path=to_path, **values)
+    )
 
 
 def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:

@@ -20,7 +20,7 @@ from proofroom.core.admin.form_pages import answer_form, form_page
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.validation.form_fields import InputForm
-from seo.models import NewRedirect, Redirect, RedirectAnswer
+from seo.models import NewRedirect, Redirect, RedirectAnswer, RedirectChanges
 from seo.redirect_csv import MAX_CHARACTERS, MAX_LINES
 from seo.services.redirect_import import ImportResult, check_import, import_redirects
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect
@@ -92,15 +92,16 @@ class RedirectAdmin(EditAdmin[Redirect]):
         return [path("import/", view, name="seo_redirect_import"), *super().get_urls()]
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        create_redirect(actor=actor_of(request), **cast(RedirectForm, form).input_values())
+        redirect = cast(RedirectForm, form).read_input(NewRedirect)
+        create_redirect(actor=actor_of(request), redirect=redirect)
         return HttpResponseRedirect(reverse("admin:seo_redirect_changelist"))
 
     def initial(self, row: Redirect) -> Mapping[str, object]:
         return RedirectAnswer.of(row).model_dump(by_alias=True)
 
     def change(self, request: HttpRequest, row: Redirect, form: forms.Form) -> None:
-        values = cast(RedirectForm, form).input_values()
-        change_redirect(redirect_id=row.pk, actor=actor_of(request), **values)
+        changes = cast(RedirectForm, form).read_input(RedirectChanges)
+        change_redirect(redirect_id=row.pk, actor=actor_of(request), changes=changes)
 
     def remove(self, request: HttpRequest, row: Redirect, form: forms.Form) -> None:
         delete_redirect(redirect_id=row.pk, actor=actor_of(request))

@@ -20,7 +20,7 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
-from seo.models import NewRedirect, RedirectAnswer, RedirectChanges
+from seo.models import TYPE_NAMES, NewRedirect, RedirectAnswer, RedirectChanges
 from seo.queries import find_redirect, redirects
 from seo.redirect_csv import MAX_CHARACTERS, export_lines
 from seo.services.redirect_import import check_import, import_redirects
@@ -29,7 +29,7 @@ from seo.services.redirects import change_redirect, create_redirect, delete_redi
 _BOOLEANS: Final = {"true": True, "false": False}
 _FILTERS: Final = [
     query_parameter("search", "Words in fromPath or toPath."),
-    query_parameter("type", "301 or 302.", choice_schema("301", "302")),
+    query_parameter("type", "301 or 302.", choice_schema(*TYPE_NAMES)),
     query_parameter(
         "automatic",
         "true: those that came with the move of a post.",
@@ -94,7 +94,7 @@ class RedirectViewSet(ApiViewSet):
         text = request.query_params.get("search", "").strip()
         if len(text) > 200 or "\x00" in text:
             raise invalid("search", "search has at most 200 characters, and no NUL.")
-        type_ = _one_of(request, "type", ("301", "302"))
+        type_ = _one_of(request, "type", TYPE_NAMES)
         rows = redirects(
             search=text,
             type=int(type_) if type_ else None,
@@ -108,8 +108,7 @@ class RedirectViewSet(ApiViewSet):
     @extend_schema(request=NewRedirect, responses={201: RedirectAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
         """Lead an address on. Chains are collapsed; a loop is refused."""
-        body = read_body(request, NewRedirect)
-        row = create_redirect(actor=self.actor, **body.model_dump())
+        row = create_redirect(actor=self.actor, redirect=read_body(request, NewRedirect))
         return Response(
             RedirectAnswer.of(row),
             status=201,
@@ -124,8 +123,8 @@ class RedirectViewSet(ApiViewSet):
     @extend_schema(request=RedirectChanges, responses=RedirectAnswer)
     def update(self, request: Request, redirect_id: str) -> Response:
         """Change a redirect; what is absent stays."""
-        body = read_body(request, RedirectChanges)
-        row = change_redirect(redirect_id=redirect_id, actor=self.actor, **body.model_dump())
+        changes = read_body(request, RedirectChanges)
+        row = change_redirect(redirect_id=redirect_id, actor=self.actor, changes=changes)
         return Response(RedirectAnswer.of(row))
 
     @extend_schema(responses={200: RedirectGoneAnswer})

@@ -15,7 +15,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.models import Event
 from proofroom.core.site_urls import locale_of
-from seo.models import Redirect, RedirectType
+from seo.models import NewRedirect, Redirect, RedirectChanges, RedirectType
 from seo.queries import find_redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in, query_of, with_query
 
@@ -23,36 +23,20 @@ MAX_CHAIN: Final = 20
 
 
 @transaction.atomic
-def create_redirect(
-    *, actor: Actor, from_path: str, to_path: str, type: int = 301, active: bool = True
-) -> Redirect:
+def create_redirect(*, actor: Actor, redirect: NewRedirect) -> Redirect:
     """Lead an address on. Raises `RuleViolation` by field; a loop is one on `toPath`."""
     require_redirect_editor(actor)
-    row = Redirect(type=type, is_active=active)
-    aim(row, clean_from(from_path), clean_to(to_path))
+    row = Redirect()
+    _set_fields(row, redirect)
     return _store(row, actor)
 
 
 @transaction.atomic
-def change_redirect(
-    *,
-    redirect_id: UUID | str,
-    actor: Actor,
-    from_path: str | None = None,
-    to_path: str | None = None,
-    type: int | None = None,
-    active: bool | None = None,
-) -> Redirect:
+def change_redirect(*, redirect_id: UUID | str, actor: Actor, changes: RedirectChanges) -> Redirect:
     """Change what is given; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
     require_redirect_editor(actor)
     row = _locked(redirect_id)
-    aim(
-        row,
-        row.from_path if from_path is None else clean_from(from_path),
-        row.to_path if to_path is None else clean_to(to_path),
-    )
-    row.type = row.type if type is None else type
-    row.is_active = row.is_active if active is None else active
+    _set_fields(row, changes)
     return _store(row, actor)
 
 
@@ -92,6 +76,16 @@ def record_export(*, actor: Actor) -> None:
     """Record that somebody exported all redirects."""
     actor.require("redirects.edit")
     outbox.record("redirects.exported", actor=actor, payload={})
+
+
+def _set_fields(row: Redirect, values: NewRedirect) -> None:
+    """Set what is given, unsaved."""
+    given = values.model_dump(exclude_none=True)
+    from_path = clean_from(given["from_path"]) if "from_path" in given else row.from_path
+    to_path = clean_to(given["to_path"]) if "to_path" in given else row.to_path
+    aim(row, from_path, to_path)
+    row.type = given.get("type", row.type)
+    row.is_active = given.get("active", row.is_active)
 
 
 def _store(row: Redirect, actor: Actor) -> Redirect:

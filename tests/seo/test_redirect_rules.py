@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proofroom.core.errors import NotAllowed
-from seo.models import Redirect
+from seo.models import NewRedirect, Redirect
 from seo.services.redirects import create_redirect
 from tests import make
 from tests.api.refusals import refused
@@ -158,5 +158,5 @@ def test_an_address_leads_to_one_place_and_never_away_from_a_page() -> None:
 def test_agents_and_translators_change_no_redirects() -> None:
     for actor in (make.mcp_actor("admin"), make.agent_actor(), make.actor("translator")):
         with pytest.raises(NotAllowed):
-            create_redirect(actor=actor, from_path="/a", to_path="/b")
+            create_redirect(actor=actor, redirect=NewRedirect(from_path="/a", to_path="/b"))
     assert leads() == {}

@@ -6,7 +6,7 @@ import pytest
 
 from proofroom.core.errors import CmsError, NotFound
 from seo.middleware import hits
-from seo.models import Redirect
+from seo.models import NewRedirect, Redirect, RedirectChanges
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect
 from tests import make
 from tests.content.at_once import at_once, while_under_way
@@ -20,8 +20,8 @@ def test_two_redirects_made_at_once_close_no_loop() -> None:
     actor = make.actor()
 
     results = at_once(
-        lambda: create_redirect(actor=actor, from_path="/a", to_path="/b"),
-        lambda: create_redirect(actor=actor, from_path="/b", to_path="/a"),
+        lambda: create_redirect(actor=actor, redirect=NewRedirect(from_path="/a", to_path="/b")),
+        lambda: create_redirect(actor=actor, redirect=NewRedirect(from_path="/b", to_path="/a")),
     )
 
     codes = [result.code for result in results if isinstance(result, CmsError)]
@@ -36,8 +36,12 @@ def test_two_at_once_changes_of_one_redirect_both_stand() -> None:
     row = make.redirect("/a", "/b")
 
     while_under_way(
-        lambda: change_redirect(redirect_id=row.pk, actor=actor, active=False),
-        lambda: change_redirect(redirect_id=row.pk, actor=actor, to_path="/c"),
+        lambda: change_redirect(
+            redirect_id=row.pk, actor=actor, changes=RedirectChanges(active=False)
+        ),
+        lambda: change_redirect(
+            redirect_id=row.pk, actor=actor, changes=RedirectChanges(to_path="/c")
+        ),
     )
 
     row.refresh_from_db()
@@ -52,7 +56,9 @@ def test_two_at_once_a_deleted_redirect_does_not_come_back() -> None:
 
     answer = while_under_way(
         lambda: delete_redirect(redirect_id=row.pk, actor=actor),
-        lambda: change_redirect(redirect_id=row.pk, actor=actor, to_path="/c"),
+        lambda: change_redirect(
+            redirect_id=row.pk, actor=actor, changes=RedirectChanges(to_path="/c")
+        ),
     )
 
     assert isinstance(answer, NotFound)
@@ -68,7 +74,12 @@ def test_two_at_once_a_change_loses_no_hit() -> None:
     def counted() -> None:
         hits.add(row.pk)
 
-    while_under_way(counted, lambda: change_redirect(redirect_id=row.pk, actor=actor, to_path="/c"))
+    while_under_way(
+        counted,
+        lambda: change_redirect(
+            redirect_id=row.pk, actor=actor, changes=RedirectChanges(to_path="/c")
+        ),
+    )
 
     row.refresh_from_db()
     assert (row.hits, row.to_path) == (1, "/c")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args
 
 from django import forms
 from django.utils.functional import Promise
@@ -12,6 +12,8 @@ from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from proofroom.core.api.body import check
+
+B = TypeVar("B", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,21 @@ class InputForm(forms.Form):
         self.fields = {name: derived.pop(name) for name in before} | self.fields | derived
         self.order_fields(self.field_order)
 
-    def input_values(self) -> dict[str, Any]:
-        """Return the checked values by the names of `input_class`, without the form's own fields.
+    def read_input(self, shape: type[B]) -> B:
+        """Return what was sent as `shape`, which is the input class or one with its fields.
 
-        Raises `RuleViolation` by field where the class refuses one.
+        Without the form's own fields. Raises `RuleViolation` by field where the class refuses one.
         """
         values = {
             wire_name: self.cleaned_data[name]
             for _part, name, wire_name in self._asked()
             if name in self.cleaned_data
         }
-        return check(values, self.input_class).model_dump()
+        return check(values, shape)
+
+    def input_values(self) -> dict[str, Any]:
+        """Return the checked values by the names of `input_class`."""
+        return self.read_input(self.input_class).model_dump()
 
     @classmethod
     def _asked(cls) -> Iterator[tuple[FormField | None, str, str]]:
