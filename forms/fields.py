@@ -26,6 +26,19 @@ MAX_LENGTHS: Final[dict[str, int]] = {
     "url": 2_000,
 }
 """Characters of a value, by the types that hold text."""
+SLUG_PATTERN: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
+FIELD_NAME_PATTERN: Final = "^[A-Za-z][A-Za-z0-9_]*$"
+SLUG_MAX: Final = 100
+LOCALE_MAX: Final = 12
+FIELD_NAME_MAX: Final = 60
+LABEL_MAX: Final = 200
+HINT_MAX: Final = 500
+DESCRIPTION_MAX: Final = 2000
+SUBMIT_LABEL_MAX: Final = 100
+SUCCESS_MESSAGE_MAX: Final = 1000
+REDIRECT_URL_MAX: Final = 2000
+"""As it is written; the column takes more."""
+REDIRECT_URL_COLUMN_MAX: Final = 2048
 MAX_FIELDS: Final = 100
 MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"
@@ -45,8 +58,8 @@ def stripped(most: int, least: int = 0) -> StringConstraints:
     return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
 
 
-Label = Annotated[str, stripped(200, 1), AfterValidator(_one_line)]
-Hint = Annotated[str, stripped(500), AfterValidator(_one_line)]
+Label = Annotated[str, stripped(LABEL_MAX, 1), AfterValidator(_one_line)]
+Hint = Annotated[str, stripped(HINT_MAX), AfterValidator(_one_line)]
 Length = Annotated[int, Bounds(ge=1, le=max(MAX_LENGTHS.values()))]
 
 
@@ -57,7 +70,7 @@ class Field(BaseModel):
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True, frozen=True
     )
 
-    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+    name: Annotated[str, StringConstraints(pattern=FIELD_NAME_PATTERN, max_length=FIELD_NAME_MAX)]
     label: Label
     type: FieldType
     required: bool = False

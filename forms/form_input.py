@@ -7,15 +7,29 @@ from collections.abc import Mapping
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
 
+from django import forms
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from forms.fields import MAX_FIELDS, Field, Label, find_field_faults, stripped
+from forms.fields import (
+    DESCRIPTION_MAX,
+    LABEL_MAX,
+    MAX_FIELDS,
+    REDIRECT_URL_MAX,
+    SLUG_MAX,
+    SLUG_PATTERN,
+    SUBMIT_LABEL_MAX,
+    SUCCESS_MESSAGE_MAX,
+    Field,
+    Label,
+    find_field_faults,
+    stripped,
+)
 from forms.models import FormDefinition
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import Json, JsonObject
@@ -26,10 +40,11 @@ from proofroom.core.validation.errors import (
     refuse,
     shorten_key,
 )
+from proofroom.core.validation.form_fields import FormField
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions.richtext.links import is_external, safe_href
 
-_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_SLUG: Final = re.compile(SLUG_PATTERN)
 _SENTENCES: Final = {
     "string_type": gettext_noop("This should be text."),
     "list_type": gettext_noop("This should be a list."),
@@ -72,12 +87,57 @@ class FormInput(BaseModel):
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
     )
 
-    title: Label
-    description: Annotated[str, stripped(2000), AfterValidator(_clean_lines)] = ""
+    title: Annotated[
+        Label,
+        FormField(lambda: forms.CharField(label=gettext_lazy("Title"), max_length=LABEL_MAX)),
+    ]
+    description: Annotated[
+        str,
+        stripped(DESCRIPTION_MAX),
+        AfterValidator(_clean_lines),
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Description"),
+                required=False,
+                widget=forms.Textarea(attrs={"rows": 3}),
+            )
+        ),
+    ] = ""
     fields: Annotated[list[Field], Bounds(min_length=1, max_length=MAX_FIELDS)]
-    submit_label: Annotated[Label, Bounds(max_length=100)] = "Send"
-    success_message: Annotated[str, stripped(1000, 1), AfterValidator(_clean_lines)] = "Thank you."
-    redirect_url: Annotated[str, stripped(2000), AfterValidator(_safe_target)] = ""
+    submit_label: Annotated[
+        Label,
+        Bounds(max_length=SUBMIT_LABEL_MAX),
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Text of the button"),
+                max_length=SUBMIT_LABEL_MAX,
+                initial=gettext_lazy("Send"),
+            )
+        ),
+    ] = "Send"
+    success_message: Annotated[
+        str,
+        stripped(SUCCESS_MESSAGE_MAX, 1),
+        AfterValidator(_clean_lines),
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Answer to the visitor"),
+                widget=forms.Textarea(attrs={"rows": 2}),
+            )
+        ),
+    ] = "Thank you."
+    redirect_url: Annotated[
+        str,
+        stripped(REDIRECT_URL_MAX),
+        AfterValidator(_safe_target),
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Then go to"),
+                required=False,
+                help_text=gettext_lazy("A path of this site or http(s)://…; empty to stay."),
+            )
+        ),
+    ] = ""
 
     def write_to(self, form: FormDefinition) -> None:
         """Set the columns of the form, without saving it."""
@@ -111,7 +171,7 @@ def read_definition(values: Mapping[str, Json]) -> FormInput:
 
 
 def clean_slug(slug: object) -> str:
-    if not isinstance(slug, str) or len(slug) > 100 or not _SLUG.match(slug):
+    if not isinstance(slug, str) or not is_slug(slug):
         raise invalid(
             "slug",
             _(
@@ -135,7 +195,7 @@ def clean_locale(locale: object) -> str:
 
 
 def is_slug(text: str) -> bool:
-    return len(text) <= 100 and _SLUG.match(text) is not None
+    return len(text) <= SLUG_MAX and _SLUG.fullmatch(text) is not None
 
 
 def form_not_found(slug: str) -> NotFound:

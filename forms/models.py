@@ -7,21 +7,30 @@ from uuid import uuid4
 
 from django.db import models
 
-from forms.fields import HONEYPOT
+from forms.fields import (
+    DESCRIPTION_MAX,
+    HONEYPOT,
+    LABEL_MAX,
+    LOCALE_MAX,
+    REDIRECT_URL_COLUMN_MAX,
+    SLUG_MAX,
+    SUBMIT_LABEL_MAX,
+    SUCCESS_MESSAGE_MAX,
+)
 
 
 class FormDefinition(models.Model):
     """A form. `fields` is a list of `forms.fields.Field`s, as JSON."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    slug = models.SlugField(max_length=100, db_index=False)
-    locale = models.CharField(max_length=12)
-    title = models.CharField(max_length=200)
-    description = models.TextField(blank=True, max_length=2000)
+    slug = models.SlugField(max_length=SLUG_MAX, db_index=False)
+    locale = models.CharField(max_length=LOCALE_MAX)
+    title = models.CharField(max_length=LABEL_MAX)
+    description = models.TextField(blank=True, max_length=DESCRIPTION_MAX)
     fields = models.JSONField(default=list)
-    submit_label = models.CharField(max_length=100)
-    success_message = models.TextField(max_length=1000)
-    redirect_url = models.CharField(max_length=2048, blank=True)
+    submit_label = models.CharField(max_length=SUBMIT_LABEL_MAX)
+    success_message = models.TextField(max_length=SUCCESS_MESSAGE_MAX)
+    redirect_url = models.CharField(max_length=REDIRECT_URL_COLUMN_MAX, blank=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -45,8 +54,8 @@ class FormSubmission(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    form_slug = models.SlugField(max_length=100, db_index=False)
-    locale = models.CharField(max_length=12)
+    form_slug = models.SlugField(max_length=SLUG_MAX, db_index=False)
+    locale = models.CharField(max_length=LOCALE_MAX)
     payload = models.JSONField(default=dict)
     event_ids = models.JSONField(default=list)
     created_at = models.DateTimeField()

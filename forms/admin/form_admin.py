@@ -17,8 +17,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from forms.fields import MAX_FIELDS, MAX_LENGTHS
-from forms.form_input import input_values
+from forms.fields import MAX_FIELDS, MAX_LENGTHS, SLUG_MAX
+from forms.form_input import FormInput, input_values
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form, delete_form, update_form
 from proofroom.core.admin.labels import LanguageFilter, language
@@ -27,7 +27,7 @@ from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.form_fields import with_label
+from proofroom.core.validation.form_fields import InputForm, with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 KINDS: Final = {
@@ -249,39 +249,25 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
     }
 
 
-class ChangeDefinitionForm(RowsForm):
+class ChangeDefinitionForm(InputForm, RowsForm):
     """Named as on the wire, as the refusals of the service are; but for `fields`, which forms of Django have."""
 
+    input_class = FormInput
+    own_fields_after = "description"
     rows_field = "questions"
     wire_name = "fields"
-    title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
-    description = forms.CharField(
-        label=gettext_lazy("Description"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
     questions = forms.Field(required=False, widget=forms.HiddenInput)
-    submitLabel = forms.CharField(
-        label=gettext_lazy("Text of the button"), max_length=100, initial=gettext_lazy("Send")
-    )
-    successMessage = forms.CharField(
-        label=gettext_lazy("Answer to the visitor"), widget=forms.Textarea(attrs={"rows": 2})
-    )
-    redirectUrl = forms.CharField(
-        label=gettext_lazy("Then go to"),
-        required=False,
-        help_text=gettext_lazy("A path of this site or http(s)://…; empty to stay."),
-    )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
 
     def rows_sent(self, data: QueryDict) -> object:
         return name_fields(read_fields(data))
 
 
-class NewDefinitionForm(forms.Form):
-    title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
+class NewDefinitionForm(InputForm):
+    input_class = FormInput
+    asked_fields = ("title",)
     slug = forms.CharField(
-        label=gettext_lazy("Slug"), max_length=100, help_text=gettext_lazy("Stays as it is.")
+        label=gettext_lazy("Slug"), max_length=SLUG_MAX, help_text=gettext_lazy("Stays as it is.")
     )
     locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
     copied = forms.ModelChoiceField(

@@ -14,7 +14,25 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from forms.fields import FIELD_TYPES, HONEYPOT, MAX_FIELDS, MAX_OPTIONS, Length
+from forms.fields import (
+    DESCRIPTION_MAX,
+    FIELD_NAME_MAX,
+    FIELD_NAME_PATTERN,
+    FIELD_TYPES,
+    HINT_MAX,
+    HONEYPOT,
+    LABEL_MAX,
+    LOCALE_MAX,
+    MAX_FIELDS,
+    MAX_OPTIONS,
+    REDIRECT_URL_COLUMN_MAX,
+    REDIRECT_URL_MAX,
+    SLUG_MAX,
+    SLUG_PATTERN,
+    SUBMIT_LABEL_MAX,
+    SUCCESS_MESSAGE_MAX,
+    Length,
+)
 from forms.form_input import clean_locale
 from forms.models import FormDefinition
 from forms.queries import find_form
@@ -32,18 +50,17 @@ from proofroom.core.validation import patterns
 CACHE_CONTROL: Final = "public, max-age=60"
 _READ_ONLY: Final = {"id", "honeypot", "createdAt", "updatedAt"}
 LOCALE: Final = [query_parameter("locale", "Language; without it the default one.")]
-SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
-SLUG_SHAPE: Final = {"type": "string", "pattern": SLUG, "maxLength": 100}
+SLUG_SHAPE: Final = {"type": "string", "pattern": SLUG_PATTERN, "maxLength": SLUG_MAX}
 PATHS: Final = {
     "slug": SLUG_SHAPE,
     "submission_id": {"type": "string", "format": "uuid"},
 }
-Slug = Annotated[str, Field(pattern=SLUG, max_length=100)]
-Locale = Annotated[str, Field(max_length=12)]
-Title = Annotated[str, Field(max_length=200)]
-FormDescription = Annotated[str, Field(max_length=2000)]
-SubmitLabel = Annotated[str, Field(max_length=100)]
-SuccessMessage = Annotated[str, Field(max_length=1000)]
+Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=SLUG_MAX)]
+Locale = Annotated[str, Field(max_length=LOCALE_MAX)]
+Title = Annotated[str, Field(max_length=LABEL_MAX)]
+FormDescription = Annotated[str, Field(max_length=DESCRIPTION_MAX)]
+SubmitLabel = Annotated[str, Field(max_length=SUBMIT_LABEL_MAX)]
+SuccessMessage = Annotated[str, Field(max_length=SUCCESS_MESSAGE_MAX)]
 Version = Annotated[int, Field(ge=0)]
 IdText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 
@@ -51,7 +68,7 @@ IdText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 class FormFieldAnswer(TypedDict):
     """A field of a form."""
 
-    name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+    name: Annotated[str, Field(pattern=FIELD_NAME_PATTERN, max_length=FIELD_NAME_MAX)]
     label: Title
     type: Annotated[str, one_of(FIELD_TYPES)]
     required: NotRequired[bool]
@@ -72,8 +89,8 @@ class FormFieldAnswer(TypedDict):
             ),
         ]
     ]
-    placeholder: NotRequired[Annotated[str, Field(max_length=500)]]
-    help: NotRequired[Annotated[str, Field(max_length=500)]]
+    placeholder: NotRequired[Annotated[str, Field(max_length=HINT_MAX)]]
+    help: NotRequired[Annotated[str, Field(max_length=HINT_MAX)]]
 
 
 FormFields = Annotated[list[FormFieldAnswer], Field(min_length=1, max_length=MAX_FIELDS)]
@@ -90,7 +107,7 @@ class FormAnswer(Answer):
     fields: Annotated[list[FormFieldAnswer], AsStored()]
     submit_label: SubmitLabel
     success_message: SuccessMessage
-    redirect_url: TextOrNull = Field(max_length=2048)
+    redirect_url: TextOrNull = Field(max_length=REDIRECT_URL_COLUMN_MAX)
     honeypot: Annotated[str, one_of([HONEYPOT])] = Field(
         description="Show people no field of this name, and send it empty."
     )
@@ -112,7 +129,8 @@ class FormChange(TypedDict):
     successMessage: NotRequired[SuccessMessage]
     redirectUrl: NotRequired[
         Annotated[
-            str | None, Field(max_length=2000, description="A path of this site, or http(s)://…")
+            str | None,
+            Field(max_length=REDIRECT_URL_MAX, description="A path of this site, or http(s)://…"),
         ]
     ]
     honeypot: NotRequired[str]
