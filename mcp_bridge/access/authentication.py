@@ -25,7 +25,8 @@ from mcp_bridge.access.principals import (
     credentials_configured,
     local_principal,
 )
-from mcp_bridge.access.tokens import PREFIX, Account, TokenHolder, find_holder, system_account
+from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.access.tokens import PREFIX, TokenHolder, find_holder, system_account
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
@@ -74,7 +75,7 @@ def _entry_key(address: str, credential: bytes) -> tuple[str, bytes]:
 logger = logging.getLogger("mcp_bridge")
 RawHeaders = Iterable[tuple[bytes, bytes]]
 ACCOUNT_CACHE_SECONDS: Final = 1.0
-"""How long the system's account is believed to be as it was; a call itself reads it again."""
+"""How long a credential is believed to be as it was, where nobody tells of a change."""
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mcp", error="invalid_token"'}
 _FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
@@ -142,12 +143,11 @@ def _matches(given: bytes | None, expected: str | None) -> bool:
 class Authenticator:
     """Lets requests in. `serves_local`: whether callers of this machine need no credential."""
 
-    def __init__(self, workers: Workers, *, serves_local: bool) -> None:
+    def __init__(self, workers: Workers, access: ServerAccess, *, serves_local: bool) -> None:
         self._workers = workers
+        self._access = access
         self._serves_local = serves_local
         self._attempts = FailedAttempts()
-        self._account: Account | None = None
-        self._account_expires = 0.0
 
     async def admit(self, scope: Scope) -> TokenHolder | JSONResponse:
         """Return the holder of the credential, or the answer that refuses the request."""
@@ -171,6 +171,12 @@ class Authenticator:
             if not may_enter:
                 return unauthenticated()
             return await self.holder_of(local_principal(), shown)
+        known = self._access.known
+        # Where it was sent matters too: a token is no value of the other header.
+        key = shown.address, credential, shown.bearer is None
+        holder: TokenHolder | None = known.find(key)
+        if holder is not None:
+            return holder
         seconds = self._attempts.seconds_to_wait(shown.address, credential)
         if seconds:
             return too_many_attempts(seconds)
@@ -185,22 +191,23 @@ class Authenticator:
             seconds = await self._workers.run_apart(self._attempts.record_failure, shown.address)
             return too_many_attempts(seconds) if seconds else unauthenticated()
         self._attempts.record_success(shown.address, credential)
-        return (
-            found
-            if isinstance(found, JSONResponse)
-            else _without_rate_limit_if_allowed(found, shown)
-        )
+        if isinstance(found, JSONResponse):
+            return found
+        holder = _without_rate_limit_if_allowed(found, shown)
+        known.keep(key, holder, ACCOUNT_CACHE_SECONDS)
+        return holder
 
     async def holder_of(
         self, principal: Principal, shown: RequestCredentials
     ) -> TokenHolder | JSONResponse:
-        now = time.monotonic()
-        if self._account is None or now >= self._account_expires:
-            self._account = await self._workers.run_apart(system_account)
-            self._account_expires = now + ACCOUNT_CACHE_SECONDS
-        if self._account is None:
-            return refusal(401, NO_ACCOUNT_MESSAGE, "no_account", _CHALLENGE)
-        return _without_rate_limit_if_allowed(TokenHolder(principal, self._account), shown)
+        known = self._access.known
+        account = known.find("system account")
+        if account is None:
+            account = await self._workers.run_apart(system_account)
+            if account is None:
+                return refusal(401, NO_ACCOUNT_MESSAGE, "no_account", _CHALLENGE)
+            known.keep("system account", account, ACCOUNT_CACHE_SECONDS)
+        return _without_rate_limit_if_allowed(TokenHolder(principal, account), shown)
 
 
 def unauthenticated() -> JSONResponse:

@@ -1,7 +1,7 @@
 """Principals, and the actors that they stand for.
 
-A principal is a credential, not a person; the person behind it is read again for every call, so
-that an account that was disabled, deleted or demoted loses its rights at once, open streams
+A principal is a credential, not a person; the person behind it is read again for every call that writes, and each
+second for those that read, so that an account that was disabled, deleted or demoted loses its rights, open streams
 included.
 """
 
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel
 
+from mcp_bridge.access.server_access import ServerAccess
 from proofroom.accounts.queries import load_user
 from proofroom.accounts.services import system_agent_user
 from proofroom.core.actor import Actor
@@ -23,6 +24,7 @@ from proofroom.core.tools import Tool
 DIAGNOSTICS = "diagnostics"
 SCOPE_KEY = "cms.mcp.principal"
 """Where the accepted principal travels in the scope of a request."""
+ACTOR_CACHE_SECONDS: Final = 1.0
 TOKEN_PREFIX: Final = "client:"  # noqa: S105  # not a password
 """What the principal of a token begins with; its id follows."""
 NO_ACCOUNT_MESSAGE: Final = (
@@ -90,6 +92,16 @@ def actor_for(principal: Principal) -> Actor:
         tools=principal.tools,
         diagnoses=principal.diagnostics,
     )
+
+
+def known_actor(principal: Principal, access: ServerAccess) -> Actor:
+    """The same for a call that only reads, as it was within the last second."""
+    known = access.known
+    actor: Actor | None = known.find(principal)
+    if actor is None:
+        actor = actor_for(principal)
+        known.keep(principal, actor, ACTOR_CACHE_SECONDS)
+    return actor
 
 
 def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:

@@ -1,4 +1,4 @@
-"""Rate limits per credential: counters per window of time in the cache."""
+"""Rate limits per credential: counters per window of time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from django.conf import settings
 from pydantic import BaseModel
 
+from mcp_bridge.access.call_counts import Hit
 from mcp_bridge.access.principals import Principal
 from proofroom.core.api.throttles import parse_rate
 from proofroom.core.caching.redis_cache import count_hit
@@ -22,9 +23,12 @@ class TooManyCalls(CmsError):
 
 
 def count_call(
-    principal: Principal, tool: Tool[BaseModel] | None = None, now: float | None = None
+    principal: Principal,
+    tool: Tool[BaseModel] | None = None,
+    now: float | None = None,
+    hit: Hit = count_hit,
 ) -> None:
-    """Count one request of the principal, for `tool` where it is a call, at `now` (default the present).
+    """Count one request of the principal, for `tool` where it is a call, at `now` (default the present), by `hit`.
 
     Raises `TooManyCalls`, with the seconds to wait, beyond a rate of the environment: `throttle_mcp` of all,
     `throttle_mcp_tool` of one tool, or `throttle_mcp_costly` where the tool costs.
@@ -33,19 +37,19 @@ def count_call(
         return
     environment = settings.CMS_ENV
     moment = time.time() if now is None else now
-    _count(principal.id, environment.throttle_mcp, moment, "")
+    _count(principal.id, environment.throttle_mcp, moment, "", hit)
     if tool is not None:
         costly = environment.throttle_mcp_costly
         rate = costly if tool.costs else environment.throttle_mcp_tool
-        _count(f"{principal.id}:{tool.name}", rate, moment, f" of {tool.name}")
+        _count(f"{principal.id}:{tool.name}", rate, moment, f" of {tool.name}", hit)
 
 
-def _count(key: str, rate: str, now: float, of: str) -> None:
+def _count(key: str, rate: str, now: float, of: str, hit: Hit) -> None:
     limit, length = parse_rate(rate)
     if not limit:
         return
     window, into = divmod(now, length)
-    calls = count_hit(f"mcp-calls:{key}:{int(window)}", 2 * length)
+    calls = hit(f"mcp-calls:{key}:{int(window)}", 2 * length)
     if calls > limit:
         period = rate.split("/")[1]
         raise TooManyCalls(

@@ -17,8 +17,10 @@ from mcp.shared.exceptions import MCPError
 from agents_app.definitions.agents import all_agents, only_enabled
 from content.models import Layer
 from content.posts import queries
+from mcp_bridge.access.call_counts import Hit
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.rate_limits import count_call
+from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol.prompts import (
     AGENT,
     LOCALE,
@@ -30,6 +32,7 @@ from mcp_bridge.protocol.prompts import (
 )
 from mcp_bridge.protocol.resources import find_template
 from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.errors import CmsError
 from proofroom.core.tools import get_tool
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -50,17 +53,19 @@ class CompletionRequest:
     given: Mapping[str, str] = field(default_factory=dict)
 
 
-def handler(workers: Workers, principal_of: Callable[[Context], Principal]) -> Callable[..., Any]:
+def handler(
+    workers: Workers, principal_of: Callable[[Context], Principal], access: ServerAccess
+) -> Callable[..., Any]:
     """The handler; it answers only what the caller's own tools would list, and counts as a call."""
 
     async def complete(ctx: Context, params: wire.CompleteRequestParams) -> wire.CompleteResult:
-        return await workers.run(complete_argument, principal_of(ctx), params)
+        return await workers.run(complete_argument, principal_of(ctx), params, access.counts.hit)
 
     return complete
 
 
 def complete_argument(
-    principal: Principal, params: wire.CompleteRequestParams
+    principal: Principal, params: wire.CompleteRequestParams, hit: Hit = count_hit
 ) -> wire.CompleteResult:
     name = params.argument.name
     if isinstance(params.ref, wire.PromptReference):
@@ -77,7 +82,7 @@ def complete_argument(
     prompt = params.ref.name if isinstance(params.ref, wire.PromptReference) else ""
     asked = CompletionRequest(params.argument.value, prompt, given)
     try:
-        count_call(principal)
+        count_call(principal, hit=hit)
         actor = actor_for(principal)
         tool_name, find = _SOURCES.get(kind, ("", None))
         tool = get_tool(tool_name)

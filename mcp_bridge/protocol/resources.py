@@ -12,6 +12,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol.prompts import MODULE, POST
 from mcp_bridge.protocol.tool_calls import ERROR_META, call_tool, result_text
 from mcp_bridge.protocol.worker_threads import Workers
@@ -120,14 +121,16 @@ class ResourceHandlers(TypedDict):
     on_read_resource: Callable[..., Any]
 
 
-def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> ResourceHandlers:
+def handlers(
+    workers: Workers, principal_of: Callable[[Context], Principal], access: ServerAccess
+) -> ResourceHandlers:
     """The handlers; what they answer comes from a tool, with the caller's rights and in the call log."""
 
     async def list_resources(
         ctx: Context, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
         cursor = params.cursor if params else None
-        return await workers.run(list_resources_page, principal_of(ctx), cursor)
+        return await workers.run(list_resources_page, principal_of(ctx), cursor, access)
 
     async def list_templates(ctx: Context, params: object) -> wire.ListResourceTemplatesResult:
         return wire.ListResourceTemplatesResult(
@@ -155,7 +158,7 @@ def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> 
             known = ", ".join([GUIDE.uri, *(source.uri for source in (*FIXED, *TEMPLATES))])
             message = f"No resource has the address {uri[:_MAX_SHOWN_LENGTH]!r}. Known: {known}."
             raise MCPError(wire.INVALID_PARAMS, message, {"uri": uri})
-        result = await workers.run(call_tool, principal_of(ctx), tool, arguments)
+        result = await workers.run(call_tool, principal_of(ctx), tool, arguments, access=access)
         if result.is_error:
             raise MCPError(wire.INVALID_PARAMS, result_text(result), {"uri": uri})
         return _contents(uri, JSON, result_text(result))
@@ -176,10 +179,12 @@ def find_template(uri: str) -> ResourceSource:
     raise MCPError(wire.INVALID_PARAMS, f"Unknown template: {uri[:100]}. Known: {known}.")
 
 
-def list_resources_page(principal: Principal, cursor: str | None) -> wire.ListResourcesResult:
+def list_resources_page(
+    principal: Principal, cursor: str | None, access: ServerAccess
+) -> wire.ListResourcesResult:
     """The fixed ones, then the posts that the caller may list, the latest change first."""
     arguments = {"limit": POSTS_ON_A_PAGE} | ({} if cursor is None else {"cursor": cursor})
-    answer = call_tool(principal, "list_posts", arguments)
+    answer = call_tool(principal, "list_posts", arguments, access=access)
     error: dict[str, str] = (answer.meta or {}).get(ERROR_META, {})
     if answer.is_error and error.get("code") != NotAllowed.code:
         raise MCPError(wire.INVALID_PARAMS, result_text(answer))

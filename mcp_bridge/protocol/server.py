@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import anyio
@@ -15,10 +14,17 @@ from pydantic import BaseModel
 
 from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
+from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol import completion, prompts, resources
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
-from mcp_bridge.protocol.tool_calls import CANCELLED, call_tool, log_refused, log_unknown
+from mcp_bridge.protocol.tool_calls import (
+    CANCELLED,
+    call_tool,
+    log_refused,
+    log_unknown,
+    result_text,
+)
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.errors import CmsError
 from proofroom.core.tools import Tool, all_tools, get_tool, load_tools
@@ -51,9 +57,7 @@ UNCOUNTED: Final = frozenset({"initialize", "server/discover", "ping"})
 """Methods that read nothing; the number of sessions has a limit of its own."""
 
 
-def count_requests(
-    workers: Workers, principal_of: Callable[[Context], Principal]
-) -> ServerMiddleware[Any]:
+def count_requests(workers: Workers, access: ServerAccess) -> ServerMiddleware[Any]:
     """Return a middleware that counts requests against the rate of their credential.
 
     Calls count themselves, so that a client in a loop over lists is slowed down as one that calls.
@@ -66,7 +70,7 @@ def count_requests(
         )
         if ctx.request_id is not None and ctx.method not in UNCOUNTED and not counts_itself:
             try:
-                await workers.run(count_call, principal_of(ctx))
+                await workers.run(count_call, principal_of(ctx), hit=access.counts.hit)
             except TooManyCalls as error:
                 raise MCPError(wire.INVALID_REQUEST, error.message, {"code": error.code}) from None
         return await call_next(ctx)
@@ -74,6 +78,8 @@ def count_requests(
     return counted
 
 
+NEWEST_REVISION: Final = "2026-07-28"
+STRUCTURED_REVISIONS: Final = frozenset({"2025-06-18", "2025-11-25", NEWEST_REVISION})
 NAME = "proofroom"
 VERSION = "0.1.0"
 LIST_TTL_MS = 300_000
@@ -88,10 +94,81 @@ INSTRUCTIONS = (
 )
 
 
-def build_server() -> Server[Any]:
+class ToolCalls:
+    """Calls of tools as they come from the protocol, each with one hop to a thread."""
+
+    def __init__(self, workers: Workers, access: ServerAccess) -> None:
+        self._workers = workers
+        self._access = access
+
+    async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> wire.CallToolResult:
+        """The result. Raises `MCPError` for an unknown tool."""
+        principal, tool = principal_of(ctx), get_tool(name)
+        if tool is None:
+            await self._workers.run(log_unknown, principal, name, raw, self._access)
+            guess = nearest(name, [known.name for known in all_tools()])
+            hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
+            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")
+        if not tool.waits:
+            return await self._workers.run(call_tool, principal, name, raw, None, self._access)
+        # It may take long: its steps are reported, and it ends soon after the client cancels.
+        async with follow_call(ctx.session) as follower:
+            try:
+                return await self._workers.run_waiting(
+                    principal.id, call_tool, principal, name, raw, follower, self._access
+                )
+            except anyio.get_cancelled_exc_class():
+                if not follower.has_begun:
+                    with anyio.CancelScope(shield=True):
+                        await self._workers.run(log_refused, principal, name, raw, CANCELLED)
+                raise
+
+
+def answer_calls(calls: ToolCalls, server_info: dict[str, Any]) -> ServerMiddleware[Any]:
+    """Return a middleware that answers calls of tools in the shape that they have on the wire.
+
+    The SDK would validate the request twice, and dump, validate and dump each result, which costs more than most
+    tools. What does not look as a call should goes on to it, and so do revisions without structured content.
+    """
+
+    async def answered(ctx: Context, call_next: CallNext) -> HandlerResult:
+        params = ctx.params or {}
+        name, raw = params.get("name"), params.get("arguments")
+        if (
+            ctx.method != "tools/call"
+            or ctx.protocol_version not in STRUCTURED_REVISIONS
+            or not isinstance(name, str)
+            or not isinstance(raw, dict | None)
+            or (ctx.protocol_version != NEWEST_REVISION and ctx.session.client_params is None)
+        ):
+            return await call_next(ctx)
+        answer = wire_result(await calls.run(ctx, name, raw or {}))
+        if ctx.protocol_version == NEWEST_REVISION:
+            answer["resultType"] = "complete"
+            answer["_meta"] = {**answer.get("_meta", {}), wire.SERVER_INFO_META_KEY: server_info}
+        return answer
+
+    return answered
+
+
+def wire_result(result: wire.CallToolResult) -> dict[str, Any]:
+    """A result of `call_tool` as the protocol writes it."""
+    answer: dict[str, Any] = {
+        "content": [{"type": "text", "text": result_text(result)}],
+        "isError": result.is_error,
+    }
+    if result.structured_content is not None:
+        answer["structuredContent"] = result.structured_content
+    if result.meta is not None:
+        answer["_meta"] = result.meta
+    return answer
+
+
+def build_server(access: ServerAccess | None = None) -> Server[Any]:
     """A server with every registered tool. One per process; it serves any number of connections."""
     load_tools()  # now, and not while the first client waits
-    workers = Workers()
+    workers, access = Workers(), access or ServerAccess()
+    calls = ToolCalls(workers, access)
 
     async def list_tools(
         ctx: Context, params: wire.PaginatedRequestParams | None
@@ -99,26 +176,7 @@ def build_server() -> Server[Any]:
         return await workers.run(_tools_of, principal_of(ctx))
 
     async def run_tool(ctx: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
-        principal, raw = principal_of(ctx), params.arguments or {}
-        tool = get_tool(params.name)
-        if tool is None:
-            await workers.run(log_unknown, principal, params.name, raw)
-            guess = nearest(params.name, [known.name for known in all_tools()])
-            hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
-            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name[:128]}{hint}")
-        if not tool.waits:
-            return await workers.run(call_tool, principal, params.name, raw)
-        # It may take long: its steps are reported, and it ends soon after the client cancels.
-        async with follow_call(ctx.session) as follower:
-            try:
-                return await workers.run_waiting(
-                    principal.id, call_tool, principal, params.name, raw, follower
-                )
-            except anyio.get_cancelled_exc_class():
-                if not follower.has_begun:
-                    with anyio.CancelScope(shield=True):
-                        await workers.run(log_refused, principal, params.name, raw, CANCELLED)
-                raise
+        return await calls.run(ctx, params.name, params.arguments or {})
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
     server: Server[Any] = Server(
@@ -138,11 +196,15 @@ def build_server() -> Server[Any]:
             "resources/list": CacheHint(ttl_ms=resources.LIST_TTL_MS, scope="private"),
             "resources/templates/list": hint,
         },
-        **resources.handlers(workers, principal_of),
+        **resources.handlers(workers, principal_of, access),
         **prompts.handlers(),
-        on_completion=completion.handler(workers, principal_of),
+        on_completion=completion.handler(workers, principal_of, access),
     )
-    server.middleware.append(count_requests(workers, principal_of))
+    # In place of the SDK's own, which opens a span of OpenTelemetry for each message.
+    server.middleware[:] = [
+        answer_calls(calls, server.server_info_stamp),
+        count_requests(workers, access),
+    ]
     return server
 
 

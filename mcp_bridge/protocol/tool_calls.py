@@ -7,19 +7,29 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 from uuid import uuid4
 
 import mcp.types as wire
 import orjson
 from django.db import transaction
+from django.utils import timezone
 
-from mcp_bridge.access.principals import Principal, actor_for, require_use
+from mcp_bridge.access.principals import (
+    DIAGNOSTICS,
+    Principal,
+    actor_for,
+    known_actor,
+    require_use,
+)
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
+from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.models import McpCall
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
+from proofroom.core.caching.redis_cache import count_hit
+from proofroom.core.database.statements import Insert
 from proofroom.core.diagnostics.availability import (
     UNAVAILABLE,
     UNAVAILABLE_MESSAGE,
@@ -48,24 +58,31 @@ class _LoggedCall:
     actor: Actor | None = None
     agent_id: str = ""
     error_code: str = ""
+    is_read: bool = False
+    started: float = field(default_factory=time.perf_counter)
 
 
 def call_tool(
-    principal: Principal, name: str, raw: Mapping[str, Any], follower: Follower | None = None
+    principal: Principal,
+    name: str,
+    raw: Mapping[str, Any],
+    follower: Follower | None = None,
+    access: ServerAccess | None = None,
 ) -> wire.CallToolResult:
-    """Run the registered tool for the principal and log the call. `follower` is told how far it has come.
+    """Run the registered tool for the principal and log the call. `follower` is told how far it has come; `access` is
+    what the server knows of the principal, where there is a server.
 
     Every failure is a result with `isError` and a text that says how to mend the call; an
     unexpected one shows only a reference to the server's log.
     """
-    started = time.perf_counter()
     call = _LoggedCall(tool=name, principal=principal.id)
     try:
         with follow_progress(follower) if follower else nullcontext():
             check_cancelled()
-            count_call(principal, get_tool(name))
-            call.actor = actor_for(principal)
+            count_call(principal, get_tool(name), hit=access.counts.hit if access else count_hit)
+            call.actor = _actor_of(principal, name, access)
             tool = calling.find_tool(name)
+            call.is_read = tool.kind == "read" and tool.group != DIAGNOSTICS
             require_use(principal, call.actor, tool)
             arguments = parse_arguments(tool, raw)
             call.agent_id = str(getattr(arguments, "agent_id", None) or "")
@@ -90,8 +107,16 @@ def call_tool(
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)
         result = _error_result(f"Internal error, reference {reference}", "internal")
-    _log_call(call, raw, result, started)
+    _log_call(call, raw, result)
     return result
+
+
+def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> Actor:
+    """Who calls: as the account stands now, and for what only reads as it was within the last second."""
+    tool = get_tool(name)
+    if access is not None and tool is not None and tool.kind == "read":
+        return known_actor(principal, access)
+    return actor_for(principal)
 
 
 def result_text(result: wire.CallToolResult) -> str:
@@ -102,14 +127,16 @@ def result_text(result: wire.CallToolResult) -> str:
 def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: str) -> None:
     """Log a call that never reached a tool."""
     call = _LoggedCall(tool=name, principal=principal.id, error_code=code)
-    _log_call(call, raw, _error_result("", code), time.perf_counter())
+    _log_call(call, raw, _error_result("", code))
 
 
-def log_unknown(principal: Principal, name: str, raw: Mapping[str, Any]) -> None:
+def log_unknown(
+    principal: Principal, name: str, raw: Mapping[str, Any], access: ServerAccess
+) -> None:
     """Count and log a call of a tool that is not there."""
     code = "unknown_tool"
     try:
-        count_call(principal)
+        count_call(principal, hit=access.counts.hit)
     except TooManyCalls as error:
         code = error.code
     log_refused(principal, name, raw, code)
@@ -127,40 +154,46 @@ def _error_result(
     )
 
 
-def _log_call(
-    call: _LoggedCall, raw: Mapping[str, Any], result: wire.CallToolResult, started: float
-) -> None:
-    """Write the call into the call log, and into the activity log, which is kept for longer.
+_INSERT_CALL: Final = Insert(McpCall)
 
-    Calls beyond the rate would flood the activity log, and are left out there.
+
+def _log_call(call: _LoggedCall, raw: Mapping[str, Any], result: wire.CallToolResult) -> None:
+    """Write the call into the call log: one statement, before the answer.
+
+    What was refused and what does more than read goes into the activity log too, which is kept for longer. Calls
+    beyond the rate would flood it, and are left out there.
     """
     try:
         request_bytes = len(orjson.dumps(raw, default=str))
     except orjson.JSONEncodeError:  # about, where they are none that JSON can hold
         request_bytes = len(repr(raw))
+    told: JsonObject = {
+        "tool": calling.strip_unstorable(call.tool[:128]),
+        "ok": not result.is_error,
+        "ms": round((time.perf_counter() - call.started) * 1000),
+        "code": call.error_code[:60],
+        "agentId": calling.strip_unstorable(call.agent_id[:100]),
+    }
+    row = {
+        "tool": told["tool"],
+        "principal": call.principal[:100],
+        "user_id": call.actor.user.pk if call.actor else None,
+        "agent_id": told["agentId"],
+        "ms": told["ms"],
+        "ok": told["ok"],
+        "error_code": told["code"],
+        "request_bytes": request_bytes,
+        "response_bytes": len(result_text(result).encode()),
+        "created_at": timezone.now(),
+    }
     try:
+        if call.error_code == TooManyCalls.code or (call.is_read and not result.is_error):
+            _INSERT_CALL.execute(row)
+            return
+        actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
         with transaction.atomic():
-            row = McpCall.objects.create(
-                tool=calling.strip_unstorable(call.tool[:128]),
-                principal=call.principal[:100],
-                user_id=call.actor.user.pk if call.actor else None,
-                agent_id=calling.strip_unstorable(call.agent_id[:100]),
-                ms=round((time.perf_counter() - started) * 1000),
-                ok=not result.is_error,
-                error_code=call.error_code[:60],
-                request_bytes=request_bytes,
-                response_bytes=len(result_text(result).encode()),
-            )
-            if row.error_code != TooManyCalls.code:
-                payload: JsonObject = {
-                    "tool": row.tool,
-                    "ok": row.ok,
-                    "ms": row.ms,
-                    "code": row.error_code,
-                    "agentId": row.agent_id,
-                }
-                actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
-                outbox.record("mcp.called", actor=actor, payload=payload)
+            _INSERT_CALL.execute(row)
+            outbox.record("mcp.called", actor=actor, payload=told)
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error

@@ -7,14 +7,15 @@ always to the same one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
 import anyio
 from django.conf import settings
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -22,7 +23,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.authentication import Authenticator
-from mcp_bridge.protocol.server import build_server
+from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
@@ -33,8 +35,9 @@ from mcp_bridge.transport.sessions import (
     StreamableSessions,
     current_holder,
 )
-from mcp_bridge.transport.sse import SESSION_PARAMETER, SessionIdSseTransport
+from mcp_bridge.transport.sse import SESSION_PARAMETER, SseTransport
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
+from proofroom.core.tools import get_tool
 
 MESSAGES_PATH = "/messages"
 
@@ -44,17 +47,24 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
     allowed = settings.CMS_ENV.mcp_allowed_hosts
     hosts = {*LOOPBACK_NAMES, host, *allowed}
     security = security_settings(hosts)
-    server, workers, counter = build_server(), Workers(), SessionCounter()
-    sse = SessionIdSseTransport(MESSAGES_PATH, security_settings=security)
+    access, workers, counter = ServerAccess(), Workers(), SessionCounter()
+    server = build_server(access)
+    sse = SseTransport(MESSAGES_PATH)
     manager = StreamableSessions(counter, app=server, security_settings=security)
-    connections = Connections(workers, manager)
-    authenticator = Authenticator(workers, serves_local=all(map(is_loopback, (host, *allowed))))
+    quick = StreamableHTTPSessionManager(
+        app=server, json_response=True, stateless=True, security_settings=security
+    )
+    connections = Connections(workers, manager, access)
+    is_local = all(map(is_loopback, (host, *allowed)))
+    authenticator = Authenticator(workers, access, serves_local=is_local)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with manager.run(), anyio.create_task_group() as tasks:
+        async with manager.run(), quick.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(connections.watch)
+            changes = access.follow_changes(connections.look_soon)
             yield
+            changes.close()
             tasks.cancel_scope.cancel()
 
     def gated(endpoint: ASGIApp) -> Gate:
@@ -68,7 +78,7 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
 
     app = Starlette(
         routes=[
-            Route("/mcp", gated(McpEndpoint(server, sse, manager, counter))),
+            Route("/mcp", gated(McpEndpoint(server, sse, manager, quick, counter))),
             Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
             Route("/health", health),
             Route("/health/live", health),
@@ -104,18 +114,21 @@ class McpEndpoint:
     def __init__(
         self,
         server: Server[Any],
-        sse: SessionIdSseTransport,
+        sse: SseTransport,
         manager: StreamableSessions,
+        quick: StreamableHTTPSessionManager,
         counter: SessionCounter,
     ) -> None:
-        self.server, self.sse, self.manager, self.counter = server, sse, manager, counter
+        self.server, self.sse, self.counter = server, sse, counter
+        self.manager, self.quick = manager, quick
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        names = {name for name, _ in scope["headers"]}
-        in_session = b"mcp-session-id" in names
-        if scope["method"] != "GET" or in_session:
+        headers = dict(scope["headers"])
+        if is_quick_call(headers):
+            await self.quick.handle_request(scope, receive, send)
+        elif scope["method"] != "GET" or b"mcp-session-id" in headers:
             await self.serve_streamable(scope, receive, send)
-        elif b"mcp-protocol-version" in names:
+        elif b"mcp-protocol-version" in headers:
             # A Streamable HTTP client of a revision without the standalone stream.
             answer = refusal(405, "Use POST.", "method_not_allowed", {"Allow": "POST"})
             await answer(scope, receive, send)
@@ -142,17 +155,29 @@ class McpEndpoint:
         if refused is not None:
             await refused(scope, receive, send)
             return
-        # When the SDK's own check refuses, it has answered already and raises ValueError.
-        with self.counter.count_session(holder), suppress(ValueError):
-            async with self.sse.connect_sse(scope, receive, send) as (incoming, outgoing):
+        with self.counter.count_session(holder):
+            async with self.sse.connect(scope, receive, send) as session:
                 options = self.server.create_initialization_options()
-                await self.server.run(incoming, outgoing, options)
+                await self.server.run(session.incoming, session, options)
+
+
+def is_quick_call(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a request of the newest revision calls a tool that reports nothing before it answers.
+
+    The SDK answers it without a task and a stream for what comes before. It holds headers and body against each other.
+    """
+    if headers.get(b"mcp-protocol-version") != NEWEST_REVISION.encode():
+        return False
+    if headers.get(b"mcp-method") != b"tools/call":
+        return False
+    tool = get_tool(headers.get(b"mcp-name", b"").decode("latin-1"))
+    return tool is not None and not tool.waits
 
 
 class MessagesEndpoint:
     """`POST /messages?sessionId=`: what an SSE client sends."""
 
-    def __init__(self, sse: SessionIdSseTransport) -> None:
+    def __init__(self, sse: SseTransport) -> None:
         self.sse = sse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -167,27 +192,5 @@ class MessagesEndpoint:
                 "session_required",
             )
             await answer(scope, receive, send)
-        elif self.sse.is_full(scope, query[SESSION_PARAMETER][0]):
-            answer = refusal(
-                429,
-                "Answers of this session wait to be read: read the stream, then go on.",
-                "unread_answers",
-                {"Retry-After": "1"},
-            )
-            await answer(scope, receive, send)
         else:
-            status = 0
-
-            async def translated(message: Message) -> None:
-                """Send the SDK's plain-text errors with our error body."""
-                nonlocal status
-                if message["type"] == "http.response.start" and message["status"] >= 400:
-                    status = message["status"]
-                elif status and message["type"] == "http.response.body":
-                    text = message.get("body", b"").decode("utf-8", "replace")
-                    code = "not_found" if status == 404 else "bad_message"
-                    await refusal(status, f"{text}.", code)(scope, receive, send)
-                else:
-                    await send(message)
-
-            await self.sse.handle_post_message(scope, receive, translated)
+            await self.sse.handle_message(query[SESSION_PARAMETER][0], scope, receive, send)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import anyio
@@ -71,16 +72,12 @@ class Gate:
             await self.serve(holder, scope, receive, send)
 
     async def serve(self, holder: TokenHolder, scope: Scope, receive: Receive, send: Send) -> None:
-        # The SDK binds a session to the user of the request that opened it and answers 404 to any
-        # other.
-        identity = {"token": "", "client_id": holder.principal.id, "scopes": []}
-        user = AuthenticatedUser(AccessToken.model_validate(identity))
-        scope = {**scope, SCOPE_KEY: holder.principal, "user": user}
+        scope = {**scope, SCOPE_KEY: holder.principal, "user": sdk_user(holder.principal.id)}
         await self.connections.serve(self.inner, holder, scope, receive, send)
 
     def refuse_wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
-        if len(hosts) != 1 or _hostname("//" + hosts[0]) not in self.hosts:
+        if len(hosts) != 1 or _hostname(f"//{hosts[0]}") not in self.hosts:
             shown = ", ".join(hosts)[:100]
             return refusal(
                 421, f"Host {shown!r} is not allowed; add it to MCP_ALLOWED_HOSTS.", "wrong_host"
@@ -96,6 +93,15 @@ class Gate:
         return None
 
 
+@lru_cache(maxsize=1_000)
+def sdk_user(principal_id: str) -> AuthenticatedUser:
+    """Return who a request comes from in the SDK's words: it binds a session to the user of the request that opened it
+    and answers 404 to any other."""
+    identity = {"token": "", "client_id": principal_id, "scopes": []}
+    return AuthenticatedUser(AccessToken.model_validate(identity))
+
+
+@lru_cache(maxsize=1_000)
 def _hostname(address: str) -> str | None:
     try:
         return urlsplit(address).hostname
@@ -107,12 +113,9 @@ async def read_body(
     headers: list[tuple[bytes, bytes]], receive: Receive
 ) -> bytes | JSONResponse | None:
     """The body, None when the client went away, or the refusal of one too large or too slow."""
-    too_large = refusal(
-        413, f"The request body may have at most {MAX_BODY_BYTES:,} bytes.", "too_large"
-    )
     declared = next((value for name, value in headers if name == b"content-length"), b"0")
     if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-        return too_large
+        return _too_large()
     body = bytearray()
     with anyio.move_on_after(BODY_SECONDS):
         while True:
@@ -121,7 +124,11 @@ async def read_body(
                 return None
             body += message.get("body", b"")
             if len(body) > MAX_BODY_BYTES:
-                return too_large
+                return _too_large()
             if not message.get("more_body", False):
                 return bytes(body)
     return refusal(408, f"The request body did not arrive in {BODY_SECONDS:g} seconds.", "too_slow")
+
+
+def _too_large() -> JSONResponse:
+    return refusal(413, f"The request body may have at most {MAX_BODY_BYTES:,} bytes.", "too_large")

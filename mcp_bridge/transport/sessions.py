@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -16,6 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.access.tokens import TokenHolder, still_authorized
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import CREDENTIAL_ENDED, refusal
@@ -80,11 +82,14 @@ class OpenSessions(Protocol):
 class Connections:
     """All that is open in this process."""
 
-    def __init__(self, workers: Workers, sessions: OpenSessions) -> None:
+    def __init__(self, workers: Workers, sessions: OpenSessions, access: ServerAccess) -> None:
         self._workers = workers
         self._sessions = sessions
+        self._access = access
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._open: set[Connection] = set()
         self._somebody = anyio.Event()
+        self._changed = anyio.Event()
         self._is_failing = False
 
     @property
@@ -104,10 +109,13 @@ class Connections:
             self._open.discard(connection)
 
     async def watch(self) -> None:
-        """Look once a second; never while nothing is open."""
+        """Look once a second, and where something changed; never while nothing is open."""
+        self._loop = asyncio.get_running_loop()
         while True:
             await self._somebody.wait()
-            await anyio.sleep(CHECK_SECONDS)
+            with anyio.move_on_after(CHECK_SECONDS):
+                await self._changed.wait()
+            self._changed = anyio.Event()
             if not self.holders():
                 self._somebody = anyio.Event()
                 continue
@@ -119,6 +127,13 @@ class Connections:
                     logger.exception("open MCP connections are not checked until this works again")
                 self._is_failing = True
 
+    def look_soon(self) -> None:
+        """From another thread: a credential may have ended."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # it has ended, and the server with it
+                loop.call_soon_threadsafe(lambda: self._changed.set())
+
     def holders(self) -> set[TokenHolder]:
         here = {one.holder for one in self._open if not one.has_ended}
         return here | self._sessions.holders()
@@ -129,6 +144,7 @@ class Connections:
         gone = holders - await self._workers.run_apart(still_authorized, holders)
         if not gone:
             return
+        self._access.forget()
         async with anyio.create_task_group() as tasks:
             for one in list(self._open):
                 if one.holder in gone:

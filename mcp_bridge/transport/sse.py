@@ -1,22 +1,28 @@
-"""The SSE transport of 2024-11-05, with `sessionId` instead of the SDK's `session_id`, and with an end for streams
-that nobody reads.
+"""The SSE transport of 2024-11-05: one stream for each session, and the messages that its client posts.
 
-The SDK holds every answer until the one before it was taken, for as long as that takes.
+The SDK's own costs more CPU for each call than a tool that reads a list, holds every answer until the one before it was
+taken, for as long as that takes, and calls the parameter `session_id`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any, Final
-from urllib.parse import parse_qs, urlencode
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from types import TracebackType
+from typing import Final, Self
+from uuid import uuid4
 
 import anyio
-from mcp.server.sse import SseServerTransport
+import mcp.types as wire
+from anyio.abc import ObjectReceiveStream
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from pydantic import ValidationError
+from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.transport.error_responses import refusal
 
 UNREAD_SECONDS = 30.0
 """After so long without reading a client is taken for gone."""
@@ -24,96 +30,169 @@ UNREAD_SECONDS = 30.0
 FULL_SECONDS: Final = 0.5
 """From then on nothing more is taken from a client: what it asked is not read."""
 
+PING_SECONDS: Final = 15.0
+"""A proxy may close a stream on which nothing is said for longer."""
+SESSION_PARAMETER: Final = "sessionId"
+_CHECKS_PER_WAIT: Final = 3
+_START: Final[Message] = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [
+        (b"content-type", b"text/event-stream; charset=utf-8"),
+        (b"cache-control", b"no-store"),
+        (b"connection", b"keep-alive"),
+        (b"x-accel-buffering", b"no"),
+    ],
+}
+_ACCEPTED: Final[tuple[Message, Message]] = (
+    {"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"8")]},
+    {"type": "http.response.body", "body": b"Accepted"},
+)
+Incoming = SessionMessage | Exception
 
-class ReadStream:
-    """One stream as its client reads it, between the server and the SDK."""
 
-    def __init__(self, receive: Receive, send: Send, owner: str) -> None:
-        self._receive, self._send, self.owner = receive, send, owner
-        self._gone = anyio.Event()
+class SseSession:
+    """One session. `incoming` is what its client posts; the SDK writes to the session as to one of its streams."""
+
+    def __init__(self, owner: str, send: Send) -> None:
+        self.id = uuid4().hex
+        self.owner = owner
+        self._send = send
+        self._posted, incoming = anyio.create_memory_object_stream[Incoming](0)
+        self.incoming: ObjectReceiveStream[Incoming] = incoming
+        self._is_open = True
+        # Answers are made side by side, and written one after the other.
+        self._turn = anyio.Lock(fast_acquire=True)
         self._waiting_since: float | None = None
+        self._wrote_at = time.monotonic()
 
     @property
-    def is_full(self) -> bool:
+    def seconds_unread(self) -> float:
+        """How long the last thing that was written waits for the client to read."""
         since = self._waiting_since
-        return since is not None and time.monotonic() - since > FULL_SECONDS
+        return 0.0 if since is None else time.monotonic() - since
 
-    async def send(self, message: Message) -> None:
-        """Pass it on. A client that does not take it in time is gone: `receive` says so."""
-        if self._gone.is_set():
-            return
-        self._waiting_since = time.monotonic()
-        with anyio.move_on_after(UNREAD_SECONDS) as scope:
-            await self._send(message)
-        self._waiting_since = None
-        if scope.cancelled_caught:
-            self._gone.set()
+    async def take(self, message: SessionMessage) -> None:
+        """A message of the client, once the session is ready for it; none where it has ended meanwhile."""
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await self._posted.send(message)
 
-    async def receive(self) -> Message:
-        found: list[Message] = []
+    async def send(self, message: SessionMessage, /) -> None:
+        """Write a message of the server. Raises `ClosedResourceError` where the stream has ended."""
+        text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+        await self.write(b"event: message\r\ndata: %b\r\n\r\n" % text.encode())
 
-        async def real() -> None:
-            found.append(await self._receive())
-            group.cancel_scope.cancel()
+    async def write(self, event: bytes) -> None:
+        async with self._turn:
+            if not self._is_open:
+                raise anyio.ClosedResourceError
+            self._waiting_since = time.monotonic()
+            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            self._waiting_since = None
+            self._wrote_at = time.monotonic()
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(real)
-            await self._gone.wait()
-            group.cancel_scope.cancel()
-        return found[0] if found else {"type": "http.disconnect"}
+    async def watch(self) -> None:
+        """Keep the stream alive; return when its client reads nothing any more."""
+        while self.seconds_unread < UNREAD_SECONDS:
+            await anyio.sleep(min(PING_SECONDS, UNREAD_SECONDS) / _CHECKS_PER_WAIT)
+            if self._waiting_since is None and time.monotonic() - self._wrote_at >= PING_SECONDS:
+                await self.write(b": ping\r\n\r\n")
+
+    async def end(self) -> None:
+        """Take and write nothing any more."""
+        self._is_open = False
+        await self._posted.aclose()
+
+    async def aclose(self) -> None:
+        """Called by the SDK when it has no more to write."""
+        self._is_open = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
 
 
-SESSION_PARAMETER, SDK_SESSION_PARAMETER = "sessionId", "session_id"
+class SseTransport:
+    """The open sessions of one server. The gate has checked names, credentials and bodies before."""
 
-
-class SessionIdSseTransport(SseServerTransport):
-    """The SDK's transport with all its checks; only the name of the parameter differs, both ways.
-
-    `open_sessions` counts the streams; the SDK sets them no limit.
-    """
-
-    open_sessions = 0
-
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        self._streams: dict[str, ReadStream] = {}
+    def __init__(self, messages_path: str) -> None:
+        self._messages_path = messages_path
+        self._sessions: dict[str, SseSession] = {}
 
     @asynccontextmanager
-    async def connect_sse(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator[Any]:
-        session = ""
-        stream = ReadStream(receive, send, _owner(scope))
+    async def connect(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> AsyncIterator[SseSession]:
+        """A session that is open for the length of the block. It takes nothing any more when its client is gone."""
+        session = SseSession(owner_of(scope), send)
+        path = f"{scope.get('root_path', '').rstrip('/')}{self._messages_path}"
+        await send(_START)
+        await session.write(
+            f"event: endpoint\r\ndata: {path}?{SESSION_PARAMETER}={session.id}\r\n\r\n".encode()
+        )
+        self._sessions[session.id] = session
 
-        async def renamed(message: Message) -> None:
-            nonlocal session
-            body = message.get("body", b"")
-            if not session and b"event: endpoint" in body:
-                body = body.replace(
-                    f"?{SDK_SESSION_PARAMETER}=".encode(), f"?{SESSION_PARAMETER}=".encode(), 1
-                )
-                message = {**message, "body": body}
-                session = body.partition(f"?{SESSION_PARAMETER}=".encode())[2].split()[0].decode()
-                self._streams[session] = stream
-            await stream.send(message)
+        async def end_after(left: Callable[[], Awaitable[None]]) -> None:
+            await left()
+            await session.end()
 
-        self.open_sessions += 1
+        async def hang_up() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                continue
+
         try:
-            async with super().connect_sse(scope, stream.receive, renamed) as streams:
-                yield streams
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(end_after, session.watch)
+                tasks.start_soon(end_after, hang_up)
+                yield session
+                tasks.cancel_scope.cancel()
         finally:
-            self.open_sessions -= 1
-            self._streams.pop(session, None)
+            del self._sessions[session.id]
+            await session.end()
 
-    def is_full(self, scope: Scope, session: str) -> bool:
-        """Return whether the caller's own session has answers that its client does not read."""
-        stream = self._streams.get(session)
-        return stream is not None and stream.owner == _owner(scope) and stream.is_full
+    async def handle_message(
+        self, session_id: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer a message that was posted to the session, and hand it on."""
+        request = Request(scope, receive)
+        session = self._sessions.get(session_id)
+        if not request.headers.get("content-type", "").lower().startswith("application/json"):
+            answer = refusal(400, "Invalid Content-Type header.", "bad_message")
+        elif len(session_id) != len(uuid4().hex):
+            answer = refusal(400, "Invalid session ID.", "bad_message")
+        elif session is None or session.owner != owner_of(scope):
+            # Another's session is not there.
+            answer = refusal(404, "Could not find session.", "not_found")
+        elif session.seconds_unread > FULL_SECONDS:
+            answer = refusal(
+                429,
+                "Answers of this session wait to be read: read the stream, then go on.",
+                "unread_answers",
+                {"Retry-After": "1"},
+            )
+        else:
+            try:
+                message = wire.jsonrpc_message_adapter.validate_json(
+                    await request.body(), by_name=False
+                )
+            except ValidationError:
+                answer = refusal(400, "Could not parse message.", "bad_message")
+            else:
+                for part in _ACCEPTED:
+                    await send(part)
+                metadata = ServerMessageMetadata(request_context=request)
+                await session.take(SessionMessage(message, metadata=metadata))
+                return
+        await answer(scope, receive, send)
 
-    async def handle_post_message(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Nothing else of the query: a session under their name would pass by the checks of ours.
-        given = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-        query = urlencode({SDK_SESSION_PARAMETER: given[SESSION_PARAMETER][0]})
-        await super().handle_post_message({**scope, "query_string": query.encode()}, receive, send)
 
-
-def _owner(scope: Scope) -> str:
+def owner_of(scope: Scope) -> str:
+    """The credential that a request came in with."""
     return str(scope[SCOPE_KEY].id)

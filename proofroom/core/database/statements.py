@@ -7,7 +7,7 @@ written, and ported between databases, as querysets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
@@ -76,6 +76,29 @@ class Statement:
             rows = found.compiler.apply_converters(rows, found.converters)
         names = found.names
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+class Insert:
+    """Writes rows of a model without making objects of them: one statement each, without the model's defaults."""
+
+    def __init__(self, model: type[Model]) -> None:
+        self._model = model
+        self._sql: dict[str, str] = {}
+
+    def execute(self, values: Mapping[str, Any]) -> None:
+        """Write a row. `values` has every column but the key."""
+        fields = [one for one in self._model._meta.concrete_fields if not one.primary_key]
+        sql = self._sql.get(connection.vendor)
+        if sql is None:
+            quote = connection.ops.quote_name
+            columns = ", ".join(quote(str(one.column)) for one in fields)
+            marks = ", ".join(["%s"] * len(fields))
+            table = quote(self._model._meta.db_table)
+            sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608  # names of the model's
+            self._sql[connection.vendor] = sql
+        row = [one.get_db_prep_save(values[one.attname], connection) for one in fields]
+        with connection.cursor() as cursor:
+            cursor.execute(sql, row)
 
 
 def instance_from_row(model: type[M], row: Row) -> M:
