@@ -164,7 +164,7 @@ class McpEndpoint:
 def is_quick_call(headers: Mapping[bytes, bytes]) -> bool:
     """Return whether a request of the newest revision calls a tool that reports nothing before it answers.
 
-    The SDK answers it without a task and a stream for what comes before. It holds headers and body against each other.
+    The SDK answers it without a task and a stream for what comes before; it compares headers and body itself.
     """
     if headers.get(b"mcp-protocol-version") != NEWEST_REVISION.encode():
         return False

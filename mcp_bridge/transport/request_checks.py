@@ -95,8 +95,8 @@ class Gate:
 
 @lru_cache(maxsize=1_000)
 def sdk_user(principal_id: str) -> AuthenticatedUser:
-    """Return who a request comes from in the SDK's words: it binds a session to the user of the request that opened it
-    and answers 404 to any other."""
+    """Return who a request comes from, in the SDK's words: it binds a session to the user of the request that opened
+    it, and answers 404 to any other."""
     identity = {"token": "", "client_id": principal_id, "scopes": []}
     return AuthenticatedUser(AccessToken.model_validate(identity))
 

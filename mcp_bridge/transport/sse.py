@@ -1,7 +1,7 @@
 """The SSE transport of 2024-11-05: one stream for each session, and the messages that its client posts.
 
-The SDK's own costs more CPU for each call than a tool that reads a list, holds every answer until the one before it was
-taken, for as long as that takes, and calls the parameter `session_id`.
+The SDK's own holds every answer until the one before it was taken, for as long as that takes, writes each message out
+for its log, and calls the parameter `session_id`. A call that does nothing takes it 1.4 ms of CPU.
 """
 
 from __future__ import annotations
