@@ -214,19 +214,20 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 def open_layers(post: Post) -> Layers:
     """Read every layer of a post. Three queries."""
-    return _layers_with(post, post_repository.load(post), _drafts_of(post))
+    return layers_of(post, post_repository.load(post), _drafts_of(post))
 
 
 def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
     """Read every layer of posts. Three queries, however many there are."""
     drafts = drafts_of_many(posts)
     return [
-        _layers_with(post, live, drafts.get(post.pk, ()))
+        layers_of(post, live, drafts.get(post.pk, ()))
         for post, live in post_repository.load_many(posts)
     ]
 
 
-def _layers_with(post: Post, live: PostDocument, found: Sequence[Draft]) -> Layers:
+def layers_of(post: Post, live: PostDocument, found: Sequence[Draft]) -> Layers:
+    """The layers of a post from its live document and its drafts."""
     drafts = {draft.layer: draft for draft in found}
     review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
     ai_review = _view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
@@ -347,7 +348,7 @@ def settle(post: Post, live: PostDocument) -> None:
 
 def settle_with(post: Post, live: PostDocument, drafts: Sequence[Draft]) -> None:
     """`settle` with the drafts of the post at hand: it queries only where there is something to take out."""
-    layers = _layers_with(post, live, drafts)
+    layers = layers_of(post, live, drafts)
     for view in (layers.review, layers.ai_review):
         draft = view.draft
         if draft is None or draft.base is None or draft.document is None:

@@ -56,13 +56,20 @@ def format_time(moment: datetime | None) -> str | None:
 
 def load(post: Post) -> PostDocument:
     """The live document of a post. Two queries."""
-    modules = tuple(_module_of(row) for row in _MODULES.rows(post.pk))
+    modules = [_module_of(row) for row in _MODULES.rows(post.pk)]
+    return document_of(post, modules, [str(row["term_id"]) for row in _TERMS.rows(post.pk)])
+
+
+def document_of(
+    post: Post, modules: Iterable[ModuleDocument], term_ids: Iterable[str]
+) -> PostDocument:
+    """The live document of a post from its parts, the modules in their order."""
     return PostDocument(
         type=post.type,
         locale=post.locale,
         fields=fields_of(post),
-        modules=modules,
-        taxonomy_term_ids=tuple(sorted(str(row["term_id"]) for row in _TERMS.rows(post.pk))),
+        modules=tuple(modules),
+        taxonomy_term_ids=tuple(sorted(term_ids)),
     )
 
 
@@ -77,19 +84,7 @@ def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
     assigned = PostTerm.objects.filter(post__in=listed).values_list("post_id", "term_id")
     for post_id, term_id in assigned:
         terms[post_id].append(str(term_id))
-    return [
-        (
-            post,
-            PostDocument(
-                type=post.type,
-                locale=post.locale,
-                fields=fields_of(post),
-                modules=tuple(modules[post.pk]),
-                taxonomy_term_ids=tuple(sorted(terms[post.pk])),
-            ),
-        )
-        for post in listed
-    ]
+    return [(post, document_of(post, modules[post.pk], terms[post.pk])) for post in listed]
 
 
 def _module_of(row: Row) -> ModuleDocument:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Func, IntegerField, QuerySet, Subquery
 from pydantic import ConfigDict, Field
 
 from content import presenters, search
@@ -16,13 +18,21 @@ from content.posts.post_repository import format_time
 from content.posts.queries import proposed_titles
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
+from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Result, tool
-from proofroom.core.tools.pagination import Paged, ToolPage, page_after, page_of_ranked
+from proofroom.core.tools.pagination import (
+    Paged,
+    ToolPage,
+    page_after,
+    page_of_found,
+    page_of_ranked,
+)
 from proofroom.definitions import post_types
 
 Row = dict[str, Any]
+_ORDER: Final = ("-updated_at", "id")
 _MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
 _MAYBE: Final = ("parentId", "featuredMediaId")
 _MOMENTS: Final = ("createdAt", "publishedAt")
@@ -73,73 +83,123 @@ class PostPage(ToolPage):
 @tool(title="List posts", kind="read", permission="posts.view", group="posts", result=PostPage)
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
     """Find posts, also by what waits in a layer; the newest change first, with q the best match."""
-    posts = _wanted(arguments)
+    _check_names(arguments)
 
     def listed(rows: list[Row]) -> list[JsonObject]:
-        layers = queries.layer_rows([row["id"] for row in rows])
+        ids = [row["id"] for row in rows]
+        drafts = queries.layer_rows(ids) if arguments.is_full else {}
         proposed = proposed_titles([row["id"] for row in rows if row["is_placeholder"]])
         return [
-            _listed(row, layers.get(row["id"], {}), proposed.get(row["id"]), arguments.is_full)
+            _listed(row, drafts.get(row["id"], {}), proposed.get(row["id"]), arguments.is_full)
             for row in rows
         ]
 
-    rows = posts.values(*queries.LIST_COLUMNS, "is_placeholder")
-    if arguments.q:
-        return page_of_ranked(arguments, "list_posts", search.order_by_rank(rows), listed)
-    return page_after(arguments, "list_posts", rows, ("-updated_at", "id"), listed)
+    if arguments.q or arguments.taxonomy_term or arguments.cursor is not None:
+        posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
+        if arguments.taxonomy_term:
+            posts = queries.filter_by_term(posts, arguments.taxonomy_term)
+        if arguments.q:
+            found = search.search_posts(posts, arguments.q, arguments.locale)
+            ranked = _with_layers(search.order_by_rank(found))
+            return page_of_ranked(arguments, "list_posts", ranked, listed)
+        return page_after(arguments, "list_posts", _with_layers(posts), _ORDER, listed)
+    filters = _filters_of(arguments)
+    statement = _first_page(
+        tuple(filters), arguments.has_review, arguments.has_ai_review, arguments.limit + 1
+    )
+    rows = statement.rows(*filters.values())
+    total = rows[0]["total"] if rows else 0
+    return page_of_found(arguments, "list_posts", rows, total, _ORDER, listed)
 
 
-def _wanted(arguments: ListPosts) -> QuerySet[Post]:
-    posts = queries.visible_posts()
-    for name in ("type", "locale", "status"):
-        value = getattr(arguments, name)
-        if value is not None:
-            posts = posts.filter(**{name: value})
-            if name != "status":
-                # An empty list for a name that never existed would read as "there are none".
-                known = list(settings.CMS_ENV.locales) if name == "locale" else post_types.names()
-                if value not in known and not posts.exists():
-                    what = "locale" if name == "locale" else "post type"
-                    raise invalid(
-                        name,
-                        f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}.",
-                    )
-    if arguments.q:
-        posts = search.search_posts(posts, arguments.q, arguments.locale)
-    if arguments.taxonomy_term:
-        posts = queries.filter_by_term(posts, arguments.taxonomy_term)
-    for layer, wanted in (
-        (Layer.REVIEW, arguments.has_review),
-        (Layer.AI_REVIEW, arguments.has_ai_review),
-    ):
+def _filters_of(arguments: ListPosts) -> dict[str, str]:
+    given = {name: getattr(arguments, name) for name in ("type", "locale", "status")}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _filtered(
+    filters: Mapping[str, str], has_review: bool | None, has_ai_review: bool | None
+) -> QuerySet[Post]:
+    posts = queries.visible_posts().filter(**filters)
+    for layer, wanted in ((Layer.REVIEW, has_review), (Layer.AI_REVIEW, has_ai_review)):
         if wanted is not None:
             waiting = queries.has_changes_in(layer)
             posts = posts.filter(waiting) if wanted else posts.exclude(waiting)
     return posts
 
 
-def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:
-    wire = presenters.listed_post(row, None, None)
-    names = ("type", "locale", "slug", "title", "status", "url")
-    changed = str(format_time(row["updated_at"]))
+def _with_layers(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
+    """The columns that are listed, and in which layers something waits."""
+    return posts.values(
+        *queries.LIST_COLUMNS,
+        "is_placeholder",
+        in_review=queries.has_changes_in(Layer.REVIEW),
+        in_ai_review=queries.has_changes_in(Layer.AI_REVIEW),
+    )
+
+
+@lru_cache(maxsize=256)
+def _first_page(
+    names: tuple[str, ...], has_review: bool | None, has_ai_review: bool | None, end: int
+) -> Statement:
+    """The statement that reads the first rows with their total; it takes the values of the named filters."""
+
+    def build(*values: str) -> QuerySet[Post, Row]:
+        posts = _filtered(dict(zip(names, values, strict=True)), has_review, has_ai_review)
+        count = Func("pk", function="COUNT", output_field=IntegerField())
+        total = Subquery(posts.order_by().annotate(total=count).values("total"))
+        rows: QuerySet[Post, Row] = _with_layers(posts.order_by(*_ORDER)).annotate(total=total)
+        return rows[:end]
+
+    return Statement(build)
+
+
+def _check_names(arguments: ListPosts) -> None:
+    """Raise `RuleViolation` for a type or a locale that never was: an empty list would read as "there are none"."""
+    known_names = {"type": post_types.names(), "locale": list(settings.CMS_ENV.locales)}
+    filters = dict[str, str]()
+    for name in ("type", "locale"):
+        value, known = getattr(arguments, name), known_names[name]
+        if value is None:
+            continue
+        filters[name] = value
+        if value not in known and not queries.visible_posts().filter(**filters).exists():
+            what = "locale" if name == "locale" else "post type"
+            raise invalid(
+                name,
+                f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}.",
+            )
+
+
+def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:
+    changed = format_time(row["updated_at"])
+    waiting: list[Json] = ["ai-review"] if row["in_ai_review"] else []
+    if row["in_review"]:
+        waiting.append("review")
     answer: JsonObject = {
         "id": str(row["id"]),
-        **{name: wire[name] for name in names},
+        "type": row["type"],
+        "locale": row["locale"],
+        "slug": row["slug"],
+        "title": row["title"],
+        "status": row["status"],
+        "url": row["path"],
         # Fractions of a second tell a model nothing.
         "updatedAt": changed if full else f"{changed[:19]}Z",
-        "layers": sorted(layers),
+        "layers": waiting,
     }
     if proposed is not None:
         answer["proposedTitle"] = proposed
     if not full:
         return answer
     # What else a list shows over REST.
+    wire = presenters.listed_post(row, None, None)
     answer |= {name: wire[name] for name in _MORE if wire[name] is not None}
     answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
     answer |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}
     staged: JsonObject = {}
-    for layer in sorted(layers):
-        draft = layers[layer]
+    for layer in sorted(drafts):
+        draft = drafts[layer]
         by = draft["updated_by__username"]
         staged[layer] = {
             "version": draft["version"],

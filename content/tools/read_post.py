@@ -9,6 +9,7 @@ from uuid import UUID
 from content import presenters
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView, open_layers
+from content.layers.layered_post import read_layered_post
 from content.layers.rejected_changes import (
     EarlierRejections,
     earlier_rejections,
@@ -21,6 +22,7 @@ from content.posts.post_repository import format_time
 from content.tools.arguments import Format, OnPost
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Result, tool
 from proofroom.definitions import allowed_modules, post_types
@@ -101,10 +103,14 @@ class CanonicalPost(Document):
 def require_post(post_id: UUID | str) -> Post:
     post = queries.find_post(UUID(str(post_id)))
     if post is None:
-        not_found = post_not_found(post_id)
-        not_found.message += " Call list_posts to find the id."
-        raise not_found
+        raise unknown_post(post_id)
     return post
+
+
+def unknown_post(post_id: UUID | str) -> NotFound:
+    not_found = post_not_found(post_id)
+    not_found.message += " Call list_posts to find the id."
+    return not_found
 
 
 @tool(
@@ -117,8 +123,10 @@ def require_post(post_id: UUID | str) -> Post:
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full
     editor JSON; both may be written back."""
-    post = require_post(arguments.post_id)
-    layers = open_layers(post)
+    read = read_layered_post(UUID(str(arguments.post_id)))
+    if read is None:
+        raise unknown_post(arguments.post_id)
+    post, layers = read.post, read.layers
     full = arguments.format == "full"
     staged = {*layers.review.changes.paths, *layers.ai_review.changes.paths}
     earlier = earlier_rejections([post.pk], staged)
@@ -137,18 +145,19 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     documents = (layers.ai_review.document, layers.review.document, layers.live)
     found = {module.id: module for document in documents for module in reversed(document.modules)}
     order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
-    ids = {module.instance_id for module in found.values() if module.scope == "global"}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props") if ids else ()
-    shared: dict[str, JsonObject] = {str(pk): props for pk, props in rows}
+    placed = {module.instance_id for module in found.values() if module.scope == "global"}
+    shared = dict(read.shared)
+    ids = placed - shared.keys()  # those that are staged only
+    if ids:
+        rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+        shared |= {str(pk): props for pk, props in rows}
     return {
         "post": wire,
         "modules": [
             _module(found[id_], index, layers, shared, full) for index, id_ in enumerate(order)
         ],
         "taxonomyTermIds": list(layers.live.taxonomy_term_ids),
-        "translations": [
-            {"id": str(row["id"]), "locale": row["locale"]} for row in queries.translations_of(post)
-        ],
+        "translations": [{"id": id_, "locale": locale} for id_, locale in read.translations],
         "allowedModules": [row.name for row in allowed_modules(post.type)]
         if post.type in post_types
         else [],

@@ -142,16 +142,29 @@ def page_after(
 ) -> JsonObject:
     """A part of rows in the order of columns, the last of which is unique: what comes in between repeats and hides
     no other row."""
-    of, total = _list_of(arguments, tool), rows.count()
+    total = rows.count()
     if arguments.cursor is not None:
-        rows = rows.filter(_after(order, open_cursor(arguments.cursor, of=of)))
+        key = open_cursor(arguments.cursor, of=_list_of(arguments, tool))
+        rows = rows.filter(_after(order, key))
     found = list(rows.order_by(*order)[: arguments.limit + 1])
-    part = found[: arguments.limit]
+    return page_of_found(arguments, tool, found, total, order, present)
+
+
+def page_of_found(
+    arguments: Paged,
+    tool: str,
+    found: Sequence[Any],
+    total: int,
+    order: Sequence[str],
+    present: Present,
+) -> JsonObject:
+    """A part of rows that are read already: one more than the page holds, where there are more."""
+    part = list(found[: arguments.limit])
     following = None
     if len(found) > len(part):
         last, columns = part[-1], [column.lstrip("-") for column in order]
         key = [last[name] if isinstance(last, Mapping) else getattr(last, name) for name in columns]
-        following = seal_cursor(key, of=of)
+        following = seal_cursor(key, of=_list_of(arguments, tool))
     return _answer(present(part), total, following)
 
 

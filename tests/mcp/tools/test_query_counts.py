@@ -24,11 +24,9 @@ from tests.contract.test_tool_walk import TOOLS, arguments_of
 
 pytestmark = pytest.mark.django_db
 MANY: Final = 50
-LOGGED: Final = 2
-"""The call, and the event that tells of it."""
-OWN: Final = 1 + LOGGED
-"""Whatever is called: who calls, and the log."""
-EXACTLY: Final = {"list_posts": OWN + 4, "get_post_context": OWN + 6, "list_post_types": OWN + 1}
+OWN: Final = 2
+"""Whatever is called: who calls, and the row of the log."""
+EXACTLY: Final = {"list_posts": OWN + 2, "get_post_context": OWN + 2, "list_post_types": OWN + 1}
 # These look at each thing itself, up to a bound: files on the disk, and what another process prints.
 APART: Final = frozenset({"check_media_integrity", "run_ace_command", "test_local_route"})
 
