@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from django.conf import settings
 from django.db.models import Func, IntegerField, QuerySet, Subquery
@@ -130,12 +130,13 @@ def _filtered(
 
 def _with_layers(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
     """The columns that are listed, and in which layers something waits."""
-    return posts.values(
+    rows = posts.values(
         *queries.LIST_COLUMNS,
         "is_placeholder",
         in_review=queries.has_changes_in(Layer.REVIEW),
         in_ai_review=queries.has_changes_in(Layer.AI_REVIEW),
     )
+    return cast("QuerySet[Post, Row]", rows)
 
 
 @lru_cache(maxsize=256)
@@ -148,8 +149,8 @@ def _first_page(
         posts = _filtered(dict(zip(names, values, strict=True)), has_review, has_ai_review)
         count = Func("pk", function="COUNT", output_field=IntegerField())
         total = Subquery(posts.order_by().annotate(total=count).values("total"))
-        rows: QuerySet[Post, Row] = _with_layers(posts.order_by(*_ORDER)).annotate(total=total)
-        return rows[:end]
+        rows = _with_layers(posts.order_by(*_ORDER)).annotate(total=total)
+        return cast("QuerySet[Post, Row]", rows[:end])
 
     return Statement(build)
 
