@@ -22,10 +22,13 @@ class AgentsConfig(AppConfig):
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
+        from agents_app.runs.queries import read_run_metrics
         from proofroom.accounts.services import agent_switches
         from proofroom.core import redaction
+        from proofroom.core.observability.metrics import read_metrics
 
         redaction.secret_sources.register(agent_api_keys)
+        read_metrics.register(read_run_metrics)
         triggers.subscribe_triggers()
         reactions.subscribe_reactions()
         ownership.register_write_guard()

@@ -10,6 +10,6 @@ from kombu.transport import TRANSPORT_ALIASES
 TRANSPORT_ALIASES["filesystem"] = "cms_project.file_queue:Transport"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
-app = Celery("cms")
+app = Celery("cms", task_cls="proofroom.core.observability.tasks:ObservedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -35,6 +35,7 @@ from cms_project.env_values import (
     split,
 )
 from cms_project.media_storage import MediaEnvironment
+from cms_project.observability import ObservabilityEnvironment
 
 
 class _Providers(BaseSettings):
@@ -143,7 +144,7 @@ def example_of(model: type[BaseModel]) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Environment(MediaEnvironment, ProviderEnvironment):
+class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironment):
     """Every variable that the project reads. Order and descriptions make `.env.example`."""
 
     model_config = SettingsConfigDict(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
+from proofroom.core.observability.work_ids import current_ids
 from proofroom.core.redaction import REDACTED_SECRET, redact_credentials
 
 _SAY_AGAIN_SECONDS: Final = 60.0
@@ -27,10 +30,29 @@ class RedactingFormatter(logging.Formatter):
         self.secrets = sorted((s for s in secrets if len(s) >= 6), key=len, reverse=True)
 
     def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
+        return one_record(self.hide(super().format(record)))
+
+    def hide(self, text: str) -> str:
+        """Return a text without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, REDACTED_SECRET)
-        return one_record(redact_credentials(text))
+        return redact_credentials(text)
+
+
+class JsonFormatter(RedactingFormatter):
+    """One JSON object a line, with the ids of the work at hand."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        found: dict[str, str] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": self.hide(record.getMessage()),
+            **{str(name): value for name, value in current_ids().items()},
+        }
+        if record.exc_info:
+            found["exception"] = self.hide(self.formatException(record.exc_info))
+        return json.dumps(found, ensure_ascii=False)
 
 
 class LogFileHandler(WatchedFileHandler):
@@ -83,11 +105,17 @@ def terminal_stream(argv: Sequence[str]) -> str:
 
 
 def logging_settings(
-    *, file: Path | None, stream: str, secrets: Iterable[str], level: str
+    *,
+    file: Path | None,
+    stream: str,
+    secrets: Iterable[str],
+    level: str,
+    terminal_format: Literal["text", "json"] = "text",
 ) -> dict[str, Any]:
-    """Django's `LOGGING`."""
+    """Django's `LOGGING`. The file is always text: `read_server_logs` reads it."""
+    terminal = "json" if terminal_format == "json" else "line"
     handlers: dict[str, dict[str, Any]] = {
-        "terminal": {"class": "logging.StreamHandler", "stream": stream, "formatter": "line"}
+        "terminal": {"class": "logging.StreamHandler", "stream": stream, "formatter": terminal}
     }
     if file is not None:
         handlers["file"] = {
@@ -104,8 +132,9 @@ def logging_settings(
             "line": {
                 "()": "cms_project.logs.RedactingFormatter",
                 "fmt": FORMAT,
-                "secrets": list(secrets),
-            }
+                "secrets": [*secrets],
+            },
+            "json": {"()": "cms_project.logs.JsonFormatter", "secrets": [*secrets]},
         },
         "handlers": handlers,
         "root": {"handlers": [*handlers], "level": level},

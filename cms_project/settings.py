@@ -14,6 +14,7 @@ from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
+from cms_project.observability import prepare_observability, start_sentry
 from cms_project.security import close_to_others, content_security_policy, secret_key
 
 CMS_ENV = load()
@@ -26,6 +27,7 @@ _is_embedded = DATABASES["default"]["ENGINE"] == SQLITE
 if _is_embedded:
     close_to_others(DATA_DIR, DATABASES["default"]["NAME"])
 DATA_DIR.mkdir(parents=True, exist_ok=True)
+prepare_observability(CMS_ENV, DATA_DIR)
 
 DEBUG = CMS_ENV.debug
 SECRET_KEY = secret_key(
@@ -68,6 +70,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "proofroom.core.observability.middleware.observe_request",
     "proofroom.core.middleware.plain_host",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -178,7 +181,7 @@ SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _is_https
-SECURE_REDIRECT_EXEMPT = [r"^health(/live|/ready)?$"]
+SECURE_REDIRECT_EXEMPT = [r"^health(/live|/ready|/metrics)?$"]
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
 if CMS_ENV.trusted_proxies:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -294,4 +297,6 @@ LOGGING = logging_settings(
     stream=terminal_stream(sys.argv),
     secrets=[SECRET_KEY, *secrets_of(CMS_ENV)],
     level="INFO",
+    terminal_format=CMS_ENV.log_format,
 )
+start_sentry(CMS_ENV, [SECRET_KEY, *secrets_of(CMS_ENV)])

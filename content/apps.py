@@ -20,6 +20,7 @@ class ContentConfig(AppConfig):
         from content import checks, media_usage, search  # noqa: F401  # checks register themselves
         from content.find_replace.global_modules import GlobalModuleSource
         from content.find_replace.posts import PostSource
+        from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written
         from content.layers.term_removal import PostTermUsage
@@ -32,6 +33,7 @@ class ContentConfig(AppConfig):
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace import text_sources
+        from proofroom.core.observability.metrics import read_metrics
         from proofroom.core.post_kinds import post_type_sources
         from proofroom.definitions import post_types
         from proofroom.taxonomies.services import term_usages
@@ -63,6 +65,7 @@ class ContentConfig(AppConfig):
         realtime.visibility_rules.register(post_visibility_rule)
         realtime.presence_sources.register(list_open_editors)
         layers_written.register(follow)
+        read_metrics.register(read_inbox_metrics)
         doctor.app_checks.register(("inbox", check_queue, "run ./run migrate first"))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
         post_migrate.connect(_list_what_waits, sender=self)

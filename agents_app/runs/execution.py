@@ -78,6 +78,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.observability.operations import OperationKind, measure
+from proofroom.core.observability.work_ids import bind_ids
 from proofroom.core.tools import Tool, get_tool
 from proofroom.core.tools import call as calling
 from proofroom.core.tools.schemas import lean_schema
@@ -253,6 +255,15 @@ def execute_run(run_id: UUID | str) -> None:
     run = _claim(run_id)
     if run is None:
         return
+    ids = bind_ids({"run_id": str(run.pk), "cause_id": run.event_id})
+    with ids, measure(OperationKind.RUN, run.agent_id) as measured:
+        _finish_attempt(run)
+        # A run that was taken from this worker, or fell silent, is still running here.
+        measured.outcome = "lost" if run.status == RunStatus.RUNNING else str(run.status)
+
+
+def _finish_attempt(run: AgentRun) -> None:
+    """Work on a claimed run until it ends, whatever comes of it."""
     redactor = RunRedactor(run.context.get("untrusted"))
     try:
         with Heartbeat(run) as heartbeat, current_run(run):

@@ -15,11 +15,13 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunMessage, RunStatus
+from agents_app.models.run import UNFINISHED
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
+from proofroom.core.observability.metrics import Reading, count_readings
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
@@ -183,3 +185,14 @@ def _rejected_counts(since: datetime) -> Counter[str]:
 def _texts(payload: Mapping[str, object], key: str) -> list[str]:
     value = payload.get(key)
     return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def read_run_metrics() -> list[Reading]:
+    """Return how many runs are not finished, by status. One query."""
+    counts = AgentRun.objects.filter(status__in=UNFINISHED).values_list("status")
+    return count_readings(
+        "proofroom_runs",
+        "Agent runs that wait or are under way.",
+        "status",
+        counts.annotate(Count("pk")).order_by("status"),
+    )

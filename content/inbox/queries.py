@@ -14,6 +14,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from content.models import QueuedChange, Status
+from proofroom.core.observability.metrics import Reading, count_readings
 
 AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 _WEIGHT: Final = Case(
@@ -189,3 +190,11 @@ def list_waiting_posts(layers: Iterable[str], most: int) -> dict[str, list[Waiti
         ]
         for layer, found in groups.items()
     }
+
+
+def read_inbox_metrics() -> list[Reading]:
+    """Return how many changes wait for a decision, by layer. One query."""
+    counts = QueuedChange.objects.values_list("layer").annotate(Count("pk")).order_by("layer")
+    return count_readings(
+        "proofroom_changes_waiting", "Changes that wait for a decision.", "layer", counts
+    )

@@ -38,6 +38,8 @@ from proofroom.core.diagnostics.availability import (
 )
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
+from proofroom.core.observability.operations import OperationKind, measure
+from proofroom.core.observability.work_ids import bind_ids, choose_request_id
 from proofroom.core.tools import call as calling
 from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import parse_arguments
@@ -75,6 +77,20 @@ def call_tool(
     Every failure is a result with `isError` and a text that says how to mend the call; an
     unexpected one shows only a reference to the server's log.
     """
+    ids = bind_ids({"request_id": choose_request_id(None)})
+    with ids, measure(OperationKind.TOOL_CALL, name if get_tool(name) else "unknown") as measured:
+        result = _answer_call(principal, name, raw, follower, access)
+        measured.outcome = "refused" if result.is_error else "ok"
+        return result
+
+
+def _answer_call(
+    principal: Principal,
+    name: str,
+    raw: Mapping[str, Any],
+    follower: Follower | None,
+    access: ServerAccess | None,
+) -> wire.CallToolResult:
     call = _LoggedCall(tool=name, principal=principal.id)
     try:
         with follow_progress(follower) if follower else nullcontext():

@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate, pre_migrate
 
 
@@ -16,8 +17,13 @@ class CoreConfig(AppConfig):
         from proofroom.core.activity.chain import drop_salts
         from proofroom.core.database import migrate  # registers its check, too
         from proofroom.core.i18n.model_names import speak_the_readers_language
+        from proofroom.core.observability.backlog import read_backlog
+        from proofroom.core.observability.metrics import read_metrics
+        from proofroom.core.observability.operations import watch_connection
 
         speak_the_readers_language()
+        connection_created.connect(watch_connection)
+        read_metrics.register(read_backlog)
         outbox.events_forgotten.register(drop_salts)
         pre_migrate.connect(migrate.begin, sender=self)
         post_migrate.connect(migrate.end, sender=self)

@@ -11,14 +11,17 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core import redaction
+        from proofroom.core.observability.metrics import read_metrics
         from proofroom.webhooks import chat, dispatch
         from proofroom.webhooks.automation.workflows import WorkflowChannel
         from proofroom.webhooks.delivery_channels import WebhookChannel, channels, stored_secrets
+        from proofroom.webhooks.queries import read_delivery_metrics
 
         redaction.secret_sources.register(stored_secrets)
         channels.register(WebhookChannel(), name="webhook")
         channels.register(WorkflowChannel(), name="workflow")
         channels.register(chat.ChatChannel(), name=chat.CHANNEL)
+        read_metrics.register(read_delivery_metrics)
         dispatch.subscribe_webhooks()
         dispatch.subscribe_workflows()
         chat.subscribe_chat()

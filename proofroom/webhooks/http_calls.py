@@ -16,6 +16,8 @@ from typing import Final
 from django.utils import timezone
 
 from proofroom.core.http_client import CallRefused, Client, HttpResult, Unreachable
+from proofroom.core.observability.operations import OperationKind, measure
+from proofroom.core.observability.work_ids import bind_ids
 from proofroom.webhooks.delivery_channels import OutgoingRequest, request_headers
 from proofroom.webhooks.models import Delivery
 
@@ -125,25 +127,35 @@ class CallThread:
             begun = time.monotonic()
             request = call.outgoing
             headers = request_headers(call.delivery, request, at)
-            came: HttpResult | CallRefused | Unreachable
-            try:
-                # The client keeps the time itself; a claim must not run out should it ever not.
-                async with asyncio.timeout(CALL_SECONDS + GRACE_SECONDS):
-                    came = await self._client.send(
-                        request.method,
-                        request.url,
-                        headers=headers,
-                        body=request.body,
-                        seconds=CALL_SECONDS,
-                    )
-            except (CallRefused, Unreachable) as error:
-                came = error
-            except TimeoutError:
-                came = Unreachable("The address did not answer in time.")
-            except (
-                Exception
-            ):  # one call that fails in a way nobody thought of must not end the others
-                logger.exception("a call of the channel failed")
-                came = Unreachable("The call failed here; the log says more.")
+            receiver = call.delivery.lane.partition(":")[0]
+            with (
+                bind_ids({"cause_id": call.delivery.event_id}),
+                measure(OperationKind.DELIVERY, receiver) as measured,
+            ):
+                came = await self._send(request, headers)
+                measured.outcome = (
+                    f"{came.status // 100}xx" if isinstance(came, HttpResult) else "no answer"
+                )
             ms = round((time.monotonic() - begun) * 1000)
             self._ended.put(EndedCall(call.delivery, request, at, ms, headers, came))
+
+    async def _send(
+        self, request: OutgoingRequest, headers: dict[str, str]
+    ) -> HttpResult | CallRefused | Unreachable:
+        try:
+            # The client keeps the time itself; a claim must not run out should it ever not.
+            async with asyncio.timeout(CALL_SECONDS + GRACE_SECONDS):
+                return await self._client.send(
+                    request.method,
+                    request.url,
+                    headers=headers,
+                    body=request.body,
+                    seconds=CALL_SECONDS,
+                )
+        except (CallRefused, Unreachable) as error:
+            return error
+        except TimeoutError:
+            return Unreachable("The address did not answer in time.")
+        except Exception:  # one call that fails in a way nobody thought of must not end the others
+            logger.exception("a call of the channel failed")
+            return Unreachable("The call failed here; the log says more.")

@@ -8,13 +8,14 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
+from proofroom.core.observability.metrics import Reading, count_readings
 from proofroom.webhooks.delivery_channels import NothingToSend, RequestRedactor, build_request
 from proofroom.webhooks.models import Attempt, Delivery, Webhook
 
@@ -154,3 +155,10 @@ def failed_since(moment: object) -> QuerySet[Delivery]:
 def switched_off() -> QuerySet[Webhook]:
     """Return webhooks that were switched off because their address failed."""
     return Webhook.objects.filter(is_active=False, disabled_at__isnull=False)
+
+
+def read_delivery_metrics() -> list[Reading]:
+    """Return how many deliveries are not finished, by status. One query."""
+    open_rows = Delivery.objects.filter(next_attempt_at__isnull=False)
+    counts = open_rows.values_list("status").annotate(Count("pk")).order_by("status")
+    return count_readings("proofroom_deliveries", "Deliveries not finished.", "status", counts)

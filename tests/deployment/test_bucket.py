@@ -1,4 +1,4 @@
-"""One small machine whose pictures are in a bucket: requirements-s3.lock alone, SQLite, a queue in files."""
+"""One small machine whose pictures are in a bucket: requirements-extras.lock alone, SQLite, a queue in files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_pictures_and_their_sizes_go_to_the_bucket(tmp_path: Path) -> None:
         }
         environment = CleanEnvironment(tmp_path / "environment", variables)
         # Files that were not collected are served too.
-        run_first_start(environment, "requirements-s3.lock", left_out="collectstatic")
+        run_first_start(environment, "requirements-extras.lock", left_out="collectstatic")
         commands: dict[str, tuple[str, dict[str, str]]] = {
             name: (programs[name], {}) for name in ("web", "worker")
         }

@@ -20,7 +20,14 @@ PACKAGES = (
     "proofroom", "media", "content", "forms", "seo", "analytics", "agents_app",
     "mcp_bridge", "cms_project",
 )  # fmt: skip
-EXTRAS = {"django-storages"}  # the extra `s3`
+EXTRAS = {
+    "django-storages",
+    "opentelemetry-api",
+    "opentelemetry-sdk",
+    "opentelemetry-exporter-otlp-proto-http",
+    "prometheus-client",
+    "sentry-sdk",
+}
 NOT_IMPORTED = {
     "granian": "a server that operators start (docs/deployment.md)",
     "httpx": "the HTTP client of a provider's SDK (google-genai), whose version is held here",
@@ -142,7 +149,7 @@ def test_all_that_runs_is_locked(redis: str, driver: str, tmp_path: Path) -> Non
     assert (done.returncode, done.stdout.strip()) == (0, driver), done.stderr[-3000:]
 
 
-@pytest.mark.parametrize("name", ["requirements-s3.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("name", ["requirements-extras.lock", "requirements-dev.lock"])
 def test_the_other_locks_hold_the_same_versions(name: str) -> None:
     product, other = locked("requirements.lock"), locked(name)
     assert {key: other.get(key) for key in product} == product

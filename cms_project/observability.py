@@ -1,0 +1,109 @@
+"""Metrics, traces and errors for operators. All of it is off until a variable says where it goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from cms_project.env_values import Url, secret
+from proofroom.core.observability.work_ids import current_ids
+from proofroom.core.redaction import REDACTED_SECRET, redact_credentials
+
+if TYPE_CHECKING:
+    from sentry_sdk.types import Event, Hint
+
+_PACKAGES: Final[Mapping[str, str]] = {
+    "metrics_token": "prometheus_client",
+    "otel_exporter_otlp_endpoint": "opentelemetry.sdk",
+    "sentry_dsn": "sentry_sdk",
+}
+METRICS_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class ObservabilityEnvironment(BaseSettings):
+    """The variables of logs, metrics, traces and errors that `Environment` reads."""
+
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Of records on the terminal: text, or json with one object a line."
+    )
+    metrics_token: str | None = secret(
+        "Opens /health/metrics to Prometheus, as a bearer token. Needs the extra observability.",
+        min_length=16,
+    )
+    otel_exporter_otlp_endpoint: Url | None = Field(
+        None,
+        description="OpenTelemetry collector for traces and metrics (OTLP over HTTP), such as http://127.0.0.1:4318.",
+    )
+    otel_service_name: str = Field(
+        "proofroom", min_length=1, description="Name of this installation in traces."
+    )
+    sentry_dsn: str | None = secret("Address of a Sentry project that errors are sent to.")
+
+
+def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None:
+    """Check that the packages are there, and give metrics their folder. Runs before anything is measured."""
+    for name, package in _PACKAGES.items():
+        try:
+            is_there = find_spec(package) is not None
+        except ModuleNotFoundError:
+            is_there = False
+        if getattr(env, name) is not None and not is_there:
+            raise SystemExit(
+                f"{name.upper()} is set, but {package} is not installed; "
+                "install the extra observability (see docs/operations.md)."
+            )
+    if env.metrics_token is not None:
+        # The library reads this variable when it is imported.
+        folder = Path(os.environ.setdefault(METRICS_FOLDER, str(data_dir / "metrics")))
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
+    """Send errors to Sentry, without bodies, cookies, addresses, values of variables, or secrets."""
+    if env.sentry_dsn is None:
+        return
+    import sentry_sdk
+
+    def clean(event: Event, hint: Hint) -> Event:
+        for name, value in current_ids().items():
+            event.setdefault("tags", {})[name] = value
+        return redact_event(event, secrets)
+
+    sentry_sdk.init(
+        dsn=env.sentry_dsn,
+        before_send=clean,
+        send_default_pii=False,
+        include_local_variables=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+    )
+
+
+def redact_event(event: Event, secrets: list[str]) -> Event:
+    """Return the event without secrets, and of its request the method and the path alone."""
+    request = event.get("request")
+    if request is not None:
+        kept = {"method": request.get("method"), "url": str(request.get("url", "")).split("?")[0]}
+        event["request"] = kept
+    event.pop("user", None)
+
+    def clean(value: object) -> object:
+        if isinstance(value, str):
+            for secret_value in secrets:
+                if len(secret_value) >= 6:
+                    value = value.replace(secret_value, REDACTED_SECRET)
+            return redact_credentials(value)
+        if isinstance(value, dict):
+            return {key: clean(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [clean(item) for item in value]
+        return value
+
+    cleaned: Event = clean(event)  # type: ignore[assignment]  # of the shape that it had
+    return cleaned

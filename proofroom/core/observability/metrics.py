@@ -1,0 +1,199 @@
+"""Metrics of operations and of what waits: for Prometheus with METRICS_TOKEN, and by OTLP where a collector is named.
+
+Counts of operations are kept in files that all processes of a machine share (`PROMETHEUS_MULTIPROC_DIR`), so that any
+of them answers for all. What waits is read from the database when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from django.conf import settings
+
+from proofroom.core.hooks import Hook
+from proofroom.core.observability.operations import Operation, OperationKind, operation_ended
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+_SHORT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_LONG: Final = (0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
+_COUNTS: Final = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 100, 200, 500)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricKind:
+    """A histogram of one kind of operation; `unit` is seconds or statements."""
+
+    name: str
+    help: str
+    labels: tuple[str, ...]
+    buckets: Sequence[float]
+
+
+DURATIONS: Final[Mapping[OperationKind, MetricKind]] = {
+    OperationKind.REQUEST: MetricKind(
+        "proofroom_http_request_duration_seconds",
+        "Time to answer a request, by route and status.",
+        ("method", "route", "status"),
+        _SHORT,
+    ),
+    OperationKind.TASK: MetricKind(
+        "proofroom_task_duration_seconds",
+        "Time that a worker takes for a task.",
+        ("task", "outcome"),
+        _SHORT,
+    ),
+    OperationKind.RUN: MetricKind(
+        "proofroom_agent_run_duration_seconds",
+        "Time of one attempt at an agent's run, by agent and end.",
+        ("agent", "outcome"),
+        _LONG,
+    ),
+    OperationKind.TOOL_CALL: MetricKind(
+        "proofroom_tool_call_duration_seconds",
+        "Time of a tool call over MCP, by tool and end.",
+        ("tool", "outcome"),
+        _SHORT,
+    ),
+    OperationKind.DELIVERY: MetricKind(
+        "proofroom_webhook_delivery_duration_seconds",
+        "Time until a webhook's receiver answered, by kind of receiver and end.",
+        ("receiver", "outcome"),
+        _SHORT,
+    ),
+}
+STATEMENTS: Final = MetricKind(
+    "proofroom_statements",
+    "SQL statements of a request, by route.",
+    ("method", "route"),
+    _COUNTS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A number as it is now, such as how much waits."""
+
+    name: str
+    help: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+read_metrics: Final[Hook[[], Iterable[Reading]]] = Hook()
+"""Functions of apps that return what waits in them; a few cheap queries each."""
+
+
+def count_readings(
+    name: str, help: str, label: str, counts: Iterable[tuple[str, int]]
+) -> list[Reading]:
+    """Return one reading for each count, under the value of its label."""
+    return [Reading(name, help, count, {label: value}) for value, count in counts]
+
+
+Histogram: TypeAlias = Callable[[float, Mapping[str, str]], None]
+"""Adds a value under labels."""
+
+
+def operation_labels(operation: Operation) -> dict[str, str]:
+    """Return the labels of an operation's duration, in the order of its kind."""
+    values = [operation.name, operation.outcome]
+    if operation.kind is OperationKind.REQUEST:
+        values.insert(0, operation.method)
+    return dict(zip(DURATIONS[operation.kind].labels, values, strict=True))
+
+
+def record_operation(operation: Operation) -> None:
+    """Add an operation to the histograms of whoever collects them."""
+    for histograms in (_prometheus_histograms(), _otlp_histograms()):
+        if not histograms:
+            continue
+        labels = operation_labels(operation)
+        histograms[DURATIONS[operation.kind].name](operation.seconds, labels)
+        if operation.kind is OperationKind.REQUEST:
+            del labels["status"]
+            histograms[STATEMENTS.name](operation.statements, labels)
+
+
+operation_ended.register(record_operation)
+
+
+@cache
+def _prometheus_histograms() -> Mapping[str, Histogram]:
+    if settings.CMS_ENV.metrics_token is None:
+        return {}
+    from prometheus_client import CollectorRegistry
+    from prometheus_client import Histogram as PrometheusHistogram
+
+    registry = CollectorRegistry()  # what is shown is read from the files, not from this one
+
+    def build(kind: MetricKind) -> Histogram:
+        histogram = PrometheusHistogram(
+            kind.name, kind.help, kind.labels, buckets=kind.buckets, registry=registry
+        )
+        return lambda value, labels: histogram.labels(**labels).observe(value)
+
+    return {kind.name: build(kind) for kind in (*DURATIONS.values(), STATEMENTS)}
+
+
+@cache
+def _otlp_histograms() -> Mapping[str, Histogram]:
+    endpoint = settings.CMS_ENV.otel_exporter_otlp_endpoint
+    if endpoint is None:
+        return {}
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+    from opentelemetry.sdk.resources import Resource
+
+    exporter = OTLPMetricExporter(endpoint=f"{endpoint.rstrip('/')}/v1/metrics")
+    provider = MeterProvider(
+        resource=Resource.create({"service.name": settings.CMS_ENV.otel_service_name}),
+        metric_readers=[PeriodicExportingMetricReader(exporter)],
+    )
+    meter = provider.get_meter("proofroom")
+
+    def build(kind: MetricKind) -> Histogram:
+        histogram = meter.create_histogram(
+            kind.name,
+            unit="s" if kind is not STATEMENTS else "1",
+            description=kind.help,
+            explicit_bucket_boundaries_advisory=kind.buckets,
+        )
+        return lambda value, labels: histogram.record(value, dict(labels))
+
+    return {kind.name: build(kind) for kind in (*DURATIONS.values(), STATEMENTS)}
+
+
+def prometheus_text() -> tuple[bytes, str]:
+    """Return what Prometheus scrapes, and its content type: the histograms of all processes, and what waits."""
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    registry = CollectorRegistry(support_collectors_without_names=True)
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it registers itself
+    registry.register(WaitingCollector([each for readings in read_metrics() for each in readings]))
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+@dataclass(frozen=True, eq=False)
+class WaitingCollector:
+    """Shows readings as gauges."""
+
+    readings: Sequence[Reading]
+
+    def collect(self) -> Iterable[Metric]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        families: dict[str, GaugeMetricFamily] = {}
+        for reading in self.readings:
+            family = families.setdefault(
+                reading.name,
+                GaugeMetricFamily(reading.name, reading.help, labels=list(reading.labels)),
+            )
+            family.add_metric(list(reading.labels.values()), reading.value)
+        return families.values()

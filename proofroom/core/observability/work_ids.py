@@ -1,0 +1,39 @@
+"""The ids of the work at hand, which log records, spans and messages to workers carry.
+
+`request_id` names the request that started it, `task_id` the message to a worker, `run_id` the run of an agent, and
+`cause_id` the event that the work follows from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, Literal
+from uuid import uuid4
+
+WorkId = Literal["request_id", "task_id", "run_id", "cause_id"]
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}\Z")
+_ids: ContextVar[Mapping[WorkId, str]] = ContextVar("work_ids")
+
+
+def current_ids() -> Mapping[WorkId, str]:
+    """Return the ids that are known here."""
+    return _ids.get({})
+
+
+@contextmanager
+def bind_ids(ids: Mapping[WorkId, str | int | None]) -> Iterator[None]:
+    """Add ids for the length of the block. None leaves the one from outside."""
+    known = {name: str(value) for name, value in ids.items() if value is not None}
+    token = _ids.set({**current_ids(), **known})
+    try:
+        yield
+    finally:
+        _ids.reset(token)
+
+
+def choose_request_id(given: str | None) -> str:
+    """Return the id that a trusted proxy gave to a request, where it can pass for one, or a new one."""
+    return given if given and _REQUEST_ID.match(given) else uuid4().hex

@@ -1,0 +1,193 @@
+"""What leaves the house where an operator asks for it: spans, metrics, errors and logs, without secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents_app.models import AgentRun
+from proofroom.core.observability.metrics import DURATIONS, STATEMENTS, read_metrics
+from proofroom.webhooks.models import Delivery
+from tests import make
+from tests.migrated import give_database
+from tests.observability.collector import Collector, attributes, collecting
+from tests.served import ROOT, environ
+
+TOKEN = "token-of-prometheus"
+_WORK = """
+import logging
+from django.conf import settings
+from django.test import Client
+from proofroom.core.tasks import dispatch_events
+
+from cms_project.celery import app
+app.conf.task_always_eager = True
+from proofroom.core.observability.work_ids import bind_ids
+client = Client(headers={"Host": "localhost"})
+client.get("/api/public/posts?secret=in-the-query")
+with bind_ids({"request_id": "request-of-the-task"}):
+    dispatch_events.delay([])
+try:
+    raise ValueError("password=hunter2-and-more at %s" % settings.SECRET_KEY)
+except ValueError:
+    logging.getLogger("probe").exception("it broke")
+answer = client.get("/health/metrics", headers={"Authorization": "Bearer TOKEN"})
+print(answer.status_code, client.get("/health/metrics").status_code)
+print(answer.content.decode())
+""".replace("TOKEN", TOKEN)
+
+
+def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the work in a process with these variables, as an operator would set them."""
+    return subprocess.run(
+        [sys.executable, "-c", f"import django; django.setup()\n{_WORK}"],
+        cwd=ROOT,
+        env={**environ(folder), **variables},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def worked(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Collector, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("site")
+    give_database(folder, tmp_path_factory)
+    with collecting() as collector:
+        done = run(
+            folder,
+            OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{collector.port}",
+            SENTRY_DSN=f"http://public@127.0.0.1:{collector.port}/1",
+            METRICS_TOKEN=TOKEN,
+            LOG_FORMAT="json",
+        )
+    assert done.returncode == 0, done.stderr
+    return collector, done
+
+
+def test_spans_say_what_was_done_and_what_it_cost(
+    worked: tuple[Collector, subprocess.CompletedProcess[str]],
+) -> None:
+    spans = {span.name: attributes(span) for span in worked[0].spans}
+
+    request = next(spans[name] for name in spans if name.startswith("request") and "posts" in name)
+    assert request["proofroom.outcome"] == "200"
+    assert int(request["proofroom.statements"]) > 0
+    assert request["proofroom.request_id"]
+    task = spans["task core.tasks.dispatch_events"]
+    assert task["proofroom.request_id"] == "request-of-the-task"
+    assert "in-the-query" not in str(spans)
+
+
+def test_metrics_go_to_the_collector_and_to_prometheus(
+    worked: tuple[Collector, subprocess.CompletedProcess[str]],
+) -> None:
+    collector, done = worked
+    assert "\n200 401\n" in done.stdout  # with the token, and without
+    text = done.stdout.partition("\n200 401\n")[2]
+
+    assert (
+        'proofroom_task_duration_seconds_count{outcome="ok",task="core.tasks.dispatch_events"} 1.0'
+        in text
+    )
+    assert "proofroom_http_request_duration_seconds_bucket{" in text
+    assert "proofroom_events_due 0.0" in text
+    assert "proofroom_oldest_event_due_seconds 0.0" in text
+    assert {
+        "proofroom_http_request_duration_seconds",
+        "proofroom_statements",
+        "proofroom_task_duration_seconds",
+    } <= collector.metric_names
+
+
+def test_errors_reach_sentry_without_secrets(
+    worked: tuple[Collector, subprocess.CompletedProcess[str]],
+) -> None:
+    (error,) = worked[0].errors
+
+    told = json.dumps(error)
+    assert error["exception"]["values"][0]["type"] == "ValueError"
+    assert "[hidden]" in told
+    assert "hunter2" not in told
+    assert "in-the-query" not in told
+
+
+def test_records_are_one_object_a_line_with_ids_and_without_secrets(
+    worked: tuple[Collector, subprocess.CompletedProcess[str]],
+) -> None:
+    records = [json.loads(line) for line in worked[1].stderr.splitlines() if line[:1] == "{"]
+    records += [json.loads(line) for line in worked[1].stdout.splitlines() if line[:1] == "{"]
+    (broken,) = [one for one in records if one["logger"] == "probe"]
+
+    assert (broken["level"], broken["message"]) == ("ERROR", "it broke")
+    assert "ValueError" in broken["exception"]
+    assert "hunter2" not in str(records)
+    (task,) = [one for one in records if one["message"].startswith("Task core.tasks.dispatch")]
+    assert task["time"].endswith("+00:00")
+
+
+def test_without_variables_nothing_is_loaded(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    give_database(tmp_path, tmp_path_factory)
+    watched = ("opentelemetry.exporter", "prometheus_client", "sentry_sdk")
+    script = (
+        "import django, sys; django.setup()\n"
+        "from django.test import Client\n"
+        "answer = Client(headers={'Host': 'localhost'}).get('/api/public/posts')\n"
+        f"print([name for name in {watched} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT, env=environ(tmp_path), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout.strip().splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "package"),
+    [
+        ("METRICS_TOKEN", TOKEN, "prometheus_client"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318", "opentelemetry.sdk"),
+        ("SENTRY_DSN", "http://public@127.0.0.1:9/1", "sentry_sdk"),
+    ],
+)
+def test_a_missing_package_stops_the_start_with_a_sentence(
+    variable: str, value: str, package: str, tmp_path: Path
+) -> None:
+    hidden = f"import sys; sys.modules[{package!r}] = None\nimport cms_project.settings"
+    done = subprocess.run(
+        [sys.executable, "-c", hidden],
+        cwd=ROOT,
+        env={**environ(tmp_path), variable: value, "PATH": os.environ["PATH"]},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert f"{variable} is set, but {package} is not installed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.django_db
+def test_the_dashboard_shows_metrics_that_there_are() -> None:
+    dashboard = json.loads((ROOT / "deploy/grafana-dashboard.json").read_text())
+    shown = set(re.findall(r"proofroom_[a-z_]+", json.dumps(dashboard)))
+    known = {kind.name for kind in (*DURATIONS.values(), STATEMENTS)}
+    histograms = {f"{name}_{end}" for name in known for end in ("bucket", "count")}
+    make.staged(make.post(), {"title": "Tea"})
+    AgentRun.objects.create(agent_id="seo-specialist", scope="post")
+    waiting = make.delivery(make.event(), make.webhook(), status="pending", code=None)
+    Delivery.objects.filter(pk=waiting.pk).update(next_attempt_at=waiting.created_at)
+    gauges = {reading.name for readings in read_metrics() for reading in readings}
+
+    assert shown <= histograms | gauges
