@@ -7,14 +7,17 @@ written, and ported between databases, as querysets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
+
+if TYPE_CHECKING:
+    from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
 Row = dict[str, Any]
 Scalar = UUID | str | int
@@ -69,9 +72,7 @@ class Statement:
             constant if place is None else _adapted(flat[place])
             for place, constant in found.sources
         ]
-        with connection.cursor() as cursor:
-            cursor.execute(found.sql, parameters)
-            rows = cursor.fetchall()
+        rows: Iterable[Sequence[Any]] = _fetch(found.sql, parameters)
         if found.converters:
             rows = found.compiler.apply_converters(rows, found.converters)
         names = found.names
@@ -115,6 +116,17 @@ def first_instance(model: type[M], rows: list[Row]) -> M | None:
 def columns_of(model: type[Model]) -> list[str]:
     """Every column, for `values()`."""
     return [field.attname for field in model._meta.concrete_fields]
+
+
+def _fetch(sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+    if connection.vendor == "postgresql":
+        read = cast("PostgreSQL", connection).read(sql, parameters)
+        if read is not None:
+            return read
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def _flat(arguments: Sequence[Argument]) -> list[Scalar]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore, Lock
 from typing import Any, ClassVar, Final
 
@@ -13,6 +13,8 @@ import psycopg
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
+
+from proofroom.core.database.postgresql.prepared import ReadingConnection
 
 Connection = psycopg.Connection[Any]
 
@@ -159,7 +161,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             parameters = {**self.get_connection_params(), "autocommit": True}
 
             def connect() -> Connection:
-                connection: Connection = self.Database.connect(**parameters)
+                connection: Connection = ReadingConnection.connect(**parameters)
                 self._configure_connection(connection)  # type: ignore[attr-defined]  # missing from the stubs
                 return connection
 
@@ -173,3 +175,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
         is_between = self.autocommit and not self.in_atomic_block
         if self.connection is not None and is_between and is_dead(self.connection):
             self.close()
+
+    def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
+        """The rows of a query that changes nothing; None where a cursor has to ask.
+
+        It has to in a transaction, which an error would end, and where somebody looks at statements.
+        """
+        if self.in_atomic_block or self.execute_wrappers or self.queries_logged:
+            return None
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        connection = self.connection
+        if not isinstance(connection, ReadingConnection) or not connection.reads.is_safe:
+            return None
+        with self.wrap_database_errors:
+            return connection.reads.rows(sql, parameters)

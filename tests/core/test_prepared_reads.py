@@ -1,0 +1,127 @@
+"""Reads that PostgreSQL keeps prepared: the same rows and errors as through a cursor, whatever happened before."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import uuid4
+
+import pytest
+from django.db import DatabaseError, DataError, OperationalError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from psycopg.types.json import Jsonb
+
+from proofroom.core.database.postgresql import prepared
+from proofroom.core.database.postgresql.base import DatabaseWrapper
+from proofroom.core.database.postgresql.prepared import PreparedReads
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL"),
+]
+VALUES = "SELECT %s::text, %s::int, %s::uuid, %s::jsonb, %s::bool, now(), '100%%'"
+
+
+def read(sql: str, *parameters: Any) -> list[tuple[Any, ...]] | None:
+    connection.ensure_connection()
+    return cast(DatabaseWrapper, connection).read(sql, parameters)
+
+
+def through_cursor(sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def reads() -> PreparedReads:
+    connection.ensure_connection()
+    found: PreparedReads = connection.connection.reads
+    return found
+
+
+def test_values_come_and_go_as_through_a_cursor() -> None:
+    given = ("é 🦆 %s $1", 7, uuid4(), Jsonb({"a": [1, None]}), True)
+    sql = VALUES.replace("now()", "timestamptz '2026-01-02 03:04:05.678901+02'")
+
+    for _ in range(2):
+        assert read(sql, *given) == through_cursor(sql, *given)
+    assert read("SELECT 1 WHERE false") == []
+    assert read("SELECT %s::int, %s::text", None, None) == [(None, None)]
+
+
+def test_a_transaction_and_whoever_looks_at_statements_get_a_cursor() -> None:
+    assert read("SELECT 1") == [(1,)]
+    with transaction.atomic():
+        assert read("SELECT 1") is None
+    with CaptureQueriesContext(connection):
+        assert read("SELECT 1") is None
+    with connection.execute_wrapper(lambda execute, *rest: execute(*rest)):
+        assert read("SELECT 1") is None
+    assert read("SELECT 1") == [(1,)]
+
+
+def test_an_error_is_djangos_and_the_next_read_goes_on() -> None:
+    with pytest.raises(DataError, match="division by zero"):
+        read("SELECT 1 / %s", 0)
+    with pytest.raises(DatabaseError, match="no_such_table"):
+        read("SELECT * FROM no_such_table")
+
+    assert read("SELECT 1 / %s", 1) == [(1,)]
+
+
+def test_what_was_forgotten_is_prepared_again() -> None:
+    assert read("SELECT %s::int", 1) == [(1,)]
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+
+    assert read("SELECT %s::int", 2) == [(2,)]
+
+
+def test_a_table_that_changed_is_read_as_it_is_now() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE changing (one int)")
+        cursor.execute("INSERT INTO changing VALUES (1)")
+    try:
+        assert read("SELECT * FROM changing") == [(1,)]
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE changing ADD two text DEFAULT 'b'")
+
+        assert read("SELECT * FROM changing") == [(1, "b")]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE changing")
+
+
+def test_the_least_used_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepared, "MAX_PREPARED", 3)
+    connection.close()
+    for number in (1, 2, 3, 1, 4, 5, 1):
+        assert read(f"SELECT {number}") == [(number,)]
+
+    kept = through_cursor("SELECT statement FROM pg_prepared_statements WHERE name LIKE 'read_%%'")
+    assert {sql for (sql,) in kept} == {"SELECT 1", "SELECT 4", "SELECT 5"}
+    assert len(reads()._names) == 3
+
+
+def test_a_connection_that_ends_meanwhile_is_replaced_and_one_that_ends_under_a_read_is_an_error() -> (
+    None
+):
+    connection.close()
+    (own,) = read("SELECT pg_backend_pid()") or [()]
+    through_cursor("SELECT pg_backend_pid()")
+    _end_from_another(own[0])
+
+    assert read("SELECT 1") == [(1,)]
+    with pytest.raises(OperationalError):
+        read("SELECT pg_terminate_backend(pg_backend_pid())")
+    connection.close()
+    assert read("SELECT 1") == [(1,)]
+
+
+def _end_from_another(pid: int) -> None:
+    from proofroom.core.database.postgresql.prepared import ReadingConnection
+
+    parameters = {**cast(DatabaseWrapper, connection).get_connection_params(), "autocommit": True}
+    parameters.pop("pool", None)
+    with ReadingConnection.connect(**parameters) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
