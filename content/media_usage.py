@@ -29,7 +29,6 @@ from media.services.references import (
     storage_name,
 )
 from media.usage_sources import UsageSource
-from proofroom.core.database.statements import Row
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, modules, post_types
@@ -292,18 +291,12 @@ def _file(value: object) -> Iterator[Token]:
 
 
 def media_of(
-    locales: Mapping[UUID, str], modules: Mapping[UUID, Sequence[Row]]
+    locales: Mapping[UUID, str], shared: Collection[tuple[UUID, UUID]]
 ) -> dict[UUID, JsonObject]:
     """By post, the files of its live fields and modules, by id, with words in the language that it is given here.
 
-    `modules` are rows of `queries.module_rows`.
+    `shared` are posts with the global modules that they place.
     """
-    shared = {
-        (post_id, row["instance_id"])
-        for post_id, rows in modules.items()
-        for row in rows
-        if row["instance__scope"] == "global"
-    }
     users: dict[UUID, set[UUID]] = defaultdict(set)
     for post_id, instance_id in shared:
         users[instance_id].add(post_id)

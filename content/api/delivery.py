@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, Final, NotRequired
 from uuid import UUID
 
+import orjson
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict, get_type_hints
 
-from content import presenters
 from content.api import post_reads
 from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivered_posts import render_post
 from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
 from content.layers.state import post_not_found
-from content.media_usage import media_of
-from content.models import Post
 from content.models.post import VARIATION_PATTERN
-from content.posts import queries
 from content.presenters.posts import LiveModuleAnswer
-from content.variations.arms import Arm, as_original, find_published
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.permissions import PUBLIC, Declared
@@ -143,55 +140,15 @@ class PublicPostViewSet(DeliveredViewSet):
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One published post, or the `fields` of it that are asked for."""
+        fields = fields_of(request, WHOLE)
+        variation = variation_of(request)
         try:
-            found = find_published(UUID(post_id))
+            found = render_post(UUID(post_id), fields, variation)
         except ValueError:
             found = None
         if found is None:
             raise post_not_found(post_id)
-        post, arms = found
-        fields = fields_of(request, WHOLE)
-        return Response(delivered_post(post, fields, arms=arms, variation=variation_of(request)))
-
-
-def delivered_post(
-    original: Post,
-    fields: Collection[str] | None = None,
-    *,
-    arms: Sequence[Arm] = (),
-    variation: str = "",
-) -> dict[str, Any]:
-    """A published post as frontends get it, or its running variation in its place.
-
-    What `fields` leave out is not read.
-    """
-    fields = WHOLE if fields is None else frozenset(fields)
-    arm = next((arm for arm in arms if arm.name == variation), None)
-    # The variation where its original stands; the original where it was just stopped.
-    shown = queries.find_post(arm.post_id) if arm is not None else None
-    post = as_original(shown, original) if shown is not None else original
-    wire = post_reads.select_fields(presenters.post_fields(post), fields)
-    if arms:
-        tested: presenters.Wire = {
-            "variations": [
-                {"id": arm.post_id, "variation": arm.name, "weight": arm.weight} for arm in arms
-            ]
-        }
-        if post.variation_of_id is not None:
-            tested |= {"variationOf": post.variation_of_id, "variation": post.variation}
-        wire |= post_reads.select_fields(tested, fields)
-    if fields & {"modules", "media"}:
-        modules = queries.module_rows([post.pk])
-        if "modules" in fields:
-            wire["modules"] = [presenters.live_module(row) for row in modules.get(post.pk, [])]
-        if "media" in fields:
-            wire["media"] = media_of({post.pk: post.locale}, modules)[post.pk]
-    if "taxonomyTermIds" in fields:
-        wire["taxonomyTermIds"] = queries.term_ids(post.pk)
-    if "translations" in fields:
-        others = queries.translations_of(original, only_published=True)
-        wire["translations"] = presenters.translations(others)
-    return wire
+        return Response(orjson.Fragment(found.body))
 
 
 def variation_of(request: Request) -> str:

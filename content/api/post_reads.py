@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 from uuid import UUID
 
 import django_filters
@@ -18,6 +17,7 @@ from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
 from content.posts import queries
 from proofroom.core.api.pagination import page_of
+from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute
@@ -138,22 +138,23 @@ def post_list(
 ) -> JsonObject:
     """A page of posts with their live modules; all with `staged`, else those that are published.
 
-    With `fields`, only those of each post. Three statements, four with what is staged or with files.
+    With `fields`, only those of each post. Two statements, three with what is staged or with files.
     """
     page = page_of(request)
     if is_filtered(request, staged=staged):
         posts = queries.visible_posts() if staged else queries.published_posts()
         posts = filter_posts(request, posts, staged=staged)
         total = posts.count()
-        rows: list[dict[str, Any]] = list(posts.values(*queries.LIST_COLUMNS)[page.slice])
+        rows: list[Row] = list(queries.listed_rows(posts)[page.slice])
     else:
         locale = settings.CMS_ENV.default_locale
-        total = queries.count(locale, only_published=not staged)
-        rows = queries.page_of(locale, ordering_of(request), page.slice, only_published=not staged)
+        rows, total = queries.page_of(
+            locale, ordering_of(request), page.slice, only_published=not staged
+        )
     ids = [row["id"] for row in rows]
     has_media = fields is not None and "media" in fields
     has_modules = fields is None or has_media or "modules" in fields
-    modules = queries.module_rows(ids) if ids and has_modules else {}
+    modules = queries.listed_modules(ids) if ids and has_modules else {}
     layers = queries.layer_rows(ids) if ids and staged else {}
     posts_on_wire = [
         presenters.listed_post(
@@ -162,7 +163,13 @@ def post_list(
         for row in rows
     ]
     if has_media:
-        media = media_of({row["id"]: row["locale"] for row in rows}, modules)
+        shared = {
+            (post_id, UUID(row["instance_text"]))
+            for post_id, found in modules.items()
+            for row in found
+            if row["instance__scope"] == "global"
+        }
+        media = media_of({row["id"]: row["locale"] for row in rows}, shared)
         posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
     if fields is not None:
         posts_on_wire = [select_fields(wire, fields) for wire in posts_on_wire]

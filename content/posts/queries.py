@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.translation import gettext
@@ -17,6 +17,7 @@ from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostT
 from content.post_fields import LISTED_FIELDS
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
+from proofroom.core.database.json_text import JSONText
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
 from proofroom.taxonomies.models import Term
@@ -61,6 +62,13 @@ LISTED_COLUMNS: Final[Mapping[str, str]] = {
 }
 """The columns that lists read, by their names on the wire, in the order that lists answer them."""
 LIST_COLUMNS: Final = tuple(LISTED_COLUMNS.values())
+_WRITTEN: Final = {
+    name: JSONText(LISTED_COLUMNS[name])
+    for name in ("parentId", "featuredMediaId", "createdAt", "updatedAt", "publishedAt")
+}
+_AS_THEY_ARE: Final = tuple(
+    column for name, column in LISTED_COLUMNS.items() if name not in _WRITTEN
+)
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",
@@ -128,6 +136,24 @@ _MODULES: Final = Statement(
         )
     )
 )
+_LISTED_MODULES: Final = Statement(
+    lambda post_ids: (
+        PostModule.objects.filter(post_id__in=post_ids)
+        .order_by("post_id", "order_index", "id")
+        .values(
+            "post_id",
+            "instance__type",
+            "instance__scope",
+            "order_index",
+            "locked",
+            "instance__global_slug",
+            place_text=JSONText("id"),
+            instance_text=JSONText("instance_id"),
+            props_text=Cast("instance__props", TextField()),
+            overrides_text=Cast("overrides", TextField()),
+        )
+    )
+)
 _LAYERS: Final = Statement(
     lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
         "post_id", "layer", "version", "updated_at", "updated_by_id", "updated_by__username"
@@ -145,6 +171,12 @@ _POST: Final = Statement(
 )
 
 
+def _total(posts: QuerySet[Post]) -> Subquery:
+    """How many they are, beside each of some of them."""
+    counted = posts.order_by().values("locale").annotate(total=Count("pk"))
+    return Subquery(counted.values("total"))
+
+
 def _count_in(posts: QuerySet[Post]) -> Statement:
     return Statement(
         lambda locale: (
@@ -157,14 +189,22 @@ _COUNT: Final = _count_in(visible_posts())
 _PUBLISHED_COUNT: Final = _count_in(published_posts())
 
 
+def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
+    """Posts with the columns of lists: times, and ids of others, under their names on the wire as JSON has them."""
+    rows: QuerySet[Post, Row] = posts.values(*_AS_THEY_ARE, **_WRITTEN)
+    return rows
+
+
 @lru_cache(maxsize=256)
 def _page_statement(ordering: str, begin: int, end: int, only_published: bool) -> Statement:
     posts = published_posts() if only_published else visible_posts()
-    return Statement(
-        lambda locale: order_posts(posts.filter(locale=locale), ordering).values(*LIST_COLUMNS)[
-            begin:end
-        ]
-    )
+
+    def build(locale: str) -> QuerySet[Post, Row]:
+        listed = posts.filter(locale=locale)
+        page = listed_rows(order_posts(listed, ordering)).annotate(total=_total(listed))
+        return page[begin:end]
+
+    return Statement(build)
 
 
 def _translations(posts: QuerySet[Post]) -> Statement:
@@ -182,15 +222,18 @@ _TRANSLATIONS: Final = _translations(visible_posts())
 _PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
 
 
-def count(locale: str, *, only_published: bool) -> int:
-    """Return how many posts there are in a locale. One query."""
-    rows = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
-    return int(rows[0]["total"]) if rows else 0
+def page_of(
+    locale: str, ordering: str, part: slice, *, only_published: bool
+) -> tuple[list[Row], int]:
+    """A part of the posts of a locale as `listed_rows`, in one of `ORDERINGS`, and how many there are in all.
 
-
-def page_of(locale: str, ordering: str, part: slice, *, only_published: bool) -> list[Row]:
-    """A part of the posts of a locale, in one of `ORDERINGS`. One query."""
-    return _page_statement(ordering, part.start, part.stop, only_published).rows(locale)
+    One query, two beyond the end.
+    """
+    rows = _page_statement(ordering, part.start, part.stop, only_published).rows(locale)
+    if not rows and part.start:
+        counted = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
+        return rows, counted[0]["total"] if counted else 0
+    return rows, rows[0]["total"] if rows else 0
 
 
 def find_post(post_id: UUID) -> Post | None:
@@ -212,6 +255,14 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
     """The live modules of posts, in order, by post; props and overrides as JSON text. One query."""
     found: dict[UUID, list[Row]] = defaultdict(list)
     for row in _MODULES.rows(list(post_ids)):
+        found[row["post_id"]].append(row)
+    return found
+
+
+def listed_modules(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
+    """As `module_rows`, with the ids of modules as JSON has them. One query."""
+    found: dict[UUID, list[Row]] = defaultdict(list)
+    for row in _LISTED_MODULES.rows(list(post_ids)):
         found[row["post_id"]].append(row)
     return found
 

@@ -76,11 +76,11 @@ class ModuleAnswer(TypedDict):
 
 
 def live_module(row: Row) -> LiveModuleAnswer:
-    """A live module from a row of `queries.module_rows`; JSON columns go through as text."""
+    """A live module from a row of `queries.listed_modules`; JSON columns go through as text."""
     overrides = row["overrides_text"]
     return {
-        "postModuleId": row["id"],
-        "moduleInstanceId": row["instance_id"],
+        "postModuleId": row["place_text"],
+        "moduleInstanceId": row["instance_text"],
         "type": row["instance__type"],
         "scope": row["instance__scope"],
         "orderIndex": row["order_index"],
@@ -186,8 +186,13 @@ class TranslationAnswer(TypedDict):
 
 
 def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:
-    """A post in a list. `layers` None leaves out what is staged."""
-    wire: Wire = {name: row[column] for name, column in LISTED_COLUMNS.items()}
+    """A post in a list, with what the row has under its name on the wire, else in its column.
+
+    `layers` None leaves out what is staged.
+    """
+    wire: Wire = {
+        name: row[name] if name in row else row[column] for name, column in LISTED_COLUMNS.items()
+    }
     if modules is not None:
         wire["modules"] = [live_module(module) for module in modules]
     if layers is not None:

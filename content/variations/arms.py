@@ -15,9 +15,7 @@ from django.db.models import JSONField, OuterRef, Subquery, Sum
 from django.utils.crypto import salted_hmac
 
 from content.models import Post
-from content.posts.queries import published_posts, whole_post
 from proofroom.core.database.json_list import JSONList
-from proofroom.core.database.statements import Statement, columns_of
 
 ORIGINAL: Final = "A"
 """What the original is called among its variations."""
@@ -77,23 +75,7 @@ def weight_left(original: UUID) -> int:
     return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
 
 
-_PUBLISHED_POST: Final = Statement(
-    lambda post_id: (
-        published_posts()
-        .filter(pk=post_id)
-        .annotate(arms=running_arms())
-        .values(*columns_of(Post), "author__username", "arms")
-    )
-)
-
-
-def find_published(post_id: UUID) -> tuple[Post, list[Arm]] | None:
-    """A post that anybody may see, with its running variations. One query."""
-    rows = _PUBLISHED_POST.rows(post_id)
-    return (whole_post(rows[0]), arms_in(rows[0]["arms"])) if rows else None
-
-
-_OF_THE_PLACE: Final = (
+OF_THE_PLACE: Final = (
     "status",
     "path",
     "translation_group",
@@ -103,11 +85,12 @@ _OF_THE_PLACE: Final = (
     "canonical_url",
     "robots_json",
 )
+"""The columns that a variation has of its original while it stands in its place."""
 
 
 def as_original(variation: Post, original: Post) -> Post:
     """The variation where its original stands: what it says is its own, where and whether it is found is not."""
     shown = copy(variation)
-    for name in _OF_THE_PLACE:
+    for name in OF_THE_PLACE:
         setattr(shown, name, getattr(original, name))
     return shown

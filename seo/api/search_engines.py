@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
 
+import orjson
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
@@ -12,10 +13,9 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivery import VARIATION, DeliveredPostAnswer, delivered_post, variation_of
-from content.posts import queries
+from content.api.delivered_posts import render_post_at
+from content.api.delivery import VARIATION, DeliveredPostAnswer, variation_of
 from content.posts.canonical_urls import set_missing_canonicals
-from content.variations.arms import arms_in, running_arms
 from proofroom.core.api.answer import Answer, described, one_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
@@ -133,12 +133,10 @@ class ResolveViewSet(DeliveredViewSet):
             raise invalid(
                 "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
             )
-        posts = queries.published_posts().annotate(arms=running_arms())
-        found = posts.filter(path=canonical_form(path)).first()
+        found = render_post_at(canonical_form(path), request.query_params.get("variation", ""))
         if found is not None:
-            arms, variation = arms_in(found.arms), variation_of(request)
-            post = delivered_post(found, arms=arms, variation=variation)
-            return Response({"type": "post", "post": post})
+            variation_of(request)  # 422 for what names none
+            return Response({"type": "post", "post": orjson.Fragment(found.body)})
         target = target_of(path)
         if target is None:
             raise NotFound("Nothing is published at this path.")

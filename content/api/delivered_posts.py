@@ -1,0 +1,194 @@
+"""Published posts as the delivery API answers them.
+
+The database writes the JSON of a post with all that belongs to it, in one statement: it is neither parsed nor made
+into objects on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from django.db import models
+from django.db.models import F, JSONField, OuterRef, TextField, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast, NullIf
+
+from content.media_usage import GLOBAL, POST
+from content.models import PostModule, PostTerm
+from content.post_fields import POST_FIELDS
+from content.posts.queries import published_posts, reachable_posts
+from content.variations.arms import OF_THE_PLACE, arms_in, running_arms
+from media.models import Asset, MediaReference
+from media.presenters import delivered_asset
+from media.services.references import LIVE
+from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
+from proofroom.core.database.statements import Row, Statement, instance_from_row
+from proofroom.core.json import JsonObject
+
+COLUMNS: Final[Mapping[str, str]] = {
+    **{name: name for name in ("id", "type", "locale", "status")},
+    **{field.name: field.column for field in POST_FIELDS.values() if field.delivered},
+    "customFields": "custom_fields",
+    "url": "path",
+    "createdAt": "created_at",
+    "updatedAt": "updated_at",
+    "publishedAt": "published_at",
+}
+"""The columns of a post by their names on the wire."""
+_MODULE: Final[Mapping[str, str | Combinable]] = {
+    "postModuleId": "id",
+    "moduleInstanceId": "instance_id",
+    "type": "instance__type",
+    "scope": "instance__scope",
+    "orderIndex": "order_index",
+    "locked": "locked",
+    "props": "instance__props",
+    "overrides": NullIf("overrides", Value({}, JSONField())),
+    "globalSlug": "instance__global_slug",
+}
+ASSET_COLUMNS: Final = (
+    "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x", "focal_y",
+    "alt_text", "alt_texts", "is_decorative",
+)  # fmt: skip
+_NONE: Final = "[]"
+_MOST_SHAPES: Final = 100
+"""Sets of fields whose statement is kept compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedAnswer:
+    """The bytes of an answer, and the tags of what they depend on."""
+
+    body: bytes
+    depends_on: frozenset[str]
+
+
+def render_post(
+    post_id: UUID, fields: Collection[str] | None = None, variation: str = ""
+) -> RenderedAnswer | None:
+    """A published post by its id, or its running variation of that name; None where there is none.
+
+    What `fields` leave out is not read. One statement, two with a variation.
+    """
+    shape = None if fields is None else frozenset(fields)
+    rows = _published(shape, "pk").rows(post_id)
+    return _render(rows[0], shape, variation) if rows else None
+
+
+def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
+    """The published post at a path of the site, as `render_post` answers it."""
+    rows = _published(None, "path").rows(path)
+    return _render(rows[0], None, variation) if rows else None
+
+
+def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
+    arms = arms_in(row["arms"])
+    arm = next((arm for arm in arms if arm.name == variation), None)
+    # The original where the variation was stopped between the two statements.
+    rows = _variation(fields).rows(arm.post_id) if arm is not None else []
+    shown = rows[0] if rows else row
+    members: dict[str, Any] = {}
+    if arms:
+        members["variations"] = [
+            {"id": arm.post_id, "variation": arm.name, "weight": arm.weight} for arm in arms
+        ]
+    if arm is not None and rows:
+        members |= {"variationOf": row["original_id"], "variation": arm.name}
+    members["media"] = media = _media(shown)
+    if fields is not None:
+        members = {name: value for name, value in members.items() if name in fields}
+    body: bytes = shown["body"].encode()
+    if members:
+        body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]
+    tags = [f"post:{row['original_id'].hex}", f"group:{row['group_id'].hex}"]
+    tags += [f"post:{arm.post_id.hex}" for arm in arms]
+    tags += [f"media:{UUID(id_).hex}" for id_ in media]
+    return RenderedAnswer(body, frozenset(tags))
+
+
+def _media(row: Row) -> dict[str, JsonObject]:
+    """The files that a row names, by id, in words of its language."""
+    found: dict[str, JsonObject] = {}
+    for text in (row.get("own_media", _NONE), row.get("shared_media", _NONE)):
+        for entry in orjson.loads(text) if text != _NONE else ():
+            found[entry["id"]] = delivered_asset(
+                instance_from_row(Asset, entry), row["post_locale"]
+            )
+    return found
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def _published(fields: frozenset[str] | None, column: str) -> Statement:
+    """The published post whose `column` has a value, with its running variations."""
+    identity = {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
+    return Statement(
+        lambda value: (
+            published_posts()
+            .filter(**{column: value})
+            .order_by("pk")
+            .values(**_written(fields), **identity)[:1]
+        )
+    )
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def _variation(fields: frozenset[str] | None) -> Statement:
+    """A running variation where its original stands: what it says is its own, the place is not."""
+    return Statement(
+        lambda post_id: (
+            reachable_posts()
+            .filter(pk=post_id, variation_running=True)
+            .values(**_written(fields, original="variation_of"))
+        )
+    )
+
+
+def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Combinable]:
+    """The `body` of a post, its language, and the files that it names. `original` leads to the post of its place."""
+    prefix = f"{original}__" if original else ""
+    values: dict[str, str | Combinable] = {
+        name: f"{prefix}{column}" if column in OF_THE_PLACE else column
+        for name, column in COLUMNS.items()
+    }
+    others = published_posts().filter(translation_group=OuterRef(f"{prefix}translation_group"))
+    values["taxonomyTermIds"] = JSONRows(
+        PostTerm.objects.filter(post_id=OuterRef("pk"))
+        .order_by("term_id")
+        .values(entry=JSONValue("term_id"))
+    )
+    values["translations"] = JSONRows(
+        others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
+        .order_by("locale")
+        .values(entry=JSONObject(id="id", locale="locale"))
+    )
+    values["modules"] = JSONRows(
+        _placements().order_by("order_index", "id").values(entry=JSONObject(**_MODULE))
+    )
+    if fields is not None:
+        values = {name: value for name, value in values.items() if name in fields}
+    found: dict[str, Combinable] = {
+        "body": Cast(JSONObject(**values), TextField()),
+        "post_locale": F("locale"),
+    }
+    if fields is None or "media" in fields:
+        shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
+        found["own_media"] = _references(POST, holder_id=OuterRef("pk"))
+        found["shared_media"] = _references(GLOBAL, holder_id__in=shared.values("instance_id"))
+    return found
+
+
+def _placements(post_id: OuterRef | None = None) -> models.QuerySet[PostModule]:
+    return PostModule.objects.filter(post_id=post_id or OuterRef("pk"))
+
+
+def _references(holder_kind: str, **holders: Any) -> Cast:
+    """The files that live holders of a kind name, as JSON."""
+    found = MediaReference.objects.filter(holder_kind=holder_kind, layer=LIVE, **holders)
+    columns = {name: f"asset__{name}" for name in ASSET_COLUMNS}
+    entries = found.order_by("asset_id").values(entry=JSONObject(id="asset_id", **columns))
+    return Cast(JSONRows(entries), TextField())

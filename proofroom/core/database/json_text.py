@@ -1,0 +1,140 @@
+"""JSON that the database writes itself, on both databases, for what goes to the wire as it comes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Field, Func, JSONField, Subquery
+from django.db.models import fields as columns
+from django.db.models.expressions import Expression
+from django.db.models.sql.compiler import SQLCompiler
+
+MAX_NAMES: Final = 50
+"""PostgreSQL gives a function at most 100 arguments."""
+_Compiled = tuple[str, tuple[Any, ...]]
+
+
+class JSONValue(Func):
+    """One value as JSON: ids with dashes, times in UTC to the millisecond as `format_time` writes them."""
+
+    output_field = JSONField()
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        source = self.get_source_expressions()[0]
+        sql, parameters = compiler.compile(source)
+        return f"JSON_QUOTE({_value_in_sqlite(sql, source)})", tuple(parameters)
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        source = self.get_source_expressions()[0]
+        sql, parameters = compiler.compile(source)
+        return f"TO_JSON({_value_in_postgresql(sql, source)})", tuple(parameters)
+
+
+class JSONText(Func):
+    """One value as `JSONValue` writes it, without quotation marks, so that no Python makes an object of it first."""
+
+    output_field = columns.TextField()
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        source = self.get_source_expressions()[0]
+        sql, parameters = compiler.compile(source)
+        return _value_in_sqlite(sql, source), tuple(parameters)
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        source = self.get_source_expressions()[0]
+        sql, parameters = compiler.compile(source)
+        return f"({_value_in_postgresql(sql, source)})::text", tuple(parameters)
+
+
+class JSONObject(Func):
+    """The values of these names as a JSON object, each as `JSONValue` writes it."""
+
+    output_field = JSONField()
+
+    def __init__(self, **values: Any) -> None:
+        if len(values) > MAX_NAMES or not all(name.isidentifier() for name in values):
+            raise ValueError(f"at most {MAX_NAMES} names, each an identifier: {', '.join(values)}")
+        self.names = tuple(values)
+        super().__init__(*values.values())
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        return self._as_call("JSON_OBJECT", _value_in_sqlite, compiler)
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        return self._as_call("JSON_BUILD_OBJECT", _value_in_postgresql, compiler)
+
+    def _as_call(self, function: str, write_value: Any, compiler: SQLCompiler) -> _Compiled:
+        arguments: list[str] = []
+        parameters: list[Any] = []
+        for name, source in zip(self.names, self.get_source_expressions(), strict=True):
+            sql, own = compiler.compile(source)
+            arguments += [f"'{name}'", write_value(sql, source)]
+            parameters += own
+        return f"{function}({', '.join(arguments)})", tuple(parameters)
+
+
+class JSONRows(Subquery):
+    """The rows of a queryset as a JSON array, in its order; empty where there are none.
+
+    Each row has one value, `entry`: a `JSONObject` or a `JSONValue`.
+    """
+
+    output_field = JSONField()
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        template = "(SELECT JSON_GROUP_ARRAY(JSON(entry)) FROM (%(subquery)s))"
+        sql, parameters = self.as_sql(compiler, connection, template=template, **context)
+        return sql, tuple(parameters)
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        template = "(SELECT COALESCE(JSON_AGG(entry), '[]') FROM (%(subquery)s) AS entries)"
+        sql, parameters = self.as_sql(compiler, connection, template=template, **context)
+        return sql, tuple(parameters)
+
+
+def _column_of(source: Expression) -> Field[Any, Any]:
+    """The field that says how the value is stored: of a foreign key that of the row it leads to."""
+    field = source.output_field
+    return getattr(field, "target_field", field)
+
+
+def _value_in_postgresql(sql: str, source: Expression) -> str:
+    if isinstance(_column_of(source), columns.DateTimeField):
+        return f"""TO_CHAR({sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+    return sql
+
+
+def _value_in_sqlite(sql: str, source: Expression) -> str:
+    """SQLite has no types for these: their columns hold text and numbers."""
+    column = _column_of(source)
+    if isinstance(column, JSONField):
+        return f"JSON({sql})"
+    if isinstance(column, columns.UUIDField):
+        parts = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+        return " || '-' || ".join(f"SUBSTR({sql}, {begin}, {size})" for begin, size in parts)
+    if isinstance(column, columns.BooleanField):
+        return f"JSON(CASE {sql} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
+    if isinstance(column, columns.DateTimeField):
+        fraction = f"SUBSTR(SUBSTR({sql}, 21) || '000', 1, 3)"
+        return f"SUBSTR({sql}, 1, 10) || 'T' || SUBSTR({sql}, 12, 8) || '.' || {fraction} || 'Z'"
+    if isinstance(column, columns.FloatField):
+        # Its own JSON has 15 digits.
+        return f"JSON(CASE WHEN {sql} IS NOT NULL THEN PRINTF('%%!.17g', {sql}) END)"
+    return sql
