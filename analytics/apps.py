@@ -19,7 +19,7 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.health import figures
-        from analytics.ingest.visitor_filter import count_goal
+        from analytics.ingest.goals import count_goal
         from proofroom.core.diagnostics import doctor
         from proofroom.website.goals import goal_listeners
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -29,7 +28,7 @@ from analytics.rollups.heatmaps import (
     page_heatmap,
     versions_beside,
 )
-from analytics.rollups.periods import Period, read_period
+from analytics.rollups.periods import Period, day_of, read_period, today
 from content.document import PostDocument
 from content.models import Post, Revision
 from content.review.labels import module_names
@@ -105,17 +104,13 @@ class HeatFilter:
         last, days = today(), timedelta(days=self.days - 1)
         if self.revision is None:
             return Period(last - days, last)
-        turn = self.revision.created_at.astimezone(UTC).date()
+        turn = day_of(self.revision.created_at)
         return (
             Period(turn - days, turn) if side == "before" else Period(turn, min(turn + days, last))
         )
 
 
-def today() -> date:
-    return timezone.now().astimezone(UTC).date()
-
-
-def read_filter(request: HttpRequest, post: Post) -> HeatFilter:
+def read_heat_filter(request: HttpRequest, post: Post) -> HeatFilter:
     """Return what is asked for; what is unknown is the usual. Raises `Http404` for a revision of another post."""
     asked = {name: str(value) for name, value in request.GET.items() if value}
     own, problem = None, ""
@@ -327,7 +322,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the admin. It reads figures only; the frame shows what is live, or what was."""
     require(request, "analytics.view")
     post, layers = read(post_id)
-    asked = read_filter(request, post)
+    asked = read_heat_filter(request, post)
     stages = stages_of(post, layers.live, asked)
     modules = module_lines(stages)
     # What changed the live content, newest first; the chosen one is always among it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,13 +15,12 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analytics.admin import charts
 from analytics.models import SiteCount
-from analytics.rollups.periods import Period, read_period
+from analytics.rollups.periods import Period, read_period, today
 from analytics.rollups.summaries import over_time, summarize
 from content.models import Post
 from proofroom.core.admin.charts import HEIGHT
@@ -74,7 +73,7 @@ class SummaryFilter:
         return f"{self.of_days}{self.of_post}"
 
 
-def read_filter(params: Mapping[str, str]) -> SummaryFilter:
+def read_summary_filter(params: Mapping[str, str]) -> SummaryFilter:
     """Read the days, and the post if it is about one. At most two statements.
 
     What is odd is said in `problems`, and the usual is shown.
@@ -111,14 +110,14 @@ def _read_days(params: Mapping[str, str], problems: dict[str, str]) -> tuple[Per
     span = params.get("span", DEFAULT_SPAN)
     if span not in SPANS:
         span = DEFAULT_SPAN
-    today = timezone.now().astimezone(UTC).date()
-    month = today.replace(day=1)
+    last_day = today()
+    month = last_day.replace(day=1)
     if span == "month":
-        return Period(month, today), span
+        return Period(month, last_day), span
     if span == "last-month":
         last = month - _DAY
         return Period(last.replace(day=1), last), span
-    return Period(today - (int(span) - 1) * _DAY, today), span
+    return Period(last_day - (int(span) - 1) * _DAY, last_day), span
 
 
 @admin.register(SiteCount)
@@ -131,7 +130,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         require(request, _PERMISSION)
-        asked = read_filter(request.GET)
+        asked = read_summary_filter(request.GET)
         post_id = asked.post.pk if asked.post else None
         summary = summarize(asked.period, post_id)
         before = asked.period.before()
@@ -165,7 +164,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
     def export(self, request: HttpRequest) -> HttpResponseBase:
         """The days or the posts of the same summary, as CSV. What is odd is said on the page instead."""
         require(request, _PERMISSION)
-        asked = read_filter(request.GET)
+        asked = read_summary_filter(request.GET)
         if asked.problems:
             return self.changelist_view(request)
         summary = summarize(asked.period, asked.post.pk if asked.post else None)

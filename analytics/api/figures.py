@@ -240,7 +240,9 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(HeatmapAnswer))
     def heatmap(self, request: Request) -> Response:
         """The spots of a post's page, in cells of 10 pixels of a page 1,000 pixels wide."""
-        found = heatmaps.page_heatmap(read_heatmap_query(request))
+        asked = read_heatmap_query(request)
+        catch_up()
+        found = heatmaps.page_heatmap(asked)
         answer: HeatmapAnswer = {
             "data": answer_spots(found.spots),
             "meta": {"grid": found.grid, "max": found.max, "total": found.total},
@@ -250,7 +252,9 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(ModuleHeatmapAnswer))
     def modules(self, request: Request) -> Response:
         """The modules of a post by how often they were hit, with the spots inside them."""
-        found = heatmaps.module_clicks(read_heatmap_query(request))
+        asked = read_heatmap_query(request)
+        catch_up()
+        found = heatmaps.module_clicks(asked)
         answer: ModuleHeatmapAnswer = {
             "data": [
                 {
@@ -276,7 +280,7 @@ def answer_spots(spots: Sequence[heatmaps.Spot]) -> list[SpotAnswer]:
 
 
 def read_heatmap_query(request: Request) -> heatmaps.HeatmapSpec:
-    """Read what a heatmap is to show, and count a part of what came since. Raises `NotFound` and `RuleViolation`."""
+    """Read what a heatmap is to show. Raises `NotFound` and `RuleViolation`."""
     asked = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
     if asked.side is not None and asked.revision_id is None:
@@ -286,7 +290,6 @@ def read_heatmap_query(request: Request) -> heatmaps.HeatmapSpec:
     if asked.revision_id is not None:
         versions = versions_beside(find_revision(post, asked.revision_id), asked.side or "after")
     device = None if asked.viewport == "all" else asked.viewport
-    catch_up()
     return heatmaps.HeatmapSpec(post.pk, period, asked.event_type, device, versions)
 
 

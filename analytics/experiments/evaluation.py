@@ -10,7 +10,6 @@ from typing import Final, Literal
 from uuid import UUID
 
 from django.db.models import Min, Q, Sum
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.experiments.confidence import Tally
@@ -18,7 +17,7 @@ from analytics.experiments.verdicts import USUAL_EFFECT, Judged, is_odd_split, j
 from analytics.models import Dimension, PostCount
 from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.merge_rare import OTHER
-from analytics.rollups.periods import Period, read_period
+from analytics.rollups.periods import Period, day_of, read_period, today
 from content.models import Post, Revision
 from content.variations.arms import ORIGINAL
 from proofroom.core.errors import NotFound
@@ -120,7 +119,7 @@ class Course:
 
     def period(self, original_id: UUID) -> Period:
         """Its days; those that anything is counted of where it is not known when it began."""
-        last = day_of(self.ended) if self.ended else day_of(timezone.now())
+        last = day_of(self.ended) if self.ended else today()
         first: date | None
         if self.began:
             first = day_of(self.began)
@@ -128,10 +127,6 @@ class Course:
             rows = PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM)
             first = rows.filter(grain="day").aggregate(first=Min("day"))["first"]
         return Period(min(first or last - timedelta(days=_USUAL_DAYS - 1), last), last)
-
-
-def day_of(moment: datetime) -> date:
-    return moment.astimezone(UTC).date()
 
 
 def course_of(variations: Sequence[Post]) -> Course:

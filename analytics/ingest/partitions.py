@@ -14,9 +14,9 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from django.db import OperationalError, connection, transaction
-from django.utils import timezone
 
 from analytics.models import AnalyticsEvent
+from analytics.rollups.periods import today
 
 logger = logging.getLogger(__name__)
 MONTHS_AHEAD: Final = 3
@@ -48,7 +48,7 @@ def keep_ahead() -> list[date]:
     """Make this month, the next three, and those of rows that lie beside. Answers those made. Safe to run twice."""
     if _REST_TABLE not in _partitions():
         return []
-    this = timezone.now().date().replace(day=1)
+    this = today().replace(day=1)
     wanted = {_add_months(this, number) for number in range(MONTHS_AHEAD + 1)}
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS_OF_REST)

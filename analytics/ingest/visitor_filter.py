@@ -1,15 +1,12 @@
-"""Counts no visits of programs, of staff, and of people who ask not to be counted; goals of the others it counts."""
+"""Counts no visits of programs, of staff, and of people who ask not to be counted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-from uuid import UUID
 
 from django.http import HttpRequest
 
-from analytics.models import EventType
-from analytics.services.track import Seen, record_events
 from proofroom.core.bots import is_program
 from proofroom.core.middleware import is_marked
 
@@ -34,12 +31,3 @@ def refuses_tracking(headers: Mapping[str, str]) -> bool:
 def is_prefetch(headers: Mapping[str, str]) -> bool:
     """Return whether a browser asks in case its visitor should come: nobody has seen the page yet."""
     return any(headers.get(name, "").lower().startswith("pre") for name in _PREFETCH_HEADERS)
-
-
-def count_goal(request: HttpRequest, post_id: UUID | None, goal: str) -> None:
-    """Count a goal that the server sees reached itself, such as a form that was taken.
-
-    The rules of views and clicks apply. It has no place on the page, and is no click.
-    """
-    if counts(request):
-        record_events(seen=[Seen(EventType.CLICK, post_id, goal=goal)])

@@ -24,6 +24,7 @@ from django.utils import timezone
 
 from analytics.ingest.event_store import last_settled_id
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.rollups.periods import day_of, today
 from analytics.rollups.rollup_sql import (
     EVENTS,
     IN_CHUNK,
@@ -119,7 +120,7 @@ def months_to() -> date:
 
 def close_months(now: datetime | None = None) -> None:
     """Make the counts of all months that are over. Safe to run twice; the next run makes what this one cannot."""
-    end = (now or timezone.now()).astimezone(UTC).date().replace(day=1)
+    end = day_of(now or timezone.now()).replace(day=1)
     if not RollUp.objects.filter(months_to__lt=end).exists():
         return
     with transaction.atomic():
@@ -167,12 +168,12 @@ def rebuild_rollups() -> Recount:
     if state is None or oldest is None:
         return Recount(None, 0)
     # The first day of which no event can be missing: old ones are deleted by age, in the middle of a day.
-    first: date = oldest.astimezone(UTC).date()
+    first: date = day_of(oldest)
     if SiteCount.objects.filter(grain=Grain.DAY, day__lt=first).exists():
         first += timedelta(days=1)
     days = settings.CMS_ENV.analytics_retention_days
     if days:
-        kept_since = (timezone.now() - timedelta(days=days)).astimezone(UTC).date()
+        kept_since = today() - timedelta(days=days)
         first = max(first, kept_since + timedelta(days=1))
     month = first.replace(day=1)
     HeatCell.objects.filter(day__gte=first).delete()

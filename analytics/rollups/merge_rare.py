@@ -7,7 +7,7 @@ can crowd them out. Done again, or killed in between, it changes nothing that is
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.rollups.aggregate import lock_state
+from analytics.rollups.periods import day_of
 from analytics.rollups.rollup_sql import FORM, PAGE_ALONE, PAGE_OF_MODULES
 
 MAX_VALUES_KEPT: Final = 200
@@ -28,14 +29,16 @@ _PERIOD: Final = timedelta(days=70)
 
 def merge_rare_values(now: datetime | None = None) -> int:
     """Look at the days that ended in the last weeks, and their months. Answers how many rows went into others."""
-    today = (now or timezone.now()).astimezone(UTC).date()
-    is_over = Q(grain=Grain.DAY, day__lt=today) | Q(grain=Grain.MONTH, day__lt=today.replace(day=1))
+    this_day = day_of(now or timezone.now())
+    is_over = Q(grain=Grain.DAY, day__lt=this_day) | Q(
+        grain=Grain.MONTH, day__lt=this_day.replace(day=1)
+    )
     merged = 0
     for table in (SiteCount, PostCount):
         names = ["post_id"] if table is PostCount else []
         names += ["dimension", "grain", "day"]
         crowded = (
-            table._default_manager.filter(is_over, day__gte=today - _PERIOD)
+            table._default_manager.filter(is_over, day__gte=this_day - _PERIOD)
             .filter(dimension__in=_REPORTED_DIMENSIONS)
             .values(*names)
             .annotate(number=Count("id"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from django.db.models import Q
@@ -20,6 +20,16 @@ MAX_DAYS: Final = 3_660
 _EARLIEST: Final = date(2000, 1, 1)
 _LATEST: Final = date(2199, 12, 31)
 _DAY: Final = timedelta(days=1)
+
+
+def day_of(moment: datetime) -> date:
+    """The day of a moment, in UTC."""
+    return moment.astimezone(UTC).date()
+
+
+def today() -> date:
+    """The day that it is now, in UTC."""
+    return day_of(timezone.now())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ def read_period(params: Mapping[str, str], default_days: int = 30) -> Period:
     """
     first, last = _day(params, "from"), _day(params, "to")
     if last is None:
-        last = timezone.now().astimezone(UTC).date()
+        last = today()
     if first is None:
         first = max(_EARLIEST, last - (default_days - 1) * _DAY)
     if first > last:
@@ -96,7 +106,7 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
         if len(text) == len("2030-01-31") and text.isascii():
             found = date.fromisoformat(text)
         elif len(text) <= 40 and (moment := parse_datetime(text)) is not None:
-            found = (moment if moment.tzinfo is None else moment.astimezone(UTC)).date()
+            found = moment.date() if moment.tzinfo is None else day_of(moment)
     except (ValueError, OverflowError):
         pass
     if found is None:

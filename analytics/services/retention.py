@@ -20,6 +20,7 @@ from analytics.models import (
     SiteCount,
 )
 from analytics.rollups.aggregate import lock_state
+from analytics.rollups.periods import today
 
 BATCH_SIZE: Final = 5_000
 
@@ -47,7 +48,7 @@ def forget_old_figures(*, days: int) -> int:
     """Delete figures of days, and of whole months, that are older; 0 days keep them. Answers how many."""
     if days <= 0:
         return 0
-    day = timezone.now().date() - timedelta(days=days)
+    day = today() - timedelta(days=days)
     # A day at a time, then sheets that are empty. Who adds up stands aside meanwhile.
     old = HeatCell.objects.filter(day__lt=day)
     total = 0
