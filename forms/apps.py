@@ -10,9 +10,10 @@ class FormsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from content.review.references import title_lookups
         from content.rules.references import reference_lookups
         from forms.find_replace import FORMS
-        from forms.queries import existing_forms
+        from forms.queries import existing_forms, titles_of_forms
         from forms.rendering import load_forms
         from proofroom.core.find_replace import text_sources
         from proofroom.website.prefetch import ModuleSource, module_sources
@@ -20,3 +21,4 @@ class FormsConfig(AppConfig):
         text_sources.register(FORMS)
         module_sources.register(ModuleSource("forms", "form-reference", load_forms))
         reference_lookups.register(existing_forms, name="form-reference")
+        title_lookups.register(titles_of_forms, name="form-reference")

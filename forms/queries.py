@@ -30,11 +30,13 @@ def fields_of(form: FormDefinition) -> list[Field]:
     return [Field.model_validate(row) for row in form.fields]
 
 
-def titles_of_forms() -> dict[str, str]:
-    """The title of each form by its slug: that in the default locale, else in the first one. One query."""
+def titles_of_forms(slugs: Collection[str] | None = None) -> dict[str, str]:
+    """Titles of these forms, or of all, by slug: that in the default locale, else in the first one. One query."""
     default = settings.CMS_ENV.default_locale
     found: dict[str, str] = {}
     rows = FormDefinition.objects.order_by("slug", "locale")
+    if slugs is not None:
+        rows = rows.filter(slug__in=[slug for slug in slugs if is_slug(slug)])
     for slug, locale, title in rows.values_list("slug", "locale", "title"):
         if locale == default or slug not in found:
             found[slug] = title

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 from uuid import UUID
@@ -17,10 +17,17 @@ from content.review.differences import Difference, ReferenceKind, ShownReference
 from content.review.labels import type_label
 from media.models import Asset
 from media.queries import load_assets
+from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules
 from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
+
+TitleLookup = Callable[[Collection[str]], Mapping[str, str]]
+"""From what fields name to the titles of what of it there is. One query."""
+
+title_lookups: ExtensionPoint[TitleLookup] = ExtensionPoint()
+"""By kind of reference, of what the apps above content have."""
 
 _KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
 
@@ -126,7 +133,7 @@ def collect_references(changes: Iterable[Change], document: PostDocument) -> Wan
 
 
 def references_of(changes: Iterable[Change], *documents: PostDocument) -> References:
-    """Return what the ids in these changes stand for. At most four queries."""
+    """Return what the ids in these changes stand for. At most five queries."""
     wanted = Wanted()
     listed = list(changes)
     shared = shared_props(listed, *documents)
@@ -162,6 +169,7 @@ def shared_props(
 
 def load_titles(wanted: Wanted) -> References:
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
+    forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")
     found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
     named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
     return References(
@@ -171,6 +179,7 @@ def load_titles(wanted: Wanted) -> References:
             for post in (found if posts else ())
         },
         terms={str(pk): f"{name} · {taxonomy}" for pk, name, taxonomy in (named if terms else ())},
+        forms=titles_of_forms(forms) if titles_of_forms is not None and forms else {},
     )
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import DjangoAssertNumQueries
 
+from content.review.differences import ShownReference
+from content.review.references import Wanted, load_titles
 from forms.models import FormDefinition
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
@@ -172,6 +175,20 @@ def test_the_list_is_paged_and_filtered() -> None:
     assert [(row["slug"], row["locale"]) for row in listed["data"]] == [("a", "de"), ("a", "en")]
     assert listed["meta"] == {"total": 3, "per_page": 2, "current_page": 1, "last_page": 2}
     assert [(row["slug"], row["locale"]) for row in german["data"]] == [("a", "de")]
+
+
+def test_a_review_names_a_form_by_its_title_and_slug(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    form = make.form("contact")
+    wanted = Wanted()
+    wanted.add("form-reference", ["contact", "nowhere"])
+
+    with django_assert_num_queries(1):
+        found = load_titles(wanted)
+
+    assert found.title(ShownReference("form-reference", "contact")) == f"{form.title} · contact"
+    assert found.title(ShownReference("form-reference", "nowhere")) == "nowhere"
 
 
 def test_a_form_is_deleted_in_one_locale() -> None:
