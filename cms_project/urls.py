@@ -89,7 +89,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("health/ready", ready, name="health-ready"),
     path("health/metrics", metrics, name="health-metrics"),
     re_path(r"^media/(?P<name>.+)$", media_file, name="media-file"),
-    *[path("api/", include(module)) for module in _modules("api.urls")],
+    # No two apps share an address here, and those of content are asked for most.
+    *[path("api/", include(module)) for module in reversed(_modules("api.urls"))],
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # what is not there needs no token
     *[path("", include(module)) for module in _modules("urls")],
     path("", include("proofroom.website.urls")),

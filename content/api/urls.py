@@ -1,4 +1,4 @@
-"""Addresses of content under `/api/`."""
+"""Addresses of content under `/api/`. Those that visitors ask for come first."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from content.api.variations import VariationViewSet
 post = "posts/<str:post_id>"
 shared = "modules/global/<str:global_slug>"
 urlpatterns = [
+    path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
+    path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
     path("posts/trash", TrashViewSet.as_view({"get": "list"})),
     path("posts/import", ImportViewSet.as_view({"post": "create"})),
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
@@ -76,8 +78,6 @@ urlpatterns = [
     path(f"{post}/revisions/<str:revision_id>", RevisionViewSet.as_view({"get": "retrieve"})),
     path(f"{post}/revisions/<str:revision_id>/revert", RevisionViewSet.as_view({"post": "revert"})),
     path(f"{post}/provenance", RevisionViewSet.as_view({"get": "provenance"})),
-    path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
-    path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
     path("url-patterns", UrlPatternViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "url-patterns/<str:pattern_id>",
