@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agents_app.progress.updates import BatchConsumer, RunConsumer
+from agents_app.consumers import BatchConsumer, RunConsumer
 
 websocket_urlpatterns = [
     path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi(), name="ws-run"),

@@ -36,7 +36,7 @@ from agents_app.batches.queries import PostResult, find_batch, progress_of
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
-from agents_app.progress.labels import translate_activity
+from agents_app.runs.labels import translate_activity
 from agents_app.runs.retry import retry_run
 from content.models import Layer, Post
 from proofroom.core.admin.permissions import (

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
-from agents_app.progress.labels import format_duration, format_money, format_tokens
+from agents_app.runs.labels import format_duration, format_money, format_tokens
 
 __all__ = [
     "agent_name",

@@ -1,6 +1,7 @@
 """Runs of agents, what they did and used, what people set. Definitions are files, not rows."""
 
 from agents_app.models.run import (
+    RUNS_CHANNEL,
     UNFINISHED,
     AgentBatch,
     AgentRun,
@@ -25,6 +26,7 @@ from agents_app.models.settings import (
 )
 
 __all__ = [
+    "RUNS_CHANNEL",
     "UNFINISHED",
     "AgentBatch",
     "AgentRun",

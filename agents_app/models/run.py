@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 from uuid import uuid4
 
 from django.conf import settings
@@ -13,9 +13,34 @@ from django.utils.translation import gettext_lazy as _
 from content.models import Post
 from proofroom.core.definition_files import ID_MAX
 from proofroom.core.models import Event
+from proofroom.core.notifications import notify
 from proofroom.webhooks.models import Delivery
 
 DIGEST_LENGTH = 12
+RUNS_CHANNEL = "agent_runs"
+"""Of the notification that a run or a batch went on."""
+Row = TypeVar("Row", bound=models.Model)
+
+
+class FollowedQuerySet(models.QuerySet[Row]):
+    def update(self, **values: Any) -> int:
+        changed = super().update(**values)
+        if changed and set(values) != {"heartbeat_at"}:
+            notify(RUNS_CHANNEL)
+        return changed
+
+
+class FollowedModel(models.Model):
+    """Rows that open pages follow: whatever writes one, but for a heartbeat, wakes them."""
+
+    objects = models.Manager.from_queryset(FollowedQuerySet)()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **options: Any) -> None:
+        super().save(*args, **options)
+        notify(RUNS_CHANNEL)
 
 
 class PromptVersion(models.Model):
@@ -44,7 +69,7 @@ class PromptVersion(models.Model):
         return f"{self.agent_id} {self.digest}"
 
 
-class AgentBatch(models.Model):
+class AgentBatch(FollowedModel):
     """The runs of one bulk request. How far it is, its runs say.
 
     Taking it back is work for a task: who asked for it, when, and what came of it by run (`reverted`: paths, or the
@@ -98,7 +123,7 @@ class RunStatus(models.TextChoices):
 UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
-class AgentRun(models.Model):
+class AgentRun(FollowedModel):
     """One run. The row is the truth; the message in the queue is only a wake-up.
 
     `attempt` is the token of the worker that has the run: every write of a worker asks for its own token, so

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
-from agents_app.models import AgentRun, RunMessage, RunStatus
+from agents_app.models import AgentRun, RunMessage, RunStatus, RunStep
 from agents_app.models.run import UNFINISHED
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
@@ -39,6 +39,34 @@ def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
         return AgentRun.objects.filter(pk=UUID(str(run_id))).first() if run_id else None
     except ValueError:
         return None
+
+
+_PROGRESS_COLUMNS: Final = (
+    "status",
+    "doing",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "started_at",
+    "finished_at",
+    "heartbeat_at",
+    "attempts",
+    "created_at",
+)
+
+
+def load_runs(ids: Collection[UUID]) -> dict[UUID, AgentRun]:
+    """As much of these runs as their progress needs. One query."""
+    rows = AgentRun.objects.filter(pk__in=ids).only(*_PROGRESS_COLUMNS)
+    return {run.pk: run for run in rows}
+
+
+def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
+    """The steps of each, in order. One query."""
+    found: dict[UUID, list[RunStep]] = defaultdict(list)
+    for step in RunStep.objects.filter(run_id__in=ids).order_by("number"):
+        found[step.run_id].append(step)
+    return found
 
 
 def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:

@@ -19,7 +19,8 @@ from content.models import EditingMark, Layer, Post
 from content.models.editing_mark import SOURCE
 from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.errors import NotFound, invalid
-from proofroom.core.realtime import EventMessage, MayHear, OpenEditor
+from proofroom.core.notifications import notify
+from proofroom.core.realtime import PRESENCE_CHANNEL, EventMessage, MayHear, OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
 """A page that said nothing for so long is closed, or its computer sleeps."""
@@ -59,7 +60,11 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
     now = timezone.now()
     # Of a page of somebody else by the same name nothing is changed.
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
-    if own.filter(key=key).update(seen_at=now, layer=layer):
+    known = own.filter(key=key)
+    if known.filter(layer=layer, seen_at__gte=now - PRESENCE_TIMEOUT).update(seen_at=now):
+        return
+    notify(PRESENCE_CHANNEL)
+    if known.update(seen_at=now, layer=layer):
         return
     EditingMark.objects.filter(seen_at__lt=now - MARK_LIFETIME).delete()
     EditingMark.objects.bulk_create(
@@ -79,6 +84,7 @@ def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
     """The page was closed."""
     _check(actor, key)
     EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key).delete()
+    notify(PRESENCE_CHANNEL)
 
 
 def _check(actor: Actor, key: str) -> None:

@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from proofroom.core.realtime.consumer import EventsConsumer
+from proofroom.core.realtime.event_feed import EventsConsumer
 
 websocket_urlpatterns = [path("ws/events/", EventsConsumer.as_asgi(), name="ws-events")]

@@ -16,13 +16,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from agents_app.consumers import RunFeed
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.progress.labels import run_progress
-from agents_app.progress.updates import ProgressPage, RunHub
 from agents_app.providers.interface import StepRecord
+from agents_app.runs.labels import run_progress
 from agents_app.runs.run_log import add_step
 from proofroom.core.models import Event
-from proofroom.core.realtime.polling_hub import Ticket
+from proofroom.core.realtime.hub import RowPage, read_feeds
+from proofroom.core.realtime.sessions import Connection
 from tests import make
 from tests.browser.agents_scene import run
 from tests.core.sockets import Page, asked, in_a_loop, session_of
@@ -168,19 +169,33 @@ async def test_who_speaks_or_is_logged_out_is_disconnected() -> None:
         assert await page.is_closed_with() == 4401
 
 
-def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
+def test_however_many_pages_follow_they_are_told_in_four_queries() -> None:
     counts = []
+    key = session_of("editor")
+    editor = make.user("editor")
+    connection_of_page = Connection(editor.pk, key, editor.get_session_auth_hash(), "agents.view")
     for number in (1, 5):
         post = make.post(slug=f"post-{number}")
-        runs = [run(post, "running") for _ in range(number)]
-        ticket = Ticket(make.user("editor").pk, "none", "", "agents.view")
-        watchers = [ProgressPage(ticket, one.pk, "en") for one in runs]
-        with CaptureQueriesContext(connection) as queries:
-            tell = RunHub().look(watchers, is_due=False)
-        tell()
-        counts.append(len(queries))
-        assert all(watcher.has_ended for watcher in watchers), "their session is not there"
-    assert counts == [3, 3]
+        pages = [RowPage(connection_of_page, run(post, "running").pk, "en") for _ in range(number)]
+        feed = RunFeed()
+        for _ in range(2):
+            with CaptureQueriesContext(connection) as queries:
+                tell = read_feeds({feed: pages}, ())
+            tell()
+            counts.append(len(queries))
+        assert [page.queue.qsize() for page in pages] == [1] * number
+    assert counts == [4, 1, 4, 1]
+
+
+def test_pages_without_a_session_are_put_out_in_three_queries() -> None:
+    gone = Connection(make.user("editor").pk, "none", "", "agents.view")
+    pages = [RowPage(gone, begun().pk, "en")]
+    with CaptureQueriesContext(connection) as queries:
+        tell = read_feeds({RunFeed(): pages}, ())
+    tell()
+
+    assert len(queries) == 3
+    assert pages[0].queue.get_nowait() == 4401
 
 
 def test_a_word_of_the_worker_that_nobody_knows_is_shown_as_it_is() -> None:

@@ -13,7 +13,8 @@ from django.test import Client
 
 from proofroom.accounts.services.users import change_user, set_password
 from proofroom.core import outbox
-from proofroom.core.realtime.consumer import Hub, hubs
+from proofroom.core.realtime.event_feed import EventFeed
+from proofroom.core.realtime.hub import hubs
 from tests import make
 from tests.core.sockets import ORIGIN, asked, in_a_loop, opened, session_of
 
@@ -24,7 +25,7 @@ MISSING = "00000000-0000-4000-8000-000000000000"
 @pytest.fixture(autouse=True)
 def quick(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.LIVE_POLL_SECONDS = 0.01
-    monkeypatch.setattr("proofroom.core.realtime.consumer.CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("proofroom.core.realtime.hub.CHECK_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +141,8 @@ async def test_the_log_out_button_ends_one_session_and_its_pages_only() -> None:
 @in_a_loop
 async def test_the_task_ends_with_the_last_page_and_begins_with_the_next() -> None:
     async with opened("editor"), opened("admin"):
-        assert len(hubs.at_work) == 1
-    while hubs.at_work:
+        assert len(hubs) == 1
+    while hubs:
         await asyncio.sleep(0)
 
     async with opened("editor") as page:
@@ -161,8 +162,8 @@ async def test_who_sends_something_is_put_out() -> None:
 @in_a_loop
 async def test_one_person_does_not_open_pages_without_end() -> None:
     session = await sync_to_async(session_of)("editor")
-    pages = [asked(session=session) for _ in range(Hub.most_pages_of_one)]
-    assert [await page.connect() for page in pages] == [0] * Hub.most_pages_of_one
+    pages = [asked(session=session) for _ in range(EventFeed.most_pages_of_one)]
+    assert [await page.connect() for page in pages] == [0] * EventFeed.most_pages_of_one
 
     assert await asked(session=session).connect() == 4429
 

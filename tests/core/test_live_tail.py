@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from cms_project.asgi import application
 from proofroom.core.models import Event
-from proofroom.core.realtime import consumer
-from proofroom.core.realtime.consumer import Listener
+from proofroom.core.realtime import event_feed
+from proofroom.core.realtime.event_feed import EventPage
 from proofroom.core.realtime.messages import may_hear_of
-from proofroom.core.realtime.polling_hub import Ticket, still_authorized
+from proofroom.core.realtime.sessions import Connection, still_authorized
 from tests import make
 from tests.core.sockets import asked, in_a_loop, opened, session_of
 
@@ -44,7 +44,7 @@ happens = sync_to_async(happened)
 
 def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
     first = happened()[0].pk
-    following = consumer.Tail()
+    following = event_feed.Tail()
     following.read()
     happened(id=first + 3)
     assert [event.id for event in following.read()] == [first + 3]
@@ -61,7 +61,7 @@ def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
 def test_a_number_that_was_skipped_before_anybody_listened_is_told_too() -> None:
     first = happened()[0].pk
     happened(id=first + 2)
-    following = consumer.Tail()
+    following = event_feed.Tail()
     following.read()
 
     happened(id=first + 1)
@@ -72,9 +72,9 @@ def test_a_number_that_was_skipped_before_anybody_listened_is_told_too() -> None
 def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(consumer, "LATE_SECONDS", -1.0)
+    monkeypatch.setattr(event_feed, "LATE_SECONDS", -1.0)
     first = happened()[0].pk
-    following = consumer.Tail()
+    following = event_feed.Tail()
     following.read()
     happened(id=first + 2)
     following.read()
@@ -87,9 +87,9 @@ def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
 def test_a_leap_of_numbers_costs_no_memory(
     django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumer, "MAX_IDS_SKIPPED", 10)
+    monkeypatch.setattr(event_feed, "MAX_IDS_SKIPPED", 10)
     first = happened()[0].pk
-    following = consumer.Tail()
+    following = event_feed.Tail()
     following.read()
     happened(id=first + 2_000_000_000)
     following.read()
@@ -108,23 +108,24 @@ def test_a_look_costs_as_much_for_many_pages_as_for_one(
     make.user("editor")
     keys = [session_of("editor") for _ in range(20)]
     user = make.user("editor")
-    tickets = [
-        Ticket(user.pk, key, user.get_session_auth_hash(), "posts.view") for key in [*keys, "gone"]
+    connections = [
+        Connection(user.pk, key, user.get_session_auth_hash(), "posts.view")
+        for key in [*keys, "gone"]
     ]
-    following = consumer.Tail()
+    following = event_feed.Tail()
     following.read()
     happened(30, post_id=uuid4())
 
     with django_assert_num_queries(1):
         told = following.read()
     with django_assert_num_queries(2):
-        found = still_authorized(tickets)
+        found = still_authorized(connections)
     with django_assert_num_queries(1):
         may_hear = may_hear_of(told)
     with django_assert_num_queries(0):
         answers = {may_hear(user, event) for event in told}
 
-    assert set(found) == set(tickets[:-1])
+    assert set(found) == set(connections[:-1])
     assert answers == {True}
 
 
@@ -166,7 +167,7 @@ async def test_a_page_is_told_what_happened_since_it_was_made() -> None:
 async def test_who_was_away_for_too_long_is_told_to_load_again(
     after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumer, "MAX_EVENTS_KEPT", 2)
+    monkeypatch.setattr(event_feed, "MAX_EVENTS_KEPT", 2)
     last = (await happens(3))[-1]
 
     async with opened("editor", f"after={after}") as page:
@@ -176,7 +177,7 @@ async def test_who_was_away_for_too_long_is_told_to_load_again(
 @in_a_loop
 async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
     async with opened("editor") as page, opened("editor", f"post={uuid4()}") as other:
-        last = (await sync_to_async(happened)(consumer.MAX_EVENTS_PER_POLL + 1))[-1]
+        last = (await sync_to_async(happened)(event_feed.MAX_EVENTS_PER_TURN + 1))[-1]
 
         assert await page.hears() == {"reload": True, "last": str(last.uid)}
         assert await other.receive_nothing()
@@ -186,7 +187,7 @@ async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
 async def test_a_page_that_takes_nothing_is_dropped_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Listener, "most_waiting", 5)
+    monkeypatch.setattr(EventPage, "most_waiting", 5)
     slow = asked(session=await sync_to_async(session_of)("editor"))
     flows, sent, received = asyncio.Event(), [], asyncio.Queue[Any]()
     flows.set()
@@ -222,7 +223,7 @@ async def test_a_database_that_is_away_for_a_moment_ends_no_connection(
 ) -> None:
     async with opened("editor") as page:
         failed = asyncio.Event()
-        monkeypatch.setattr(consumer.Tail, "read", _failing(failed))
+        monkeypatch.setattr(event_feed.Tail, "read", _failing(failed))
         await asyncio.wait_for(failed.wait(), 5)
         monkeypatch.undo()
         event = (await happens())[0]
@@ -238,7 +239,7 @@ async def test_an_event_is_told_though_the_database_went_away_when_it_was_read_a
 ) -> None:
     async with opened("editor") as page:
         failed = asyncio.Event()
-        monkeypatch.setattr(consumer, "may_hear_of", _failing(failed))
+        monkeypatch.setattr(event_feed, "may_hear_of", _failing(failed))
         event = (await happens())[0]
         await asyncio.wait_for(failed.wait(), 5)
         monkeypatch.undo()

@@ -32,8 +32,8 @@ from agents_app.admin.run_dialog.start import chosen_post, posts_to_choose
 from agents_app.definitions.agent_status import agents, find_agent, place_of
 from agents_app.definitions.agents import catalogue, switch_agent
 from agents_app.models import AgentRun, AgentSwitch
-from agents_app.progress.labels import tool_label
 from agents_app.runs.creation import dry_run_scope, start_dry_run
+from agents_app.runs.labels import tool_label
 from agents_app.runs.prompt import stored_instructions
 from agents_app.runs.queries import acceptance_rates
 from proofroom.core.admin.form_pages import form_page

@@ -14,7 +14,7 @@ from agents_app.admin.agents.definition_labels import tokens_of_answer
 from agents_app.admin.labels import agent_name
 from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
-from agents_app.progress.labels import tool_label
+from agents_app.runs.labels import tool_label
 from agents_app.runs.prompt import (
     find_prompt_version,
     prompt_version,

@@ -32,7 +32,8 @@ from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.admin.runs.run_history import story_context
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus, RunStep
-from agents_app.progress.labels import (
+from agents_app.runs.field_target import find_field
+from agents_app.runs.labels import (
     activity_label,
     format_duration,
     run_progress,
@@ -40,7 +41,6 @@ from agents_app.progress.labels import (
     step_label,
     step_lines,
 )
-from agents_app.runs.field_target import find_field
 from agents_app.runs.permissions import START_PERMISSIONS
 from agents_app.runs.queries import ProposalOutcome, find_run, proposal_outcomes
 from agents_app.runs.retry import run_candidates

@@ -18,6 +18,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
+from proofroom.core.notifications import notify
 from proofroom.core.outbox.content_version import bump_content_version
 from proofroom.core.task_queue import queue_task, send_after_commit
 
@@ -136,6 +137,10 @@ def subscribe_inside(names: Iterable[str], subscriber: Callable[[Event], None]) 
         _inside[name].register(subscriber)
 
 
+EVENTS_CHANNEL = "events"
+"""Of the notification that something was recorded."""
+
+
 def record(
     name: str, *, actor: Actor, payload: JsonObject, post_id: UUID | str | None = None
 ) -> Event:
@@ -143,6 +148,7 @@ def record(
     kind = kind_of(name)
     event = _event(kind, actor, payload, post_id)
     event.save(force_insert=True)
+    notify(EVENTS_CHANNEL)
     if kind.is_live:
         bump_content_version()
     _inside[name](event)
@@ -160,6 +166,8 @@ def record_all(
     kind = kind_of(name)
     made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
     Event.objects.bulk_create(made, batch_size=1000)
+    if made:
+        notify(EVENTS_CHANNEL)
     if made and kind.is_live:
         bump_content_version()
     for subscriber in _inside[name]:

@@ -8,6 +8,7 @@ so with `visibility_rules`.
 from __future__ import annotations
 
 from proofroom.core.realtime.messages import (
+    PRESENCE_CHANNEL,
     EventMessage,
     MayHear,
     OpenEditor,
@@ -15,4 +16,11 @@ from proofroom.core.realtime.messages import (
     visibility_rules,
 )
 
-__all__ = ["EventMessage", "MayHear", "OpenEditor", "presence_sources", "visibility_rules"]
+__all__ = [
+    "PRESENCE_CHANNEL",
+    "EventMessage",
+    "MayHear",
+    "OpenEditor",
+    "presence_sources",
+    "visibility_rules",
+]

@@ -113,6 +113,8 @@ class OpenEditor:
     since: str
 
 
+PRESENCE_CHANNEL: Final = "presence"
+"""Of the notification that somebody opened or left a post."""
 presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[OpenEditor]]] = Hook()
 """Asked while pages of posts are open. At most one query, however many posts."""
 

@@ -19,46 +19,46 @@ from proofroom.core.diagnostics.availability import (
     is_database_away,
     log_database_away,
 )
-from proofroom.core.realtime.polling_hub import (
+from proofroom.core.realtime.hub import (
     BAD_REQUEST,
     NOT_AUTHORIZED,
     TOO_MANY,
-    Hubs,
+    Feed,
+    Hub,
     Page,
-    PageHub,
-    Ticket,
-    ticket_of,
+    hub_here,
 )
+from proofroom.core.realtime.sessions import Connection, authorize
 
 
 class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[misc]  # channels has no types
     """Lets in who holds the permission, and sends what the hub says to the page."""
 
     permission: ClassVar[str]
-    hubs: Hubs[Page]
-    _hub: PageHub[Page] | None = None
+    feed: ClassVar[type[Feed[Any]]]
+    _hub: Hub | None = None
     _page: Page | None = None
     _sending: asyncio.Task[None] | None = None
 
-    def page_of(self, ticket: Ticket) -> Page:
+    def page_of(self, connection: Connection) -> Page:
         """The page that the address asks for. Raises `ValueError` where it makes no sense."""
         raise NotImplementedError
 
     async def connect(self) -> None:
-        ticket = ticket_of(self.scope, self.permission)
-        if ticket is None:
+        connection = authorize(self.scope, self.permission)
+        if connection is None:
             await self.close(NOT_AUTHORIZED)
             return
         try:
-            page = self.page_of(ticket)
+            page = self.page_of(connection)
         except ValueError:
             await self.close(BAD_REQUEST)
             return
-        here = self.hubs.here()
-        if not here.join(page):
+        hub = hub_here()
+        if not hub.join(self.feed, page):
             await self.close(TOO_MANY)
             return
-        self._hub, self._page = here, page
+        self._hub, self._page = hub, page
         await self.accept()
         self._sending = asyncio.create_task(self._send_all(page))
 
@@ -74,7 +74,7 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
 
     def _leave(self) -> None:
         if self._hub is not None and self._page is not None:
-            self._hub.leave(self._page)
+            self._hub.leave(self.feed, self._page)
 
     async def _send_all(self, page: Page) -> None:
         with suppress(OSError):  # the page is gone; the server says so in a message of its own

@@ -1,4 +1,4 @@
-"""The websocket of pages that hear of events."""
+"""The events that open pages hear of, and the websocket that they hear it from."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from channels.db import database_sync_to_async
 from django.db.models import Q
 
 from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
+from proofroom.core.outbox.events import EVENTS_CHANNEL
+from proofroom.core.realtime.hub import Feed, OpenPage
 from proofroom.core.realtime.messages import (
+    PRESENCE_CHANNEL,
     EventMessage,
-    MayHear,
     OpenEditor,
     load_events,
     load_last_events,
@@ -28,15 +28,7 @@ from proofroom.core.realtime.messages import (
     presence_message,
     who_is_at,
 )
-from proofroom.core.realtime.polling_hub import (
-    CHECK_SECONDS,
-    NOT_AUTHORIZED,
-    Hubs,
-    OpenPage,
-    PageHub,
-    Ticket,
-    still_authorized,
-)
+from proofroom.core.realtime.sessions import Connection
 from proofroom.core.realtime.websockets import PageConsumer
 
 MAX_EVENTS_KEPT: Final = 1000
@@ -116,38 +108,31 @@ class Tail:
             del self._skipped[number]
 
 
-class Listener(OpenPage):
-    """Of one post, or of all; `after` is what it heard last."""
+class EventPage(OpenPage):
+    """A page that hears of one post, or of all; `after` is what it heard last."""
 
-    def __init__(self, ticket: Ticket, post_id: UUID | None, after: After | None) -> None:
-        super().__init__(ticket)
+    def __init__(self, connection: Connection, post_id: UUID | None, after: After | None) -> None:
+        super().__init__(connection)
         self.post_id = post_id
         self.after = after
         self.has_begun = False
-        self.told_here: Sequence[OpenEditor] = ()
+        self.editors: Sequence[OpenEditor] = ()
 
 
-MAX_EVENTS_PER_POLL: Final = 50
+MAX_EVENTS_PER_TURN: Final = 50
 """Events that a page hears of one by one; of more at once it hears that it should load again."""
 PING_SECONDS: Final = 20.0
 VERSION: Final = 1
 """Of the messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PolledEvents:
-    """The events that one look at the database found."""
+class EventFeed(Feed[EventPage]):
+    """Tells of events, each person of those that they may know of, and pages of a post of who has it open.
 
-    new: Sequence[EventMessage]
-    missed: dict[Listener, list[EventMessage] | None]
-    holders: dict[Ticket, ActorUser]
-    may_hear: MayHear
-    here: Mapping[UUID, Sequence[OpenEditor]]
+    One query, one more where pages of posts are open, and to tell something that of each visibility rule.
+    """
 
-
-class Hub(PageHub[Listener]):
-    """The pages of this process that hear of events."""
-
+    channels = (EVENTS_CHANNEL, PRESENCE_CHANNEL)
     most_pages: ClassVar[int] = 5000
     most_pages_of_one: ClassVar[int] = 100
 
@@ -155,104 +140,79 @@ class Hub(PageHub[Listener]):
         super().__init__()
         self._tail = Tail()
         # Read, and not told yet: what was read stays, should the database go away before all is known.
-        self._untold: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
-        self._check_at = 0.0
+        self._new: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
+        self._missed: dict[EventPage, list[EventMessage] | None] = {}
+        self._editors: Mapping[UUID, Sequence[OpenEditor]] = {}
+        self._may_hear = may_hear_of(())
         self._ping_at = time.monotonic() + PING_SECONDS
 
-    async def turn(self, pages: Sequence[Listener]) -> None:
-        now = time.monotonic()
-        found = await database_sync_to_async(self._look)(pages, now >= self._check_at)
-        if found is not None:
-            self._check_at = now + CHECK_SECONDS
-            self._tell(pages, found)
-            self._untold.clear()
-        if now >= self._ping_at:
-            self._ping_at = now + PING_SECONDS
-            for listener in pages:
-                listener.say(self._signal("ping"))
-
-    def _look(self, listeners: Collection[Listener], is_due: bool) -> _PolledEvents | None:
-        """One query, one more where pages of posts are open; to tell something, three more for the rights of all."""
-        self._untold.extend(self._tail.read())
-        new = list(self._untold)
-        missed = {one: self._tail.behind(one.after) for one in listeners if not one.has_begun}
-        at_posts = who_is_at({one.post_id for one in listeners if one.post_id is not None})
-        is_news = any(_others(one, at_posts) != one.told_here for one in listeners)
-        if not new and not missed and not is_due and not is_news:
-            return None
-        events = {event.uid: event for event in new}
-        for some in missed.values():
-            events |= {event.uid: event for event in some or ()}
-        return _PolledEvents(
-            new,
-            missed,
-            still_authorized({one.ticket for one in listeners}),
-            may_hear_of(list(events.values())),
-            at_posts,
-        )
-
-    def _tell(self, listeners: Collection[Listener], found: _PolledEvents) -> None:
-        for listener in listeners:
-            person = found.holders.get(listener.ticket)
-            if person is None:
-                listener.end(NOT_AUTHORIZED)
-                continue
-            events: Sequence[EventMessage] | None = found.new
-            if listener in found.missed:
-                listener.has_begun = True
-                listener.say(self._signal("hello") | {"version": VERSION})
-                events = found.missed[listener]
-            self._pass_on(listener, person, events, found.may_hear)
-            if (pages := _others(listener, found.here)) != listener.told_here:
-                listener.told_here = pages
-                listener.say({"editing": [*presence_message(person.pk, pages)]})
-
-    def _pass_on(
-        self,
-        listener: Listener,
-        person: ActorUser,
-        events: Sequence[EventMessage] | None,
-        may_hear: MayHear,
-    ) -> None:
-        heard = [
-            event
-            for event in events or ()
-            if listener.post_id in (None, event.post_id) and may_hear(person, event)
+    def read(self, pages: Sequence[EventPage]) -> Collection[EventPage]:
+        self._new.extend(self._tail.read())
+        self._missed = {page: self._tail.behind(page.after) for page in pages if not page.has_begun}
+        self._editors = who_is_at({page.post_id for page in pages if page.post_id is not None})
+        posts = {None, *(event.post_id for event in self._new)} if self._new else set()
+        return [
+            page
+            for page in pages
+            if page.post_id in posts
+            or page in self._missed
+            or self._editors_at(page) != page.editors
         ]
-        if events is None or len(heard) > MAX_EVENTS_PER_POLL:
-            listener.say(self._signal("reload"))
-            return
-        for event in heard:
-            listener.say(message(event, person.pk))
+
+    def load_details(self, pages: Sequence[EventPage]) -> None:
+        events = {event.uid: event for event in self._new}
+        for some in self._missed.values():
+            events |= {event.uid: event for event in some or ()}
+        self._may_hear = may_hear_of(list(events.values()))
+
+    def tell(self, pages: Mapping[EventPage, ActorUser]) -> None:
+        for page, person in pages.items():
+            events: Sequence[EventMessage] | None = self._new
+            if page in self._missed:
+                page.has_begun = True
+                page.say(self._signal("hello") | {"version": VERSION})
+                events = self._missed[page]
+            heard = [
+                event
+                for event in events or ()
+                if page.post_id in (None, event.post_id) and self._may_hear(person, event)
+            ]
+            if events is None or len(heard) > MAX_EVENTS_PER_TURN:
+                page.say(self._signal("reload"))
+            else:
+                for event in heard:
+                    page.say(message(event, person.pk))
+            if (editors := self._editors_at(page)) != page.editors:
+                page.editors = editors
+                page.say({"editing": [*presence_message(person.pk, editors)]})
+        self._new.clear()
+        if time.monotonic() >= self._ping_at:
+            self._ping_at = time.monotonic() + PING_SECONDS
+            for page in self.pages:
+                page.say(self._signal("ping"))
 
     def _signal(self, name: str) -> JsonObject:
         """With the last event there is, which a page that comes again asks for what followed."""
         last = self._tail.last
         return {name: True, "last": str(last) if last else None}
 
-
-def _others(
-    listener: Listener, at_posts: Mapping[UUID, Sequence[OpenEditor]]
-) -> Sequence[OpenEditor]:
-    """Return who is at the post of a page; nobody for a page that follows no post."""
-    return tuple(at_posts.get(listener.post_id, ())) if listener.post_id else ()
-
-
-hubs: Final[Hubs[Listener]] = Hubs(Hub)
+    def _editors_at(self, page: EventPage) -> Sequence[OpenEditor]:
+        """Return who is at the post of a page; nobody for a page that follows no post."""
+        return tuple(self._editors.get(page.post_id, ())) if page.post_id else ()
 
 
 _SECONDS: Final = re.compile(r"[0-9]{1,11}(\.[0-9]{1,6})?\Z", re.ASCII)
 
 
-class EventsConsumer(PageConsumer[Listener]):
+class EventsConsumer(PageConsumer[EventPage]):
     """`/ws/events/`. `?post=` hears of one post only. `?after=` is told what was missed: since an event, by its id,
     or since a moment, in seconds since 1970.
     """
 
     permission: ClassVar[str] = "posts.view"
-    hubs = hubs
+    feed = EventFeed
 
-    def page_of(self, ticket: Ticket) -> Listener:
+    def page_of(self, connection: Connection) -> EventPage:
         given: dict[str, Any] = parse_qs(
             self.scope["query_string"].decode("ascii"), max_num_fields=10
         )
@@ -262,4 +222,4 @@ class EventsConsumer(PageConsumer[Listener]):
             after = datetime.fromtimestamp(float(text), UTC)
         elif text:
             after = UUID(text)
-        return Listener(ticket, UUID(post) if post else None, after)
+        return EventPage(connection, UUID(post) if post else None, after)

@@ -6,12 +6,10 @@ The worker stores English sentences; they are translated here.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, timedelta
 from decimal import Decimal
 from typing import Final
-from uuid import UUID
 
 from django.utils import timezone
 from django.utils.formats import number_format
@@ -141,34 +139,6 @@ _DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] 
         lambda found: _("Using a tool: %(tool)s") % {"tool": tool_label(found[0])},
     ),
 )
-
-
-_COLUMNS: Final = (
-    "status",
-    "doing",
-    "input_tokens",
-    "output_tokens",
-    "cost",
-    "started_at",
-    "finished_at",
-    "heartbeat_at",
-    "attempts",
-    "created_at",
-)
-
-
-def load_runs(ids: Collection[UUID]) -> dict[UUID, AgentRun]:
-    """As much of these runs as their progress needs. One query."""
-    rows = AgentRun.objects.filter(pk__in=ids).only(*_COLUMNS)
-    return {run.pk: run for run in rows}
-
-
-def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
-    """The steps of each, in order. One query."""
-    found: dict[UUID, list[RunStep]] = defaultdict(list)
-    for step in RunStep.objects.filter(run_id__in=ids).order_by("number"):
-        found[step.run_id].append(step)
-    return found
 
 
 def progress_version(run: AgentRun) -> tuple[object, ...]:

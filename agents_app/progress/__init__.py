@@ -1,1 +1,0 @@
-"""Progress of runs and batches, sent to the pages that show them while they go on."""

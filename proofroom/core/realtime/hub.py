@@ -1,0 +1,317 @@
+"""Open pages of a process and their hub: one task, which reads what is new for all of them at once.
+
+It reads when a notification says that there is something, and now and then to be sure; where notifications do not
+arrive it looks all the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar, Final, Generic, TypeVar
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.utils import translation
+
+from proofroom.core.actor import ActorUser
+from proofroom.core.json import JsonObject
+from proofroom.core.notifications import Subscription, is_listening, listen
+from proofroom.core.realtime.sessions import Connection, still_authorized
+
+CLOSE_NORMAL: Final = 1000
+BAD_REQUEST: Final = 4400
+NOT_AUTHORIZED: Final = 4401
+NOT_FOUND: Final = 4404
+TOO_SLOW: Final = 4408
+TOO_MANY: Final = 4429
+
+
+class OpenPage:
+    """A page, and whose it is. What the queue holds is a message, or the code to close with."""
+
+    most_waiting: ClassVar[int] = 100
+    """Messages that wait for a page; one that takes none is dropped, and may come again."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.has_ended = False
+        self.queue: asyncio.Queue[JsonObject | int] = asyncio.Queue()
+
+    def say(self, message: JsonObject) -> None:
+        if self.has_ended:
+            return
+        if self.queue.qsize() >= self.most_waiting:
+            self.end(TOO_SLOW)
+        else:
+            self.queue.put_nowait(message)
+
+    def end(self, code: int) -> None:
+        """Send nothing more that waits, and close with this code."""
+        if self.has_ended:
+            return
+        while not self.queue.empty():
+            self.queue.get_nowait()
+        self.finish(code)
+
+    def finish(self, code: int) -> None:
+        """Close with this code after what waits to be sent."""
+        if not self.has_ended:
+            self.has_ended = True
+            self.queue.put_nowait(code)
+
+
+Page = TypeVar("Page", bound=OpenPage)
+
+
+class Feed(ABC, Generic[Page]):
+    """What pages of one kind follow. `read` and `load_details` run in a thread, all else in the event loop."""
+
+    channels: ClassVar[Sequence[str]]
+    """Of the notifications that say that there is something to read."""
+    most_pages: ClassVar[int]
+    most_pages_of_one: ClassVar[int]
+
+    def __init__(self) -> None:
+        self.pages: set[Page] = set()
+        self.has_news = True
+        self.subscriptions: Sequence[Subscription] = ()
+
+    @abstractmethod
+    def read(self, pages: Sequence[Page]) -> Collection[Page]:
+        """Read what is new, and return the pages to tell it, in as many queries for many as for one."""
+
+    def load_details(self, pages: Sequence[Page]) -> None:
+        """Load what only the messages to these need."""
+
+    @abstractmethod
+    def tell(self, pages: Mapping[Page, ActorUser]) -> None:
+        """Tell these what was read. Reads nothing."""
+
+
+class Snapshot(ABC):
+    """The state of a row that pages follow: `version` differs as soon as they would."""
+
+    version: tuple[object, ...]
+    is_over: bool
+
+    @abstractmethod
+    def message(self) -> JsonObject:
+        """The message to a page, in the active language. Reads nothing."""
+
+
+SnapshotT = TypeVar("SnapshotT", bound=Snapshot)
+
+
+class RowPage(OpenPage):
+    """An open page that shows one row; `version` is of the state that it was told of last."""
+
+    most_waiting: ClassVar[int] = 50
+
+    def __init__(self, connection: Connection, row_id: UUID, language: str) -> None:
+        super().__init__(connection)
+        self.row_id = row_id
+        self.language = language
+        self.version: tuple[object, ...] | None = None
+
+
+class RowFeed(Feed[RowPage], Generic[SnapshotT]):
+    """Tells pages of their row whenever it has changed, until it is over."""
+
+    most_pages: ClassVar[int] = 1000
+    most_pages_of_one: ClassVar[int] = 20
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: Mapping[UUID, SnapshotT] = {}
+
+    @abstractmethod
+    def load(self, ids: Collection[UUID]) -> Mapping[UUID, SnapshotT]:
+        """Load the state of those that there are, in as many queries for many as for one."""
+
+    def read(self, pages: Sequence[RowPage]) -> Collection[RowPage]:
+        self.found = found = self.load({page.row_id for page in pages})
+        return [
+            page
+            for page in pages
+            if page.row_id not in found or found[page.row_id].version != page.version
+        ]
+
+    def tell(self, pages: Mapping[RowPage, ActorUser]) -> None:
+        for page in pages:
+            snapshot = self.found.get(page.row_id)
+            if snapshot is None:
+                page.end(NOT_FOUND)
+                continue
+            page.version = snapshot.version
+            with translation.override(page.language):
+                page.say(snapshot.message())
+            if snapshot.is_over:
+                page.finish(CLOSE_NORMAL)
+
+
+logger = logging.getLogger(__name__)
+CHECK_SECONDS: Final = 2.0
+"""How often pages are looked at that nothing is told to: who was logged out must not stay connected."""
+LOOK_SECONDS: Final = 5.0
+"""How often feeds are read that no notification came for."""
+PAUSE_SECONDS: Final = 0.05
+"""From the beginning of a turn to the next, so that many notifications at once are one turn's work."""
+
+
+class Hub:
+    """The pages of an event loop, by the feed that they follow."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[type[Feed[Any]], Feed[Any]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._looked_at = self._checked_at = float("-inf")
+        self._is_failing = False
+
+    def join(self, kind: type[Feed[Page]], page: Page) -> bool:
+        """Tell the page from now on; False where too many are open."""
+        feed = self._feeds.get(kind)
+        pages = feed.pages if feed is not None else ()
+        own = sum(one.connection.user_id == page.connection.user_id for one in pages)
+        if own >= kind.most_pages_of_one or len(pages) >= kind.most_pages:
+            return False
+        if feed is None:
+            feed = self._feeds[kind] = kind()
+            woken = partial(self._wake_from_thread, feed)
+            feed.subscriptions = [
+                listen(channel, lambda _: woken(), lost=woken) for channel in kind.channels
+            ]
+        feed.pages.add(page)
+        self._wake_feed(feed)
+        return True
+
+    def leave(self, kind: type[Feed[Page]], page: Page) -> None:
+        if kind in self._feeds:
+            self._feeds[kind].pages.discard(page)
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Until the last page is closed."""
+        try:
+            while self._feeds:
+                begun = time.monotonic()
+                self._wake.clear()
+                try:
+                    await self._turn()
+                    self._is_failing = False
+                except Exception:  # a database that is away for a moment ends no connection
+                    if not self._is_failing:
+                        logger.exception("open pages are told nothing until this works again")
+                    self._is_failing = True
+                self._drop_ended()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), self._seconds_to_next_turn())
+                pause = min(PAUSE_SECONDS, settings.LIVE_POLL_SECONDS)
+                await asyncio.sleep(max(begun + pause - time.monotonic(), 0.0))
+        finally:
+            self._drop_ended(everyone=True)
+
+    async def _turn(self) -> None:
+        """Read the feeds that have news, or all if that is due, and tell their pages."""
+        now = time.monotonic()
+        is_check = now >= self._checked_at + CHECK_SECONDS
+        if now >= self._looked_at + self._look_seconds():
+            self._looked_at = now
+            for feed in self._feeds.values():
+                feed.has_news = True
+        feeds = [feed for feed in self._feeds.values() if feed.has_news]
+        everyone = [page for feed in self._feeds.values() for page in feed.pages]
+        pages = {feed: list(feed.pages) for feed in feeds}
+        for feed in feeds:
+            feed.has_news = False  # news that come meanwhile are for the next turn
+        try:
+            tell = await database_sync_to_async(read_feeds)(pages, everyone if is_check else ())
+        except BaseException:
+            for feed in feeds:
+                feed.has_news = True
+            raise
+        if is_check:
+            self._checked_at = now
+        tell()
+
+    def _look_seconds(self) -> float:
+        if is_listening() and not self._is_failing:
+            return LOOK_SECONDS
+        return float(settings.LIVE_POLL_SECONDS)
+
+    def _seconds_to_next_turn(self) -> float:
+        due_at = min(self._looked_at + self._look_seconds(), self._checked_at + CHECK_SECONDS)
+        return max(due_at - time.monotonic(), 0.0)
+
+    def _drop_ended(self, *, everyone: bool = False) -> None:
+        for kind, feed in list(self._feeds.items()):
+            feed.pages = {page for page in feed.pages if not (everyone or page.has_ended)}
+            if not feed.pages:
+                del self._feeds[kind]
+                for subscription in feed.subscriptions:
+                    subscription.close()
+
+    def _wake_feed(self, feed: Feed[Any]) -> None:
+        feed.has_news = True
+        self._wake.set()
+
+    def _wake_from_thread(self, feed: Feed[Any]) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and its pages with it
+            self._loop.call_soon_threadsafe(self._wake_feed, feed)
+
+
+def read_feeds(
+    pages: Mapping[Feed[Any], Sequence[OpenPage]], checked: Sequence[OpenPage]
+) -> Callable[[], None]:
+    """Read feeds for their pages. What it answers tells them, and puts out who may hear nothing any more, also of
+    those that are only checked.
+
+    Besides what the feeds read, two queries where there is something to tell or somebody to check.
+    """
+    told = {feed: feed.read(some) for feed, some in pages.items()}
+    asked = {*checked, *(page for some in told.values() for page in some)}
+    users = still_authorized({page.connection for page in asked}) if asked else {}
+    heard = {
+        feed: {page: users[page.connection] for page in some if page.connection in users}
+        for feed, some in told.items()
+    }
+    for feed, some in heard.items():
+        if some:
+            feed.load_details(list(some))
+
+    def tell() -> None:
+        for page in asked:
+            if page.connection not in users:
+                page.end(NOT_AUTHORIZED)
+        for feed, some in heard.items():
+            feed.tell(some)
+
+    return tell
+
+
+hubs: Final[dict[asyncio.AbstractEventLoop, tuple[Hub, asyncio.Task[None]]]] = {}
+"""A hub in each event loop; its task starts with the first page and ends with the last."""
+
+
+def hub_here() -> Hub:
+    """The hub of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in hubs:
+        hub = Hub()
+
+        async def run() -> None:
+            try:
+                await hub.run()
+            finally:
+                del hubs[loop]
+
+        # It begins when the caller waits, and has joined by then.
+        hubs[loop] = hub, loop.create_task(run())
+    return hubs[loop][0]
