@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event
 from typing import Final
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.budgets.reservations import settle_abandoned, settle_lost
-from agents_app.models import UNFINISHED, AgentRun, RunPost, RunStatus
+from agents_app.models import RUNS_CHANNEL, UNFINISHED, AgentRun, RunPost, RunStatus
 from agents_app.runs.ownership import require_current_ownership
 from agents_app.runs.permissions import START_PERMISSIONS
 from agents_app.runs.queries import find_run
@@ -28,6 +28,7 @@ from agents_app.runs.undo import take_back
 from content.models import Post
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed
+from proofroom.core.notifications import is_listening, listen
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.tools.progress import check_cancelled, report
 
@@ -192,6 +193,7 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
 
 MAX_WAIT_SECONDS: Final = 60
 _POLL_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 2.0
 MAX_WAITING_IN_WEB: Final = 6
 """The most that wait at once in one web process: of its threads, some are left for everybody else."""
 
@@ -229,14 +231,23 @@ def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
 
 
 def _wait(run: AgentRun, until: float) -> AgentRun:
-    told, steps = None, 0
-    while not run.is_finished and time.monotonic() < until:
-        check_cancelled()
-        doing = run.doing or run.status
-        if doing != told:
-            report(steps, None, doing)
-            told, steps = doing, steps + 1
-        require_current_ownership()
-        time.sleep(_POLL_SECONDS)
-        run.refresh_from_db()
+    """Look when a run is said to go on, and now and then to be sure; all the time where nobody says so."""
+    woken = Event()
+    woken.set()
+    subscription = listen(RUNS_CHANNEL, lambda _: woken.set(), lost=woken.set)
+    told, steps, look_at = None, 0, 0.0
+    try:
+        while not run.is_finished and time.monotonic() < until:
+            check_cancelled()
+            doing = run.doing or run.status
+            if doing != told:
+                report(steps, None, doing)
+                told, steps = doing, steps + 1
+            if woken.wait(_POLL_SECONDS) or not is_listening() or time.monotonic() >= look_at:
+                woken.clear()
+                look_at = time.monotonic() + _LOOK_SECONDS
+                require_current_ownership()
+                run.refresh_from_db()
+    finally:
+        subscription.close()
     return run
