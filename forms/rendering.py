@@ -96,6 +96,26 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
     found: dict[str, SiteForm] = {}
     # The page's own language last, so that it stays.
     for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):
+        fields: list[SiteField] = []
+        for field in map(Field.model_validate, row["fields"]):
+            autocomplete = _AUTOCOMPLETE_BY_TYPE.get(field.type, "")
+            if field.type in ("text", "textarea", "date"):
+                autocomplete = _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")
+            fields.append(
+                SiteField(
+                    name=field.name,
+                    label=field.label,
+                    type=field.type,
+                    required=field.required,
+                    options=tuple(field.options or ()),
+                    min_length=field.min_length,
+                    max_length=field.longest if field.type in MAX_LENGTHS else None,
+                    pattern=field.pattern or "",
+                    placeholder=field.placeholder or "",
+                    help=field.help or "",
+                    autocomplete=autocomplete,
+                )
+            )
         found[row["slug"]] = SiteForm(
             slug=row["slug"],
             title=row["title"],
@@ -105,7 +125,7 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
             redirect_url=row["redirect_url"],
             action=form_address(row["slug"], locale),
             honeypot=HONEYPOT,
-            fields=tuple(_site_field(Field.model_validate(field)) for field in row["fields"]),
+            fields=tuple(fields),
         )
     return found
 
@@ -119,22 +139,3 @@ def form_address(slug: str, locale: str) -> str:
 def goal_of(slug: str) -> str:
     """Return what a visitor reached who sent a form. No goal that a page names holds a colon."""
     return f"form:{slug}"
-
-
-def _site_field(field: Field) -> SiteField:
-    autocomplete = _AUTOCOMPLETE_BY_TYPE.get(field.type, "")
-    if field.type in ("text", "textarea", "date"):
-        autocomplete = _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")
-    return SiteField(
-        name=field.name,
-        label=field.label,
-        type=field.type,
-        required=field.required,
-        options=tuple(field.options or ()),
-        min_length=field.min_length,
-        max_length=field.longest if field.type in MAX_LENGTHS else None,
-        pattern=field.pattern or "",
-        placeholder=field.placeholder or "",
-        help=field.help or "",
-        autocomplete=autocomplete,
-    )

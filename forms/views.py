@@ -25,7 +25,7 @@ from django.views.decorators.http import require_http_methods
 from forms.api.submissions import MAX_BODY_BYTES
 from forms.fields import HONEYPOT
 from forms.rendering import form_address, goal_of, load_forms
-from forms.services.submissions import SubmissionReceipt, submit_form
+from forms.services.submissions import submit_form
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.body import body_length
 from proofroom.core.api.throttles import count_caller
@@ -158,13 +158,19 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
+    def admit() -> None:
+        # Only a submission that fits is counted, unless its address is free of limits.
+        count = count_caller("forms", request)
+        if count is not None and count.is_over:
+            raise TooManySubmissions(count.wait)
+
     try:
         receipt = submit_form(
             slug=slug,
             locale=sent.locale,
             values=sent.values,
             actor=Actor(user=Visitor(), via="site"),
-            admit=lambda: _count_submission(request),
+            admit=admit,
         )
     except NotFound:
         return HttpResponse(missing_page(sent.locale), status=404)
@@ -191,11 +197,7 @@ def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpRespo
     if receipt.is_kept and sent.is_counted:
         shown = sent.found.post.pk if sent.found is not None else None
         goals.report_goal(request, post_id=shown, goal=goal_of(slug))
-    return _redirect_onward(slug, sent, receipt)
-
-
-def _redirect_onward(slug: str, sent: Sent, receipt: SubmissionReceipt) -> HttpResponse:
-    """On to where the form leads: its own address, else back to the page, which thanks in its place."""
+    # On to where the form leads: its own address, else back to the page, which thanks in its place.
     if _is_of_site(receipt.redirect_url):
         return _see_other(receipt.redirect_url)
     if sent.found is None or receipt.redirect_url:
@@ -247,13 +249,6 @@ def _form_alone(slug: str, locale: str, submission: SubmissionResult | None) -> 
     if onward and (target := safe_href(onward)):
         response["Refresh"] = f"0; url={iri_to_uri(target)}"
     return _uncached(response)
-
-
-def _count_submission(request: HttpRequest) -> None:
-    """Count a submission that fits, unless its address is free of limits."""
-    count = count_caller("forms", request)
-    if count is not None and count.is_over:
-        raise TooManySubmissions(count.wait)
 
 
 def _is_of_site(address: str) -> bool:

@@ -88,16 +88,12 @@ def new_file(suffix: str, content: bytes) -> Iterator[str]:
         put(name, content)
         yield name
     except BaseException:
-        _forget(name)
+        try:
+            default_storage.delete(name)
+            StoredFile.objects.filter(name=name).delete()
+        except Exception:  # the sweep deletes it: its row says that nothing uses it
+            logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
         raise
-
-
-def _forget(name: str) -> None:
-    try:
-        default_storage.delete(name)
-        StoredFile.objects.filter(name=name).delete()
-    except Exception:  # the sweep deletes it: its row says that nothing uses it
-        logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
 
 
 def take(names: Iterable[str], asset: Asset) -> None:

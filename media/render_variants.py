@@ -58,19 +58,26 @@ def darken(image: Image.Image) -> Image.Image:
     """An image of the mode RGB or RGBA for a dark page, in the same mode and size."""
     is_opaque = image.mode != "RGBA" or image.getchannel("A").getextrema()[0] == 255
     if is_opaque or not _is_drawing(image):
-        return _dim(image)
+        # A photograph is dimmed, its light parts most.
+        curve = [round(value * (1 - _DIMMED * value / 255)) for value in range(256)]
+        alpha = list(range(256))
+        return image.point(curve * 3 + (alpha if image.mode == "RGBA" else []))
     # A drawing that is dark where it is seen is turned over; a light one stays.
     seen = image.getchannel("A").point(lambda alpha: 255 if alpha >= _MIN_OPACITY else 0)
     if seen.getbbox() is None:
         return image
     is_dark = ImageStat.Stat(image.convert("L"), mask=seen).mean[0] < _MIDDLE
-    return _invert_lightness(image) if is_dark else image
-
-
-def _dim(image: Image.Image) -> Image.Image:
-    curve = [round(value * (1 - _DIMMED * value / 255)) for value in range(256)]
-    alpha = list(range(256))
-    return image.point(curve * 3 + (alpha if image.mode == "RGBA" else []))
+    if not is_dark:
+        return image
+    # Each pixel with its hue and saturation and the opposite lightness: max + min of a pixel's parts becomes
+    # 510 - max - min, so each part moves by the same amount.
+    *parts, opacity = image.split()
+    most = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
+    least = ImageChops.darker(ImageChops.darker(parts[0], parts[1]), parts[2])
+    turned = [
+        ImageChops.invert(ImageChops.add(ImageChops.subtract(most, part), least)) for part in parts
+    ]
+    return Image.merge("RGBA", [*turned, opacity])
 
 
 def _is_drawing(image: Image.Image) -> bool:
@@ -82,18 +89,6 @@ def _is_drawing(image: Image.Image) -> bool:
         if isinstance(pixel, tuple) and pixel[3] >= _MIN_OPACITY
     }
     return len(seen) <= _MAX_COLOURS
-
-
-def _invert_lightness(image: Image.Image) -> Image.Image:
-    """Each pixel with its hue and saturation and the opposite lightness: max + min of a pixel's parts becomes
-    510 - max - min, so each part moves by the same amount."""
-    *parts, alpha = image.split()
-    most = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
-    least = ImageChops.darker(ImageChops.darker(parts[0], parts[1]), parts[2])
-    turned = [
-        ImageChops.invert(ImageChops.add(ImageChops.subtract(most, part), least)) for part in parts
-    ]
-    return Image.merge("RGBA", [*turned, alpha])
 
 
 logger = logging.getLogger(__name__)

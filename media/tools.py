@@ -141,11 +141,9 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     """The categories of media that are in use, each with the number of its files."""
     found, _ = queries.category_counts(0, 10_000)
-    return page(arguments, "list_media_categories", found, _category)
-
-
-def _category(row: tuple[str, int]) -> JsonObject:
-    return {"name": row[0], "count": row[1]}
+    return page(
+        arguments, "list_media_categories", found, lambda row: {"name": row[0], "count": row[1]}
+    )
 
 
 @tool(

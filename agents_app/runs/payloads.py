@@ -192,43 +192,27 @@ def add_rejections(
         else {}
     )
     if post is not None and document is not None:
-        rejected = _of_field(post, document, target) if target else _of_post(post)
-        if rejected:
-            own[REJECTED_KEY] = rejected
+        paths = None if target is None else [target.document_path(document)]
+        most = _MAX_POST_REJECTIONS if target is None else _MAX_FIELD_REJECTIONS
+        found = earlier_rejections([post.pk], paths).latest()[:most]
+        unvouched = _of_runs_that_read_visitors(found)
+        told: list[Json] = []
+        for one in found:
+            is_vouched = unvouched.isdisjoint(_runs(one))
+            wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
+            if target is None:
+                wire = {"path": one.path, **wire}
+                text = one.value if isinstance(one.value, str) else ""
+                if is_vouched and 0 < len(text) <= _MAX_POST_VALUE_CHARACTERS:
+                    wire["value"] = text
+            elif is_vouched and not isinstance(one.value, ModuleDocument):
+                value = target.part_of(value_as_json(one.value))
+                if value is not None and len(json.dumps(value)) <= _MAX_FIELD_VALUE_CHARACTERS:
+                    wire["value"] = value
+            told.append(wire)
+        if told:
+            own[REJECTED_KEY] = told
     return {**payload, "context": own}
-
-
-def _of_field(post: Post, document: PostDocument, target: FieldTarget) -> list[Json]:
-    path = target.document_path(document)
-    found = earlier_rejections([post.pk], [path]).latest()[:_MAX_FIELD_REJECTIONS]
-    unvouched = _of_runs_that_read_visitors(found)
-    told: list[Json] = []
-    for one in found:
-        wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
-        if unvouched.isdisjoint(_runs(one)) and not isinstance(one.value, ModuleDocument):
-            value = target.part_of(value_as_json(one.value))
-            if value is not None and len(json.dumps(value)) <= _MAX_FIELD_VALUE_CHARACTERS:
-                wire["value"] = value
-        told.append(wire)
-    return told
-
-
-def _of_post(post: Post) -> list[Json]:
-    found = earlier_rejections([post.pk]).latest()[:_MAX_POST_REJECTIONS]
-    unvouched = _of_runs_that_read_visitors(found)
-    told: list[Json] = []
-    for one in found:
-        wire: JsonObject = {
-            "path": one.path,
-            "at": format_time(one.at),
-            "by": one.by,
-            "note": one.note,
-        }
-        value = one.value if isinstance(one.value, str) else ""
-        if 0 < len(value) <= _MAX_POST_VALUE_CHARACTERS and unvouched.isdisjoint(_runs(one)):
-            wire["value"] = value
-        told.append(wire)
-    return told
 
 
 def _of_runs_that_read_visitors(found: Sequence[EarlierRejection]) -> set[str]:

@@ -21,7 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.redaction import SecretRedactor
-from proofroom.definitions import Module, modules
+from proofroom.definitions import modules
 
 _MARK_LENGTH: Final = 16
 
@@ -108,9 +108,21 @@ def system_prompt(
     known = [definition for name in types if (definition := modules.get(name)) is not None]
     if known:
         text += "\n## Modules of this post\n\n"
-        text += "".join(
-            _module(definition, with_props=run.scope != "field") for definition in known
-        )
+    for definition in known:
+        guidance = definition.ai
+        lines = [f"- {definition.name}: {definition.description}"]
+        if guidance.use_when:
+            lines.append(f"  Use when: {'; '.join(guidance.use_when)}.")
+        if guidance.avoid_when:
+            lines.append(f"  Avoid when: {'; '.join(guidance.avoid_when)}.")
+        if guidance.composition_notes:
+            lines.append(f"  {guidance.composition_notes}")
+        # Where its name says prose, more than a line is asked for.
+        if "prose" in f"{definition.name} {definition.label}".lower():
+            lines.append(f"  {_PROSE}")
+        if run.scope != "field":
+            lines.append(f"  Props: {json.dumps(definition.props_schema(), ensure_ascii=False)}")
+        text += "\n".join(lines) + "\n"
     return text
 
 
@@ -136,23 +148,6 @@ def fence_payload(run: AgentRun, payload: JsonObject) -> str:
         + "\n"
         + fence_untrusted(run, json.dumps({UNTRUSTED_KEY: untrusted}, ensure_ascii=False))
     )
-
-
-def _module(definition: type[Module], *, with_props: bool) -> str:
-    """Describe a module's purpose; where its name says prose, ask for more than a line."""
-    guidance = definition.ai
-    lines = [f"- {definition.name}: {definition.description}"]
-    if guidance.use_when:
-        lines.append(f"  Use when: {'; '.join(guidance.use_when)}.")
-    if guidance.avoid_when:
-        lines.append(f"  Avoid when: {'; '.join(guidance.avoid_when)}.")
-    if guidance.composition_notes:
-        lines.append(f"  {guidance.composition_notes}")
-    if "prose" in f"{definition.name} {definition.label}".lower():
-        lines.append(f"  {_PROSE}")
-    if with_props:
-        lines.append(f"  Props: {json.dumps(definition.props_schema(), ensure_ascii=False)}")
-    return "\n".join(lines) + "\n"
 
 
 def prompt_version(agent: AgentDefinition) -> str:

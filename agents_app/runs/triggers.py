@@ -72,12 +72,18 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
                 logger.warning("%s does not start %s: its account is switched off", event, agent.id)
                 return
             key = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
+            # The payload, or its beginnings: what says too much must not keep agents from running.
+            payload: JsonObject = event.payload
+            for most in (_LONG_LIST, _SHORT_LIST):
+                if len(json.dumps(payload)) <= MAX_CONTEXT_CHARACTERS - _ROOM:
+                    break
+                payload = {name: _cut(value, most) for name, value in payload.items()}
             create_run(
                 agent_id=agent.id,
                 scope=event.name,
                 actor=Actor(user=account, via="system", agent_id=agent.id),
                 post_id=event.post_id,
-                context={"event": event.name, key: _shortened(event.payload)},
+                context={"event": event.name, key: payload},
                 event=event,
                 position=position,
             )
@@ -94,15 +100,6 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
     except Exception:
         # Told again, it would fail again, and keep the others from starting.
         logger.exception("%s cannot start %s", event, agent.id)
-
-
-def _shortened(payload: JsonObject) -> JsonObject:
-    """The payload, or its beginnings: what says too much must not keep agents from running."""
-    for most in (_LONG_LIST, _SHORT_LIST):
-        if len(json.dumps(payload)) <= MAX_CONTEXT_CHARACTERS - _ROOM:
-            return payload
-        payload = {name: _cut(value, most) for name, value in payload.items()}
-    return payload
 
 
 def _cut(value: Json, most: int) -> Json:

@@ -137,29 +137,26 @@ def course_of(variations: Sequence[Post]) -> Course:
     running: set[UUID | None] = set()
     course = Course()
     for event in reversed(rows[:_MAX_EVENTS]):
-        course = _apply_event(course, event, running)
-    return course
-
-
-def _apply_event(course: Course, event: Event, running: set[UUID | None]) -> Course:
-    at = event.created_at
-    if event.name == _STARTED and not running:
-        running.add(event.post_id)
-        return Course(began=at)
-    if course.began is None or not running:
-        return course
-    if event.name == _STARTED:
-        running.add(event.post_id)
-    elif event.name == _STOPPED:
-        running.discard(event.post_id)
+        at = event.created_at
         if not running:
-            # Those that are stopped together are the end, and no change of the test.
-            kept = [moment for moment in course.joined if at - moment > _SETTLING]
-            return Course(course.began, at, course.weighed, kept)
-    elif event.post_id not in running:
-        return course
-    if at - course.began > _SETTLING:
-        (course.weighed if event.name == _WEIGHED else course.joined).append(at)
+            # What follows after an end begins a new course.
+            if event.name == _STARTED:
+                running.add(event.post_id)
+                course = Course(began=at)
+            continue
+        if event.name == _STARTED:
+            running.add(event.post_id)
+        elif event.name == _STOPPED:
+            running.discard(event.post_id)
+            if not running:
+                # Those that are stopped together are the end, and no change of the test.
+                kept = [moment for moment in course.joined if at - moment > _SETTLING]
+                course = Course(course.began, at, course.weighed, kept)
+                continue
+        elif event.post_id not in running:
+            continue
+        if course.began is not None and at - course.began > _SETTLING:
+            (course.weighed if event.name == _WEIGHED else course.joined).append(at)
     return course
 
 

@@ -95,7 +95,26 @@ def read_fields(data: QueryDict) -> Json:
     """The fields that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
     if "questions" in data:
         return read_json(str(data["questions"]))
-    return [_read_card(data, key) for key in data.getlist("row")[: MAX_FIELDS + 1]]
+    fields: list[Json] = []
+    for key in data.getlist("row")[: MAX_FIELDS + 1]:
+        field: JsonObject = {name: data.get(f"{name}-{key}", "").strip() for name in _TEXTS}
+        field["required"] = data.get(f"required-{key}", "") in ("on", "true")
+        if field["type"] == "select":
+            lines = data.get(f"options-{key}", "").splitlines()
+            field["options"] = [line.strip() for line in lines if line.strip()]
+        for name in _NUMBERS:
+            number = data.get(f"{name}-{key}", "").strip()
+            is_whole = number.isascii() and number.isdigit() and len(number) < 10
+            field[name] = int(number) if is_whole else number
+        # Only some types have lengths, or a pattern.
+        allowed = {"placeholder", "help"}
+        if field["type"] in MAX_LENGTHS:
+            allowed |= {*_NUMBERS} if field["type"] == "textarea" else {*_NUMBERS, "pattern"}
+        for name in ("placeholder", "help", "pattern", *_NUMBERS):
+            if field[name] == "" or name not in allowed:
+                del field[name]
+        fields.append(field)
+    return fields
 
 
 def name_fields(questions: Json) -> Json:
@@ -124,27 +143,6 @@ def read_json(text: str) -> Json:
 def objects_in(value: Json) -> list[JsonObject]:
     """The objects of a list, also of one that nobody checked."""
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def _read_card(data: Mapping[str, str], key: str) -> JsonObject:
-    """Return what one card says, without what its type does not have."""
-    field: JsonObject = {name: data.get(f"{name}-{key}", "").strip() for name in _TEXTS}
-    field["required"] = data.get(f"required-{key}", "") in ("on", "true")
-    if field["type"] == "select":
-        lines = data.get(f"options-{key}", "").splitlines()
-        field["options"] = [line.strip() for line in lines if line.strip()]
-    for name in _NUMBERS:
-        number = data.get(f"{name}-{key}", "").strip()
-        is_whole = number.isascii() and number.isdigit() and len(number) < 10
-        field[name] = int(number) if is_whole else number
-    # Only some types have lengths, or a pattern.
-    allowed = {"placeholder", "help"}
-    if field["type"] in MAX_LENGTHS:
-        allowed |= {*_NUMBERS} if field["type"] == "textarea" else {*_NUMBERS, "pattern"}
-    for name in ("placeholder", "help", "pattern", *_NUMBERS):
-        if field[name] == "" or name not in allowed:
-            del field[name]
-    return field
 
 
 def name_for(label: str, taken: set[str]) -> str:

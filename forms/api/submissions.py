@@ -238,12 +238,21 @@ class SubmitViewSet(ApiViewSet):
             values = {
                 name: sent[0] if len(sent) == 1 else sent for name, sent in request.data.lists()
             }
+
+        def admit() -> None:
+            # Only a submission that fits is counted, unless its address is free of limits.
+            count = count_caller("forms", request)
+            if count is not None:
+                show_rate_limit(request._request, count)
+                if count.is_over:
+                    raise Throttled(wait=count.wait)
+
         receipt = submit_form(
             slug=slug,
             locale=request.query_params.get("locale"),
             values=values,
             actor=Actor(user=Visitor(), via="site"),
-            admit=lambda: _count_submission(request),
+            admit=admit,
         )
         if receipt.is_kept and post_id is not None:
             goals.report_goal(request._request, post_id=post_id, goal=goal_of(slug))
@@ -251,13 +260,3 @@ class SubmitViewSet(ApiViewSet):
         if is_page and receipt.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
             return SeeOther(receipt.redirect_url)
         return Response(FormSubmittedAnswer.of(receipt), status=201)
-
-
-def _count_submission(request: Request) -> None:
-    """Count a submission that fits, unless its address is free of limits. Raises for one too many."""
-    count = count_caller("forms", request)
-    if count is None:
-        return
-    show_rate_limit(request._request, count)
-    if count.is_over:
-        raise Throttled(wait=count.wait)

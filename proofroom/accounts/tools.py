@@ -46,11 +46,16 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets
     and words of visitors; full adds what each entry says."""
     actor.require_diagnosis("settings.manage")
-    rows = filter_activity(ActivityFilter(event=_event(arguments.action)))
+    action = arguments.action
+    if action is not None and not names_of(action):
+        close = nearest(action, [kind.name for kind in all_kinds()])
+        hint = f"did you mean {close}?" if close else "leave action out to see all."
+        raise invalid("action", f"There is no event {action!r}; {hint}")
+    rows = filter_activity(ActivityFilter(event=action))
     if arguments.entity_id is not None:
         rows = filter_by_entity(rows, arguments.entity_id)
     total = count(rows)
-    of = f"tail_activity_logs {arguments.entity_id} {arguments.action}"
+    of = f"tail_activity_logs {arguments.entity_id} {action}"
     if arguments.cursor is not None:
         rows = rows.filter(pk__lt=cast(int, open_cursor(arguments.cursor, of=of)[0]))
     found = list(rows[: arguments.limit + 1])
@@ -80,14 +85,6 @@ def _hidden(value: Json, redactor: SecretRedactor) -> Json:
     if isinstance(value, list):
         return [_hidden(item, redactor) for item in value]
     return value
-
-
-def _event(action: str | None) -> str | None:
-    if action is None or names_of(action):
-        return action
-    close = nearest(action, [kind.name for kind in all_kinds()])
-    hint = f"did you mean {close}?" if close else "leave action out to see all."
-    raise invalid("action", f"There is no event {action!r}; {hint}")
 
 
 class RunAceCommand(Arguments):

@@ -81,7 +81,13 @@ def change_feedback(
     row = _locked(feedback_id)
     before = (row.status, row.category, row.content)
     if status is not None:
-        _move(row, _one_of("status", status, FeedbackStatus.values), actor)
+        status = _one_of("status", status, FeedbackStatus.values)
+    if status is not None and status != row.status:
+        actor.require("feedback.resolve")
+        row.status = status
+        is_resolved = status == FeedbackStatus.RESOLVED
+        row.resolved_by_id = actor.user.pk if is_resolved else None
+        row.resolved_at = timezone.now() if is_resolved else None
     if category is not None:
         row.category = _one_of("category", category, FeedbackCategory.values)
     if content is not None:
@@ -127,16 +133,6 @@ def may_delete(row: Feedback, actor: Actor) -> bool:
     return actor.can("feedback.delete") and (
         row.author_id == actor.user.pk or actor.can("feedback.moderate")
     )
-
-
-def _move(row: Feedback, status: str, actor: Actor) -> None:
-    if status == row.status:
-        return
-    actor.require("feedback.resolve")
-    row.status = status
-    is_resolved = status == FeedbackStatus.RESOLVED
-    row.resolved_by_id = actor.user.pk if is_resolved else None
-    row.resolved_at = timezone.now() if is_resolved else None
 
 
 def _locked(feedback_id: UUID | str) -> Feedback:

@@ -32,7 +32,18 @@ def clean_items(value: object, kept: frozenset[str] = frozenset()) -> list[Json]
     refuse_unstorable(value, "items")
     seen: set[str] = set()
     items = _clean_level(value, "items", 1, seen)
-    _follow_posts(items, kept)
+    wanted = list(_post_items(items, "items"))
+    if not wanted:
+        return items
+    # The posts must be there; their present addresses are noted. One query.
+    ids = {str(item["postId"]) for _, item in wanted}
+    rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "path")
+    paths = {str(pk): path for pk, path in rows}
+    for path, item in wanted:
+        id_ = str(item["postId"])
+        if id_ not in paths and id_ not in kept:
+            raise _no_post(path, id_)
+        item["url"] = paths.get(id_, "")
     return items
 
 
@@ -139,21 +150,6 @@ def _no_post(path: str, value: object) -> RuleViolation:
     return invalid(
         f"{path}.postId", gettext("No post has the id %(value)r.") % {"value": str(value)[:80]}
     )
-
-
-def _follow_posts(items: list[Json], kept: frozenset[str]) -> None:
-    """Check that the posts are there, and note their present addresses. One query."""
-    wanted = list(_post_items(items, "items"))
-    if not wanted:
-        return
-    ids = {str(item["postId"]) for _, item in wanted}
-    rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "path")
-    paths = {str(pk): path for pk, path in rows}
-    for path, item in wanted:
-        id_ = str(item["postId"])
-        if id_ not in paths and id_ not in kept:
-            raise _no_post(path, id_)
-        item["url"] = paths.get(id_, "")
 
 
 def _post_items(items: list[Json], path: str) -> Iterator[tuple[str, JsonObject]]:

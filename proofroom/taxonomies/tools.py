@@ -86,16 +86,14 @@ def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
     roots: list[JsonObject] = []
     rows = list(terms.order_by("order_index", "name", "id"))
     for row in rows:
-        nodes[row.pk] = _term(row, arguments)
+        node: JsonObject = {"id": str(row.pk), "slug": row.slug, "name": row.name, "children": []}
+        # Of terms in several languages a post takes those of its own.
+        if arguments.is_full or (row.locale and not arguments.locale):
+            node["locale"] = row.locale
+        if arguments.is_full:
+            node["orderIndex"] = row.order_index
+        nodes[row.pk] = node
     for row in rows:
         siblings = nodes[row.parent_id]["children"] if row.parent_id in nodes else roots
         siblings.append(nodes[row.pk])  # type: ignore[union-attr]  # children is a list
     return page(arguments, "list_taxonomy_terms", roots, lambda root: root)
-
-
-def _term(row: Term, arguments: OfTaxonomy) -> JsonObject:
-    wire: JsonObject = {"id": str(row.pk), "slug": row.slug, "name": row.name, "children": []}
-    if arguments.is_full:
-        return {**wire, "locale": row.locale, "orderIndex": row.order_index}
-    # Of terms in several languages a post takes those of its own.
-    return {**wire, "locale": row.locale} if row.locale and not arguments.locale else wire

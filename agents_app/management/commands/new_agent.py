@@ -134,7 +134,19 @@ class Command(BaseCommand):
         if folder is None:
             raise CommandError("Set CMS_AGENTS_DIR, or say with --folder where the file belongs.")
         path = folder / f"{agent_id}{'.json' if options['json'] else '.md'}"
-        _write(path, text)
+        # Nothing is left where the folder takes no file, or the file would not be read.
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+        try:
+            FILES.read_file(path)
+        except Unreadable as error:
+            path.unlink()
+            field, reason = error.problems[0]
+            raise CommandError(f"The file would be broken: {field}: {reason}") from None
         reload()
         self.stdout.write(f"Wrote {path}")
         if path.parent not in FILES.folders():
@@ -145,19 +157,3 @@ class Command(BaseCommand):
             "Next: write its prompt; `manage.py check` says what is wrong with it; with DEBUG it is read again at "
             "once, else restart. Then start it in a post, and try other words with `manage.py replay_agent`."
         )
-
-
-def _write(path: Path, text: str) -> None:
-    """Raises `CommandError`, and leaves nothing, where the folder takes no file or the file would not be read."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
-    try:
-        FILES.read_file(path)
-    except Unreadable as error:
-        path.unlink()
-        field, reason = error.problems[0]
-        raise CommandError(f"The file would be broken: {field}: {reason}") from None

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Annotated, ClassVar, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
@@ -104,7 +103,18 @@ class FeedbackViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Feedback, newest first."""
         page = page_of(request)
-        rows = _filtered(request)
+        params = request.query_params
+        rows = Feedback.objects.filter(post__deleted_at__isnull=True)
+        if "postId" in params:
+            try:
+                rows = rows.filter(post_id=UUID(params["postId"]))
+            except ValueError:
+                raise invalid("postId", "postId must be the id of a post.") from None
+        for name, known in (("status", FeedbackStatus), ("category", FeedbackCategory)):
+            if name in params:
+                if params[name] not in known.values:
+                    raise invalid(name, f"{name} must be one of: {', '.join(known.values)}.")
+                rows = rows.filter(**{name: params[name]})
         found = rows.select_related("author", "resolved_by").order_by("-created_at", "-id")
         data = [FeedbackAnswer.of(row) for row in found[page.slice]]
         return Response(page.envelope(data, rows.count()))
@@ -134,19 +144,3 @@ class FeedbackViewSet(ApiViewSet):
 def _present(row: Feedback) -> FeedbackAnswer:
     found = Feedback.objects.select_related("author", "resolved_by").get(pk=row.pk)
     return FeedbackAnswer.of(found)
-
-
-def _filtered(request: Request) -> QuerySet[Feedback]:
-    params = request.query_params
-    rows = Feedback.objects.filter(post__deleted_at__isnull=True)
-    if "postId" in params:
-        try:
-            rows = rows.filter(post_id=UUID(params["postId"]))
-        except ValueError:
-            raise invalid("postId", "postId must be the id of a post.") from None
-    for name, known in (("status", FeedbackStatus), ("category", FeedbackCategory)):
-        if name in params:
-            if params[name] not in known.values:
-                raise invalid(name, f"{name} must be one of: {', '.join(known.values)}.")
-            rows = rows.filter(**{name: params[name]})
-    return rows
