@@ -23,7 +23,7 @@ class AgentsConfig(AppConfig):
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
         from agents_app.runs.queries import read_run_metrics
-        from proofroom.accounts.services import agent_switches
+        from proofroom.accounts.services.agents import agent_switches
         from proofroom.core import redaction
         from proofroom.core.observability.metrics import read_metrics
 

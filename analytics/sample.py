@@ -72,6 +72,19 @@ def seed(*, actor: Actor) -> None:
         # No service starts a test in the past, nor writes there.
         Post.objects.filter(pk=arm.pk).update(variation_running=True)
         arm.revisions.update(created_at=timezone.now() - timedelta(days=DAYS))
+
+    def rank(post: Post) -> tuple[object, ...]:
+        place = _TYPES.index(post.type) if post.type in _TYPES else len(_TYPES)
+        is_tested = (post.slug, post.locale) == TESTED
+        return (
+            not is_tested,
+            post.locale != "en",
+            place,
+            post.order_index,
+            post.slug,
+            post.variation,
+        )
+
     # The most visited first: the page that is tested, pages and articles; English before other languages.
     live = Post.objects.live().filter(is_placeholder=False)
     shown = Post.objects.filter(Q(pk__in=live) | Q(variation_running=True))
@@ -82,19 +95,13 @@ def seed(*, actor: Actor) -> None:
         _Page(
             post.pk, post.path, post.locale, post.version, modules.get(post.pk, []), post.variation
         )
-        for post in sorted(shown, key=_rank)
+        for post in sorted(shown, key=rank)
     ]
     tested = [page for page in pages if page.id == original.pk or page.name]
     plain = [page for page in pages if not page.name]
     dice = Random(7)  # noqa: S311  # the same figures every time
     for ago in range(DAYS, -1, -1):
         _make_day(dice, ago, plain, tested if ago < TESTED_DAYS else [], original.pk)
-
-
-def _rank(post: Post) -> tuple[object, ...]:
-    place = _TYPES.index(post.type) if post.type in _TYPES else len(_TYPES)
-    is_tested = (post.slug, post.locale) == TESTED
-    return not is_tested, post.locale != "en", place, post.order_index, post.slug, post.variation
 
 
 def _make_day(

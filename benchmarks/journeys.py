@@ -90,7 +90,7 @@ class Ways:
         from django.test import Client
 
         from proofroom.accounts.models import User
-        from proofroom.accounts.services import ensure_agent_user
+        from proofroom.accounts.services.agents import ensure_agent_user
         from proofroom.core.actor import Actor
         from proofroom.webhooks.models.webhook import NewWebhook
         from proofroom.webhooks.services.webhooks import create_webhook

@@ -113,7 +113,12 @@ def _clear_tracks(file: _File, holder: _Box) -> None:
 
 def _clear_meta(file: _File, meta: _Box) -> None:
     inside = list(file.boxes(meta.body + 4, meta.end))
-    previews = {id_ for box in inside if box.kind == b"iref" for id_ in _previews(file, box)}
+    previews: set[int] = set()
+    for iref in (box for box in inside if box.kind == b"iref"):
+        size = 4 if file.number(iref.body, 1, iref.end) else 2
+        for box in file.boxes(iref.body + 4, iref.end):
+            if box.kind == b"thmb":
+                previews.add(file.number(box.body, size, box.end))
     dropped: set[int] = set()
     for box in inside:
         if box.kind not in _IN_META:
@@ -124,13 +129,6 @@ def _clear_meta(file: _File, meta: _Box) -> None:
     for box in inside:
         if box.kind == b"iloc":
             _hide_items(file, box, dropped, near)
-
-
-def _previews(file: _File, iref: _Box) -> Iterator[int]:
-    size = 4 if file.number(iref.body, 1, iref.end) else 2
-    for box in file.boxes(iref.body + 4, iref.end):
-        if box.kind == b"thmb":
-            yield file.number(box.body, size, box.end)
 
 
 def _drop_items(file: _File, iinf: _Box, previews: set[int]) -> set[int]:

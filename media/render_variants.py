@@ -102,8 +102,15 @@ _SYSTEM: Final = Actor(user=SYSTEM, via="system")
 
 def make_variants(asset_id: UUID | str, theme: str) -> bool:
     """Make the variants that somebody asked for. Answers whether they were made by this call."""
-    work = _claim_work(asset_id, theme)
+    # The work, kept from others for a while.
+    now = timezone.now()
+    wanted = VariantWork.objects.filter(asset_id=asset_id, theme=theme, is_given_up=False)
+    claimed = wanted.filter(due_at__lte=now).update(due_at=now + _LEASE, attempts=F("attempts") + 1)
+    work = wanted.select_related("asset").first() if claimed else None
     if work is None:
+        return False
+    if work.attempts > MAX_ATTEMPTS:
+        _record_failure(work, work.asset, _KILLED)
         return False
     asset = work.asset
     try:
@@ -127,20 +134,6 @@ def due_work() -> Iterable[tuple[str, str]]:
     waiting = VariantWork.objects.filter(is_given_up=False, due_at__lte=timezone.now())
     rows = waiting.order_by("due_at").values_list("asset_id", "theme")[:100]
     return [(str(asset_id), theme) for asset_id, theme in rows]
-
-
-def _claim_work(asset_id: UUID | str, theme: str) -> VariantWork | None:
-    """The work, kept from others for a while; None where there is none to do."""
-    now = timezone.now()
-    wanted = VariantWork.objects.filter(asset_id=asset_id, theme=theme, is_given_up=False)
-    claimed = wanted.filter(due_at__lte=now).update(due_at=now + _LEASE, attempts=F("attempts") + 1)
-    if not claimed:
-        return None
-    work = wanted.select_related("asset").first()
-    if work is not None and work.attempts > MAX_ATTEMPTS:
-        _record_failure(work, work.asset, _KILLED)
-        return None
-    return work
 
 
 def _write(asset: Asset, theme: str) -> dict[str, str]:

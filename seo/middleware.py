@@ -15,7 +15,7 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from proofroom.core.api.throttles import is_trial
+from proofroom.core.bots import is_trial
 from proofroom.website.http_cache import MAX_AGE
 from seo.models import Redirect
 from seo.queries import target_of

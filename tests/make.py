@@ -27,7 +27,7 @@ from media.models import Asset
 from media.services.files import store_image
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
-from proofroom.accounts.services import ensure_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
 from proofroom.core.json import Json

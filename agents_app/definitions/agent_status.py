@@ -26,7 +26,7 @@ from agents_app.runs.permissions import listed_tools
 from forms.models import FormDefinition
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, permissions_of
-from proofroom.accounts.services import system_agent_user
+from proofroom.accounts.services.agents import system_agent_user
 from proofroom.core.actor import Actor
 
 AccountState = Literal["own", "shared", "off", "missing"]

@@ -17,7 +17,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentSwitch
 from agents_app.runs.field_target import type_of_key
 from proofroom.accounts.models import User
-from proofroom.accounts.services import (
+from proofroom.accounts.services.agents import (
     agent_user,
     ensure_agent_user,
     rename_agent_user,

@@ -90,7 +90,13 @@ class ModelQuestion:
     def tokens(self) -> int:
         """About how many tokens it has, before anybody counted them."""
         tools = [*self.parameters.function_tools, *self.parameters.output_tools]
-        written = sum(map(_length_of_message, self.history))
+        written = 0
+        for message in self.history:
+            for part in message.parts:
+                if isinstance(part, ToolCallPart):
+                    written += len(part.args_as_json_str())
+                elif isinstance(message, ModelRequest) or isinstance(part, TextPart | ThinkingPart):
+                    written += len(str(getattr(part, "content", "") or ""))
         for tool in tools:
             written += len(tool.name) + len(tool.description or "")
             written += len(json.dumps(tool.parameters_json_schema))
@@ -155,16 +161,6 @@ def _length_of_event(event: ModelResponseStreamEvent) -> int:
         if isinstance(delta, ToolCallPartDelta) and isinstance(delta.args_delta, str):
             return len(delta.args_delta)
     return 0
-
-
-def _length_of_message(message: ModelMessage) -> int:
-    if isinstance(message, ModelRequest):
-        return sum(len(str(getattr(part, "content", ""))) for part in message.parts)
-    return sum(
-        len(part.args_as_json_str()) if isinstance(part, ToolCallPart) else len(part.content or "")
-        for part in message.parts
-        if isinstance(part, TextPart | ThinkingPart | ToolCallPart)
-    )
 
 
 RETRY_PAUSES: Final = [0.5, 2.0]

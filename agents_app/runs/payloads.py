@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 from uuid import UUID
@@ -195,7 +195,10 @@ def add_rejections(
         paths = None if target is None else [target.document_path(document)]
         most = _MAX_POST_REJECTIONS if target is None else _MAX_FIELD_REJECTIONS
         found = earlier_rejections([post.pk], paths).latest()[:most]
-        unvouched = _of_runs_that_read_visitors(found)
+        # What runs wrote that had read words of visitors is told to no other run.
+        runs = {id_ for one in found for id_ in _runs(one)}
+        rows = AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True)
+        unvouched = {str(pk) for pk in rows.values_list("pk", flat=True)} if runs else set()
         told: list[Json] = []
         for one in found:
             is_vouched = unvouched.isdisjoint(_runs(one))
@@ -213,15 +216,6 @@ def add_rejections(
         if told:
             own[REJECTED_KEY] = told
     return {**payload, "context": own}
-
-
-def _of_runs_that_read_visitors(found: Sequence[EarlierRejection]) -> set[str]:
-    """The runs among the writers that had read words of visitors: what they wrote is told to no other run."""
-    runs = {id_ for one in found for id_ in _runs(one)}
-    if not runs:
-        return set()
-    rows = AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True)
-    return {str(pk) for pk in rows.values_list("pk", flat=True)}
 
 
 def _runs(one: EarlierRejection) -> set[str]:

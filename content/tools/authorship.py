@@ -10,7 +10,7 @@ from content.layers.stage import require_layer
 from content.models import Layer
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
-from proofroom.accounts.services import agent_user, is_switched_off, system_agent_user
+from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject

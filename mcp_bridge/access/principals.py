@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from mcp_bridge.access.server_access import ServerAccess
 from proofroom.accounts.queries import load_user
-from proofroom.accounts.services import system_agent_user
+from proofroom.accounts.services.agents import system_agent_user
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 from proofroom.core.tools import Tool

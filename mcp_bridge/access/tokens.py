@@ -16,8 +16,9 @@ from django.utils import timezone
 from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
 from mcp_bridge.models import McpToken
 from proofroom.accounts.models import User
-from proofroom.accounts.services import account_tokens, system_agent_user
+from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.accounts.services.agents import system_agent_user
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement

@@ -72,24 +72,21 @@ def sizes_of(asset: Asset) -> list[Size]:
                 width, height = widest, max(1, round(height * widest / width))
             if name in names:
                 file = names[name]
+                try:
+                    stored_bytes = default_storage.size(file)
+                except Exception:  # a page about a file must not fail with its storage
+                    logger.warning("the storage does not say how large %s is", file, exc_info=True)
+                    stored_bytes = None
                 size = Size(
                     in_words(str(theme.label)),
                     name,
                     url_of(file),
                     width,
                     height,
-                    _stored_bytes(file),
+                    stored_bytes,
                 )
                 found.append(size)
     return found
-
-
-def _stored_bytes(name: str) -> int | None:
-    try:
-        return default_storage.size(name)
-    except Exception:  # a page about a file must not fail with its storage
-        logger.warning("the storage does not say how large %s is", name, exc_info=True)
-        return None
 
 
 _NEWEST: Final = 12

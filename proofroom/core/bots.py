@@ -1,9 +1,11 @@
-"""Programs that read pages by themselves: they are no visitors."""
+"""Who is no visitor: programs that read pages by themselves, and the site when it asks itself."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+
+from django.http import HttpRequest
 
 _WORDS: Final = (
     # What most call themselves. A maker of phones is called Cubot.
@@ -37,3 +39,12 @@ _LONGEST_NAME: Final = 500
 def is_program(user_agent: str) -> bool:
     """Return whether a browser's name is that of a program that reads pages by itself."""
     return _PROGRAM.search(user_agent[:_LONGEST_NAME]) is not None
+
+
+TRIAL: Final = "cms.trial"
+"""The key in `META` of requests that nobody makes: the site asks itself what a visitor would get."""
+
+
+def is_trial(request: HttpRequest) -> bool:
+    """Return whether nobody is there: such a request counts as no visit and no call."""
+    return bool(request.META.get(TRIAL))

@@ -74,14 +74,17 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         row = self._find(request, object_id)
         initial = {"status": row.status, "category": row.category}
         form = FeedbackForm(request.POST or None, initial=initial)
-        if request.method == "POST" and save_form(form, lambda: _change(request, row, form)):
+        actor = actor_of(request)
+        if request.method == "POST" and save_form(
+            form, lambda: change_feedback(feedback_id=row.pk, actor=actor, **form.cleaned_data)
+        ):
             messages.success(request, _("The feedback is saved."))
             return HttpResponseRedirect(request.path)
         context = {
             "row": row,
             "post_url": post_url("change", row.post),
             "may_resolve": may(request, "feedback.resolve"),
-            "may_delete": may_delete(row, actor_of(request)),
+            "may_delete": may_delete(row, actor),
             "delete_url": reverse("admin:proofroom_feedback_feedback_delete", args=[row.pk]),
         }
         return form_page(
@@ -123,10 +126,6 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         if row is None:
             raise Http404(_("No such feedback."))
         return row
-
-
-def _change(request: HttpRequest, row: Feedback, form: FeedbackForm) -> None:
-    change_feedback(feedback_id=row.pk, actor=actor_of(request), **form.cleaned_data)
 
 
 @answers_refusals

@@ -61,11 +61,22 @@ def create_term(
     _allow(actor)
     require_taxonomy(taxonomy)
     name = clean_name(name)
+    slug = clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug)
+    # A locale of the site; empty for a term of every language.
+    if locale is None:
+        locale = settings.CMS_ENV.default_locale
+    elif locale and locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": locale[:20], "known": known},
+        )
     term = Term(
         taxonomy=taxonomy,
         name=name,
-        slug=clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug),
-        locale=_clean_locale(locale),
+        slug=slug,
+        locale=locale,
         order_index=clean_order(order_index),
     )
     _record(term, actor, "created")
@@ -185,19 +196,6 @@ def _save(term: Term) -> None:
             % {"taxonomy": term.taxonomy, "slug": term.slug},
             code="slug_taken",
         ) from None
-
-
-def _clean_locale(value: str | None) -> str:
-    """A locale of the site; empty for a term of every language."""
-    locale: str = settings.CMS_ENV.default_locale if value is None else value
-    if locale and locale not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid(
-            "locale",
-            _("%(locale)r is not a locale of this site; known: %(known)s.")
-            % {"locale": locale[:20], "known": known},
-        )
-    return locale
 
 
 def _locked(term_id: UUID | str) -> Term:

@@ -11,7 +11,8 @@ from django.test import Client
 
 from agents_app.definitions.agents import account_of, bootstrap_agent_users, get_agent
 from proofroom.accounts.models import User
-from proofroom.accounts.services import change_user, ensure_agent_user, rename_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user, rename_agent_user
+from proofroom.accounts.services.users import change_user
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from tests import make

@@ -9,7 +9,7 @@ from django.core.cache import cache
 
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import GRANTS, PERMISSIONS, Role
-from proofroom.accounts.services import ensure_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user
 from tests import make
 from tests.api_client import ApiClient
 

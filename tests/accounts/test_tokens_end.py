@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from proofroom.accounts.models import ApiToken, User
-from proofroom.accounts.services import change_user
 from proofroom.accounts.services.tokens import revoke_token
+from proofroom.accounts.services.users import change_user
 from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of

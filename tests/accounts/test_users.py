@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from proofroom.accounts.models import User
-from proofroom.accounts.services import change_user, create_user, ensure_agent_user, set_password
+from proofroom.accounts.services.agents import ensure_agent_user
+from proofroom.accounts.services.users import change_user, create_user, set_password
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make

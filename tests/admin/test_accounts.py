@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from proofroom.accounts.models import User
-from proofroom.accounts.services import ensure_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user
 from tests import make
 from tests.admin.pages import fields
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from content.layers import approve, digest_of, submit
 from content.tools.stage_changes import SavePost, save_post_ai_review
-from proofroom.accounts.services import ensure_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.core.actor import Actor, Via
 from tests import make
 from tests.admin.pages import review, url

@@ -15,7 +15,7 @@ from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
 from proofroom.accounts.models import User
-from proofroom.accounts.services import ensure_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY

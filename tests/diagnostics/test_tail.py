@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agents_app.runs.creation import create_run
-from proofroom.accounts.services import change_user
+from proofroom.accounts.services.users import change_user
 from proofroom.core import outbox
 from tests import make
 from tests.diagnostics.asking import refusal, told

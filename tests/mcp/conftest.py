@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_bridge.protocol.server import build_server
 from proofroom.accounts.models import User
-from proofroom.accounts.services import ensure_agent_user
+from proofroom.accounts.services.agents import ensure_agent_user
 from tests.mcp import running, sample_tools
 from tests.migrated import give_database
 

@@ -19,7 +19,7 @@ from mcp_bridge.access.tokens import create_token, find_holder, revoke_token, st
 from mcp_bridge.models import McpToken
 from mcp_bridge.transport import sessions
 from proofroom.accounts.models import User
-from proofroom.accounts.services import change_user
+from proofroom.accounts.services.users import change_user
 from tests import make
 from tests.mcp.inside import Answer, Inside, bearer, inside
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
-from proofroom.accounts.services import change_user
 from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.accounts.services.users import change_user
 from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of

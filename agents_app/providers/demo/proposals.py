@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from agents_app.providers.demo.texts import (
@@ -13,7 +14,6 @@ from agents_app.providers.demo.texts import (
     SENTENCE,
     UNDERSTOOD,
     Values,
-    Wish,
     clean,
     edit_of,
     fulfilled,
@@ -297,9 +297,19 @@ def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) ->
     """Carry out the editor's instruction where the rules know it; else remove superfluous blanks."""
     words = context.get("openEndedContext")
     wish = wish_of(words)
-    if wish is not None:
-        return _wished(post, modules, wish, str(words))
     patch: JsonObject = {}
+    if wish is not None:
+        named = [name for name, pattern in _NAMES.items() if pattern.search(str(words))]
+        everywhere = not named and wish.kind != "shorten"
+        for name in named or (_TEXT_FIELDS if everywhere else ("excerpt",)):
+            value = post.get(name)
+            changed = fulfilled(wish, value) if isinstance(value, str) else value
+            if changed != value:
+                patch[name] = changed
+        edits = _edits(modules, partial(fulfilled, wish)) if everywhere else []
+        found = len(patch) + len(edits)
+        what = f"Did “{wish.kind}” in {found} places." if found else "Nothing was left to change."
+        return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
     for name in _TEXT_FIELDS:
         value = post.get(name)
         if isinstance(value, str) and tidy(value) != value:
@@ -309,21 +319,6 @@ def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) ->
     what = f"Tidied blanks in {found} places." if found else "Found nothing to tidy."
     hint = f" {UNDERSTOOD}" if words else ""
     return {"post": patch, "modules": edits, "summary": f"{what}{hint} {NOTE}"}
-
-
-def _wished(post: Values, modules: Sequence[Values], wish: Wish, words: str) -> JsonObject:
-    named = [name for name, pattern in _NAMES.items() if pattern.search(words)]
-    everywhere = not named and wish.kind != "shorten"
-    patch: JsonObject = {}
-    for name in named or (_TEXT_FIELDS if everywhere else ("excerpt",)):
-        value = post.get(name)
-        changed = fulfilled(wish, value) if isinstance(value, str) else value
-        if changed != value:
-            patch[name] = changed
-    edits = _edits(modules, lambda value: fulfilled(wish, value)) if everywhere else []
-    found = len(patch) + len(edits)
-    what = f"Did “{wish.kind}” in {found} places." if found else "Nothing was left to change."
-    return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
 
 
 def _edits(modules: Sequence[Values], change: Callable[[Json], Json]) -> list[Json]:

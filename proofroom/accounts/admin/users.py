@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
-from proofroom.accounts.services import change_user, create_user, set_password
+from proofroom.accounts.services.users import change_user, create_user, set_password
 from proofroom.accounts.user_fields import ROLE_CHOICES, NewUser, UserChange
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, may, require

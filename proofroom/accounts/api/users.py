@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from proofroom.accounts import queries
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, RoleName, permissions_of
-from proofroom.accounts.services import change_user, create_user
+from proofroom.accounts.services.users import change_user, create_user
 from proofroom.accounts.user_fields import AccountAnswer, NewUser, UserChange
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body

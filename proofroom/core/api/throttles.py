@@ -12,19 +12,11 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from proofroom.core.bots import is_trial
 from proofroom.core.caching.redis_cache import count_hit
 
 NO_LIMIT: Final = "off"
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
-
-
-TRIAL: Final = "cms.trial"
-"""The key in `META` of requests that nobody makes: the site asks itself what a visitor would get."""
-
-
-def is_trial(request: HttpRequest) -> bool:
-    """Return whether nobody is there: such a request counts as no visit and no call."""
-    return bool(request.META.get(TRIAL))
 
 
 def client_address(request: HttpRequest | Request) -> str:

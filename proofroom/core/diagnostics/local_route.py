@@ -23,7 +23,7 @@ from django.http.response import HttpResponseBase
 from django.utils import translation
 
 from proofroom.core.actor import Actor
-from proofroom.core.api.throttles import TRIAL
+from proofroom.core.bots import TRIAL
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.redaction import SecretRedactor
 from proofroom.core.tools.progress import check_cancelled

@@ -82,16 +82,12 @@ def items_of(rows: Sequence[MenuRow]) -> list[Json]:
     for row in rows:
         del lists[row.depth + 1 :]
         children: list[Json] = []
-        lists[-1].append(_item(row, children))
+        target: JsonObject = {"postId": row.post_id} if row.type == "post" else {"url": row.url}
+        lists[-1].append(
+            {"id": row.id, "label": row.label, "type": row.type, "children": children, **target}
+        )
         lists.append(children)
     return top
-
-
-def _item(row: MenuRow, children: list[Json]) -> JsonObject:
-    item: JsonObject = {"id": row.id, "label": row.label, "type": row.type, "children": children}
-    if row.type == "post":
-        return {**item, "postId": row.post_id}
-    return {**item, "url": row.url}
 
 
 def nodes_of(rows: Sequence[MenuRow]) -> list[MenuNode]:

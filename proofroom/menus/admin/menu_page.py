@@ -22,7 +22,6 @@ from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.menus.admin.item_rows import (
     MOVES,
-    MenuNode,
     MenuRow,
     by_path,
     items_of,
@@ -107,7 +106,10 @@ def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
 def row_for(key: str, locale: str) -> MenuRow | None:
     """A new item that leads to what the key names; None where that is not there."""
     kind, _, rest = key.partition(":")
-    if kind == "post" and (post := _post(rest)):
+    if kind == "post":
+        post = Post.objects.alive().filter(pk=uuid).first() if (uuid := _uuid(rest)) else None
+        if post is None:
+            return None
         return MenuRow(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
     if kind == "list" and (path := IndexPage(rest, locale).path):
         return MenuRow(str(uuid4()), 0, label=list_title(rest), url=path)
@@ -118,10 +120,6 @@ def row_for(key: str, locale: str) -> MenuRow | None:
         if term and type_ in lists:
             return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
     return None
-
-
-def _post(id_: str) -> Post | None:
-    return Post.objects.alive().filter(pk=uuid).first() if (uuid := _uuid(id_)) else None
 
 
 def _uuid(text: str) -> UUID | None:
@@ -174,13 +172,27 @@ def tree_context(
 ) -> dict[str, Any]:
     """Return what the page shows of the rows. Five queries, however many they are."""
     nodes = nodes_of(rows)
-    _name(nodes, menu.locale)
+    # Nodes of posts have their titles, and say which of them no visitor sees. One query.
+    ids = menu_post_ids(items_of([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
+    found = Post.objects.filter(pk__in=ids).only("title", "path", "status", "locale", "deleted_at")
+    posts = {str(post.pk): post for post in found} if ids else {}
+    names = {"label": _("Label"), "url": _("Address")}
     for path, node in by_path(nodes):
+        node.where = node.row.url
+        if node.row.type == "post":
+            post = posts.get(node.row.post_id.lower())
+            node.title = post.title if post else _("A post that is gone")
+            node.where = post.path if post else ""
+            # Why visitors do not see an item; empty where they do.
+            if post is None or post.deleted_at is not None:
+                node.state = _("deleted")
+            else:
+                node.state = "" if post.status == Status.PUBLISHED else _("not published")
         node.errors = [
             text
             for key, texts in errors.items()
             if _is_of(key, path)
-            for text in with_label(_label_of(key), key, texts)
+            for text in with_label(names.get(key.rpartition(".")[2], ""), key, texts)
         ]
     return {
         "nodes": nodes,
@@ -193,32 +205,7 @@ def tree_context(
     }
 
 
-def _label_of(key: str) -> str:
-    """Return what the page calls the part of an item that a refusal is about."""
-    return {"label": _("Label"), "url": _("Address")}.get(key.rpartition(".")[2], "")
-
-
 def _is_of(key: str, path: str) -> bool:
     """Return whether a refusal is about this very item, not about one below it."""
     rest = key.removeprefix(path)
     return rest != key and (not rest or (rest[0] == "." and not rest.startswith(".children.")))
-
-
-def _name(nodes: Sequence[MenuNode], locale: str) -> None:
-    """Give the nodes of posts their titles, and say which of them no visitor sees. One query."""
-    items: Any = items_of([node.row for _path, node in by_path(nodes)])
-    ids = menu_post_ids(items)
-    rows = Post.objects.filter(pk__in=ids).only("title", "path", "status", "locale", "deleted_at")
-    posts = {str(post.pk): post for post in rows} if ids else {}
-    for _path, node in by_path(nodes):
-        node.where = node.row.url
-        if node.row.type == "post":
-            post = posts.get(node.row.post_id.lower())
-            node.title = post.title if post else _("A post that is gone")
-            node.where = post.path if post else ""
-            # Why visitors do not see an item; empty where they do.
-            if post is None or post.deleted_at is not None:
-                state = _("deleted")
-            else:
-                state = "" if post.status == Status.PUBLISHED else _("not published")
-            node.state = state

@@ -21,7 +21,7 @@ from media.models import Asset
 from media.services.files import store_image
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
-from proofroom.accounts.services import agent_user, ensure_agent_user
+from proofroom.accounts.services.agents import agent_user, ensure_agent_user
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject

@@ -59,7 +59,14 @@ def tree_page(request: HttpRequest) -> HttpResponse:
     # How many terms there are of each taxonomy in each language. One query.
     rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
     numbers = {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
-    shown = _shown(request.GET, numbers)
+    # What the address asks for; else the first taxonomy, and the first language that has terms.
+    taxonomy = taxonomies.get(request.GET.get("taxonomy", "")) or next(iter(taxonomies))
+    asked = request.GET.get("locale")
+    if asked is None or (asked and asked not in settings.CMS_ENV.locales):
+        default: str = settings.CMS_ENV.default_locale
+        has_terms = (locale for locale in (default, "") if (taxonomy.name, locale) in numbers)
+        asked = next(has_terms, default)
+    shown = TermTree(taxonomy, asked)
     if request.method == "POST":
         wants_json = "application/json" in request.headers.get("Accept", "")
         try:
@@ -94,17 +101,6 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         ],
     }
     return TemplateResponse(request, "admin/terms/tree.html", context)
-
-
-def _shown(query: Mapping[str, str], numbers: Numbers) -> TermTree:
-    """Return what the address asks for; else the first taxonomy, and the first language that has terms."""
-    taxonomy = taxonomies.get(query.get("taxonomy", "")) or next(iter(taxonomies))
-    asked = query.get("locale")
-    if asked == "" or asked in settings.CMS_ENV.locales:
-        return TermTree(taxonomy, asked)
-    default: str = settings.CMS_ENV.default_locale
-    has_terms = (locale for locale in (default, "") if (taxonomy.name, locale) in numbers)
-    return TermTree(taxonomy, next(has_terms, default))
 
 
 def _nodes(shown: TermTree) -> tuple[int, list[TermNode]]:
