@@ -1,26 +1,224 @@
-"""Menus: made, put in order as a tree, and deleted."""
+"""Menus in the admin: made, put in order as a tree on a page that shows what may be added, and deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, Final, cast
+from uuid import UUID, uuid4
 
 from django import forms
 from django.contrib import admin
+from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.models import Post, Status
+from content.review.labels import type_label
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
-from proofroom.core.validation.form_fields import InputForm
-from proofroom.menus.admin.item_rows import MenuRow, rows_of
-from proofroom.menus.admin.menu_page import apply_button, read_items, tree_context
+from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n import in_words
+from proofroom.core.validation.form_fields import InputForm, with_label
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions import post_types
+from proofroom.definitions.listings import IndexPage, list_title
+from proofroom.menus.admin.item_rows import (
+    MOVES,
+    MenuRow,
+    by_path,
+    items_of,
+    move_row,
+    nodes_of,
+    read_rows,
+    rows_of,
+)
+from proofroom.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
+from proofroom.menus.links import menu_post_ids, visible_links
 from proofroom.menus.menu_fields import MenuChanges, NewMenu
 from proofroom.menus.models import Menu
 from proofroom.menus.services import change_menu, create_menu, delete_menu
+from proofroom.taxonomies.models import Term
+
+_MOST_POSTS: Final = 8
+_MOST_TERMS: Final = 6
+_LONGEST: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTarget:
+    """One thing that was found; `key` is what its button sends."""
+
+    key: str
+    title: str
+    where: str
+    kind: str
+    is_live: bool = True
+
+
+def targets(words: str, locale: str) -> list[LinkTarget]:
+    """Return what the words are found in, in the language first. Two queries."""
+    words = words.replace("\x00", "").strip()[:_LONGEST]
+    lists = [
+        LinkTarget(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
+        for found in post_types
+        if (path := IndexPage(found.name, locale).path)
+        and words.lower() in list_title(found.name).lower()
+    ]
+    return [*_posts(words, locale), *lists, *_terms(words, locale)]
+
+
+def _posts(words: str, locale: str) -> list[LinkTarget]:
+    own = Case(When(locale=locale, then=Value(0)), default=Value(1), output_field=IntegerField())
+    live = Case(When(status=Status.PUBLISHED, then=Value(0)), default=Value(1))
+    found = Post.objects.alive().filter(is_placeholder=False, variation_of=None)
+    if words:
+        found = found.filter(Q(title__icontains=words) | Q(slug__icontains=words))
+    rows = found.order_by(own, live, "-updated_at").only("title", "path", "type", "status")
+    return [
+        LinkTarget(
+            f"post:{post.pk}",
+            post.title,
+            post.path,
+            type_label(post.type),
+            post.status == Status.PUBLISHED,
+        )
+        for post in rows[:_MOST_POSTS]
+    ]
+
+
+def _terms(words: str, locale: str) -> list[LinkTarget]:
+    if not words:
+        return []
+    found = Term.objects.filter(name__icontains=words, locale__in=["", locale])
+    return [
+        LinkTarget(f"term:{type_}:{term.pk}", term.name, path, term.taxonomy)
+        for term in found.order_by("name")[:_MOST_TERMS]
+        for type_, path in _lists_of(term, locale)
+    ]
+
+
+def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
+    """The pages that list the posts of a type with the term."""
+    return [
+        (found.name, path)
+        for found in post_types
+        if term.taxonomy in {use.slug for use in found.taxonomies}
+        and (path := IndexPage(found.name, locale, term.taxonomy, term.slug).path)
+    ]
+
+
+def row_for(key: str, locale: str) -> MenuRow | None:
+    """A new item that leads to what the key names; None where that is not there."""
+    kind, _, rest = key.partition(":")
+    if kind == "post":
+        post = Post.objects.alive().filter(pk=uuid).first() if (uuid := _uuid(rest)) else None
+        if post is None:
+            return None
+        return MenuRow(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
+    if kind == "list" and (path := IndexPage(rest, locale).path):
+        return MenuRow(str(uuid4()), 0, label=list_title(rest), url=path)
+    if kind == "term":
+        type_, _, id_ = rest.partition(":")
+        term = Term.objects.filter(pk=uuid).first() if (uuid := _uuid(id_)) else None
+        lists = dict(_lists_of(term, locale)) if term else {}
+        if term and type_ in lists:
+            return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
+    return None
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def read_items(data: QueryDict) -> object:
+    """The items that a form sent: as JSON where a script did, else row by row. Raises `ValueError`."""
+    if "items" in data:
+        try:
+            found: object = json.loads(str(data["items"]))
+            refuse_unstorable(found, "items")
+        except RecursionError:
+            raise ValueError(_("This is nested too deep.")) from None
+        except RuleViolation as error:
+            raise ValueError(error.message) from None
+        return found
+    return items_of(read_rows(data, data.getlist("row")))
+
+
+def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
+    """The rows after the button that was pressed, and what to say about it. Raises `ValueError`."""
+    rows = list(rows_of(read_items(data)))
+    do, _colon, key = data.get("do", "").partition(":")
+    if do in MOVES:
+        name = next((row.label or row.url for row in rows if row.id == key), "")
+        said = _("Removed: %(name)s") % {"name": name} if do == "remove" else ""
+        return move_row(rows, key, do), said
+    new = _new_row(do, key, data, locale)
+    if new is None or len(rows) >= MAX_MENU_ITEMS:
+        return rows, ""
+    said = _("Added at the end: %(name)s") % {"name": new.label or new.url}
+    return [*rows, new], said
+
+
+def _new_row(do: str, key: str, data: QueryDict, locale: str) -> MenuRow | None:
+    if do == "add":
+        return row_for(key, locale)
+    if do == "add-custom":
+        label, url = data.get("new-label", "").strip(), data.get("new-url", "").strip()
+        return MenuRow(str(uuid4()), 0, label=label, url=url)
+    return None
+
+
+def tree_context(
+    menu: Menu, rows: Sequence[MenuRow], *, words: str, errors: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """Return what the page shows of the rows. Five queries, however many they are."""
+    nodes = nodes_of(rows)
+    # Nodes of posts have their titles, and say which of them no visitor sees. One query.
+    ids = menu_post_ids(items_of([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
+    found = Post.objects.filter(pk__in=ids).only("title", "path", "status", "locale", "deleted_at")
+    posts = {str(post.pk): post for post in found} if ids else {}
+    names = {"label": _("Label"), "url": _("Address")}
+    for path, node in by_path(nodes):
+        node.where = node.row.url
+        if node.row.type == "post":
+            post = posts.get(node.row.post_id.lower())
+            node.title = post.title if post else _("A post that is gone")
+            node.where = post.path if post else ""
+            # Why visitors do not see an item; empty where they do.
+            if post is None or post.deleted_at is not None:
+                node.state = _("deleted")
+            else:
+                node.state = "" if post.status == Status.PUBLISHED else _("not published")
+        node.errors = [
+            text
+            for key, texts in errors.items()
+            if _is_of(key, path)
+            for text in with_label(names.get(key.rpartition(".")[2], ""), key, texts)
+        ]
+    return {
+        "nodes": nodes,
+        "number": len(rows),
+        "deepest": MAX_MENU_DEPTH,
+        "words": words,
+        "targets": targets(words, menu.locale),
+        "links": visible_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
+        "siblings": Menu.objects.filter(slug=menu.slug).exclude(pk=menu.pk).order_by("locale"),
+    }
+
+
+def _is_of(key: str, path: str) -> bool:
+    """Return whether a refusal is about this very item, not about one below it."""
+    rest = key.removeprefix(path)
+    return rest != key and (not rest or (rest[0] == "." and not rest.startswith(".children.")))
 
 
 class NewMenuForm(InputForm):

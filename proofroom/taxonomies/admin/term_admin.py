@@ -1,26 +1,208 @@
-"""Taxonomy terms: made, moved, renamed and deleted."""
+"""Taxonomy terms in the admin: made, moved in a tree by drag, keyboard or buttons, renamed in place, and deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django import forms
-from django.contrib import admin
-from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.edit_pages import EditAdmin
-from proofroom.core.admin.permissions import actor_of
-from proofroom.core.errors import invalid
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import InputForm
-from proofroom.definitions import find_taxonomy, taxonomies
-from proofroom.taxonomies.admin.term_tree import TermTree, tree_page
+from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
 from proofroom.taxonomies.models import NewTerm, Term, TermChanges
-from proofroom.taxonomies.services import change_term, create_term, delete_term
+from proofroom.taxonomies.rules import MAX_TERM_DEPTH
+from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+
+MANY_TERMS: Final = 60
+"""Terms of a tree that opens with its top only."""
+MAX_MOVE_BUTTONS: Final = 200
+"""Terms of a tree whose rows have buttons for those without scripts; in a larger one each has its page."""
+
+
+Numbers = Mapping[tuple[str, str], int]
+
+
+@dataclass(slots=True)
+class TermNode:
+    term: Term
+    uses: int
+    children: list[TermNode] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TermTree:
+    """The tree that a page shows: a taxonomy in a language, or in none for terms of every language."""
+
+    taxonomy: type[Taxonomy]
+    locale: str
+
+    @property
+    def url(self) -> str:
+        query = urlencode({"taxonomy": self.taxonomy.name, "locale": self.locale})
+        return f"{reverse('admin:proofroom_taxonomies_term_changelist')}?{query}"
+
+
+def tree_page(request: HttpRequest) -> HttpResponse:
+    """The tree; POST moves a term (`do`) or renames it. Whoever asks for JSON is answered with it."""
+    require(request, "taxonomies.edit")
+    # How many terms there are of each taxonomy in each language. One query.
+    rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
+    numbers = {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
+    # What the address asks for; else the first taxonomy, and the first language that has terms.
+    taxonomy = taxonomies.get(request.GET.get("taxonomy", "")) or next(iter(taxonomies))
+    asked = request.GET.get("locale")
+    if asked is None or (asked and asked not in settings.CMS_ENV.locales):
+        default: str = settings.CMS_ENV.default_locale
+        has_terms = (locale for locale in (default, "") if (taxonomy.name, locale) in numbers)
+        asked = next(has_terms, default)
+    shown = TermTree(taxonomy, asked)
+    if request.method == "POST":
+        wants_json = "application/json" in request.headers.get("Accept", "")
+        try:
+            _do(request, shown)
+        except CmsError as error:
+            if wants_json:
+                return JsonResponse({"message": error.message}, status=error.status)
+            messages.error(request, error.message)
+        return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
+    number, nodes = _nodes(shown)
+    named = [*site_languages(), ("", _("Every language"))]
+    name = shown.taxonomy.name
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Terms"),
+        "opts": Term._meta,
+        "shown": shown,
+        "nodes": nodes,
+        "number": number,
+        "deepest": MAX_TERM_DEPTH if shown.taxonomy.hierarchical else 1,
+        "closed": number > MANY_TERMS,
+        "has_buttons": number <= MAX_MOVE_BUTTONS,
+        "taxonomies": _taxonomies(shown, numbers),
+        "locales": [
+            (
+                label,
+                TermTree(shown.taxonomy, locale).url,
+                numbers.get((name, locale), 0),
+                locale == shown.locale,
+            )
+            for locale, label in named
+        ],
+    }
+    return TemplateResponse(request, "admin/terms/tree.html", context)
+
+
+def _nodes(shown: TermTree) -> tuple[int, list[TermNode]]:
+    """Return how many terms there are, and their tree. One query."""
+    uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
+    rows = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
+    nodes = {term.pk: TermNode(term, term.uses) for term in rows.annotate(uses=uses)}
+    top: list[TermNode] = []
+    for node in nodes.values():
+        parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
+        (parent.children if parent else top).append(node)
+    return len(nodes), top
+
+
+def _taxonomies(shown: TermTree, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
+    found = dict.fromkeys(taxonomies, 0)
+    for (name, _locale), number in numbers.items():
+        if taxonomy := taxonomies.get(name):
+            found[taxonomy] += number
+    return [
+        (taxonomy, TermTree(taxonomy, shown.locale).url, number, taxonomy is shown.taxonomy)
+        for taxonomy, number in found.items()
+    ]
+
+
+def _do(request: HttpRequest, shown: TermTree) -> None:
+    do, _colon, id_ = request.POST.get("do", "").partition(":")
+    actor = actor_of(request)
+    if do == "rename":
+        change_term(term_id=id_, actor=actor, name=request.POST.get("name", ""))
+    elif do == "move":
+        places = {name: (request.POST.get(name, "") or None) for name in ("parent_id", "before_id")}
+        place_term(term_id=id_, actor=actor, **places)
+    elif do in _WAYS:
+        rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
+        term = next((row for row in rows if str(row.pk) == id_), None)
+        if term is None:
+            raise NotFound(_("There is no such term."))
+        above = next((row for row in rows if row.pk == term.parent_id), None)
+        place = _WAYS[do](
+            _Around(
+                term,
+                [row for row in rows if row.parent_id == term.parent_id],
+                [row for row in rows if above and row.parent_id == above.parent_id],
+            )
+        )
+        if place is not None:
+            place_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
+    else:
+        raise invalid("do", _("There is no such button."))
+
+
+Place = tuple[UUID | None, UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The surroundings of a term: its neighbours, and those of the term above it."""
+
+    term: Term
+    neighbours: Sequence[Term]
+    uncles: Sequence[Term]
+
+    @property
+    def place(self) -> int:
+        return [row.pk for row in self.neighbours].index(self.term.pk)
+
+
+def _up(at: _Around) -> Place | None:
+    return (at.term.parent_id, at.neighbours[at.place - 1].pk) if at.place else None
+
+
+def _down(at: _Around) -> Place | None:
+    later = at.neighbours[at.place + 1 :]
+    return (at.term.parent_id, later[1].pk if len(later) > 1 else None) if later else None
+
+
+def _in(at: _Around) -> Place | None:
+    return (at.neighbours[at.place - 1].pk, None) if at.place else None
+
+
+def _out(at: _Around) -> Place | None:
+    """After the term above it."""
+    ids = [row.pk for row in at.uncles]
+    if at.term.parent_id not in ids:
+        return None
+    place = ids.index(at.term.parent_id)
+    grand = at.uncles[place].parent_id
+    return grand, ids[place + 1] if place + 1 < len(ids) else None
+
+
+_WAYS: Final[dict[str, Callable[[_Around], Place | None]]] = {
+    "up": _up,
+    "down": _down,
+    "in": _in,
+    "out": _out,
+}
 
 
 class TermForm(InputForm):
