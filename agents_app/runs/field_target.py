@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from django.utils.translation import gettext
 
@@ -12,7 +11,7 @@ from content.changes import same
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json
 from proofroom.definitions import modules, post_types, props_of
 
 _PLACE_DIGITS = 4
@@ -230,8 +229,3 @@ def _missing(part: str) -> RuleViolation:
     return invalid(
         "fieldKey", gettext("There is nothing at %(part)r in this field.") % {"part": part}
     )
-
-
-def fields_json(document: PostDocument) -> JsonObject:
-    """The post's fields as agents get them: names of the wire, custom fields in one object."""
-    return cast(JsonObject, document.to_json()["post"])

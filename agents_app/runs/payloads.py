@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.runs.field_target import FieldTarget, fields_json
+from agents_app.runs.field_target import FieldTarget
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.layers.rejected_changes import EarlierRejection, earlier_rejections
@@ -87,6 +87,11 @@ def translation_source(
 def _post(post: Post, document: PostDocument) -> JsonObject:
     fields = fields_json(document)
     return {**{name: fields.get(name) for name in _POST_NAMES}, "status": post.status}
+
+
+def fields_json(document: PostDocument) -> JsonObject:
+    """The post's fields as agents get them: names of the wire, custom fields in one object."""
+    return cast(JsonObject, document.to_json()["post"])
 
 
 def _context(run: AgentRun) -> JsonObject:
