@@ -88,12 +88,16 @@ def new_file(suffix: str, content: bytes) -> Iterator[str]:
         put(name, content)
         yield name
     except BaseException:
-        try:
-            default_storage.delete(name)
-            StoredFile.objects.filter(name=name).delete()
-        except Exception:  # the sweep deletes it: its row says that nothing uses it
-            logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
+        _forget(name)
         raise
+
+
+def _forget(name: str) -> None:
+    try:
+        default_storage.delete(name)
+        StoredFile.objects.filter(name=name).delete()
+    except Exception:  # the sweep deletes it: its row says that nothing uses it
+        logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
 
 
 def take(names: Iterable[str], asset: Asset) -> None:
