@@ -215,8 +215,16 @@ def propose_search_texts(post: Values, modules: Sequence[Values]) -> JsonObject:
     }
     patch: JsonObject = {}
     for name, other in others.items():
-        value = _better(name, post, other)
-        if value and value != clean(post.get(name)):
+        present = clean(post.get(name))
+        value = present
+        if name == "metaTitle" and value.casefold() == title.casefold():
+            value = ""  # repeating the title tells a search engine nothing
+        # The other text where there is none, or where it alone has a good length; a long one is cut at last.
+        if not value or (_fits(name, other) and not _fits(name, value)):
+            value = other
+        elif not _fits(name, value):
+            value = shorten(value, _LENGTHS[name][1])
+        if value and value != present:
             patch[name] = value
     edits: list[Json] = []
     names = [*patch]
@@ -227,18 +235,6 @@ def propose_search_texts(post: Values, modules: Sequence[Values]) -> JsonObject:
             names.append(f"the {module['type']}")
     what = f"Changed {', '.join(names)}." if names else "Found nothing to change."
     return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
-
-
-def _better(name: str, post: Values, other: str) -> str:
-    """The other text where there is none, or where it alone has a good length; a long one is cut at last."""
-    value = clean(post.get(name))
-    if name == "metaTitle" and value.casefold() == clean(post.get("title")).casefold():
-        value = ""  # repeating the title tells a search engine nothing
-    if _fits(name, value):
-        return value
-    if not value or _fits(name, other):
-        return other
-    return shorten(value, _LENGTHS[name][1])
 
 
 def _fits(name: str, value: str) -> bool:
@@ -314,7 +310,13 @@ def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) ->
         value = post.get(name)
         if isinstance(value, str) and tidy(value) != value:
             patch[name] = tidy(value)
-    edits = _edits(modules, _tidied)
+
+    def tidied(value: Json) -> Json:
+        if isinstance(value, str):
+            return tidy(value)
+        return with_texts(value, tidy_inside) if is_document(value) else value
+
+    edits = _edits(modules, tidied)
     found = len(patch) + len(edits)
     what = f"Tidied blanks in {found} places." if found else "Found nothing to tidy."
     hint = f" {UNDERSTOOD}" if words else ""
@@ -332,9 +334,3 @@ def _edits(modules: Sequence[Values], change: Callable[[Json], Json]) -> list[Js
         if changed:
             edits.append(edit_of(module, changed))
     return edits
-
-
-def _tidied(value: Json) -> Json:
-    if isinstance(value, str):
-        return tidy(value)
-    return with_texts(value, tidy_inside) if is_document(value) else value

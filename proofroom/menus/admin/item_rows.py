@@ -47,19 +47,14 @@ def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
         return
     for item in items[: MAX_MENU_ITEMS + 1]:
         if isinstance(item, Mapping):
-            yield _row(item, depth)
+            # A text of the item, whatever else may stand under its name.
+            texts = [
+                value[:ITEM_URL_MAX] if isinstance(value := item.get(name), str) else ""
+                for name in ("id", "label", "url", "postId")
+            ]
+            kind = "post" if item.get("type") == "post" else "custom"
+            yield MenuRow(texts[0] or str(uuid4()), depth, texts[1], kind, texts[2], texts[3])
             yield from rows_of(item.get("children", []), depth + 1)
-
-
-def _row(item: Mapping[str, Json], depth: int) -> MenuRow:
-    def text(name: str) -> str:
-        value = item.get(name)
-        return value[:ITEM_URL_MAX] if isinstance(value, str) else ""
-
-    kind = "post" if item.get("type") == "post" else "custom"
-    return MenuRow(
-        text("id") or str(uuid4()), depth, text("label"), kind, text("url"), text("postId")
-    )
 
 
 def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:

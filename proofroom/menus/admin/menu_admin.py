@@ -161,20 +161,14 @@ def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
         name = next((row.label or row.url for row in rows if row.id == key), "")
         said = _("Removed: %(name)s") % {"name": name} if do == "remove" else ""
         return move_row(rows, key, do), said
-    new = _new_row(do, key, data, locale)
+    new = row_for(key, locale) if do == "add" else None
+    if do == "add-custom":
+        label, url = data.get("new-label", "").strip(), data.get("new-url", "").strip()
+        new = MenuRow(str(uuid4()), 0, label=label, url=url)
     if new is None or len(rows) >= MAX_MENU_ITEMS:
         return rows, ""
     said = _("Added at the end: %(name)s") % {"name": new.label or new.url}
     return [*rows, new], said
-
-
-def _new_row(do: str, key: str, data: QueryDict, locale: str) -> MenuRow | None:
-    if do == "add":
-        return row_for(key, locale)
-    if do == "add-custom":
-        label, url = data.get("new-label", "").strip(), data.get("new-url", "").strip()
-        return MenuRow(str(uuid4()), 0, label=label, url=url)
-    return None
 
 
 def tree_context(

@@ -81,7 +81,15 @@ def tree_page(request: HttpRequest) -> HttpResponse:
                 return JsonResponse({"message": error.message}, status=error.status)
             messages.error(request, error.message)
         return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
-    number, nodes = _nodes(shown)
+    # Their tree. One query.
+    uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
+    terms = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
+    nodes = {term.pk: TermNode(term, term.uses) for term in terms.annotate(uses=uses)}
+    top: list[TermNode] = []
+    for node in nodes.values():
+        parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
+        (parent.children if parent else top).append(node)
+    number = len(nodes)
     named = [*site_languages(), ("", _("Every language"))]
     name = shown.taxonomy.name
     context = {
@@ -89,7 +97,7 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         "title": _("Terms"),
         "opts": Term._meta,
         "shown": shown,
-        "nodes": nodes,
+        "nodes": top,
         "number": number,
         "deepest": MAX_TERM_DEPTH if shown.taxonomy.hierarchical else 1,
         "closed": number > MANY_TERMS,
@@ -106,18 +114,6 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         ],
     }
     return TemplateResponse(request, "admin/terms/tree.html", context)
-
-
-def _nodes(shown: TermTree) -> tuple[int, list[TermNode]]:
-    """Return how many terms there are, and their tree. One query."""
-    uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
-    rows = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
-    nodes = {term.pk: TermNode(term, term.uses) for term in rows.annotate(uses=uses)}
-    top: list[TermNode] = []
-    for node in nodes.values():
-        parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
-        (parent.children if parent else top).append(node)
-    return len(nodes), top
 
 
 def _taxonomies(shown: TermTree, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
