@@ -16,7 +16,6 @@ from functools import lru_cache
 from html import unescape
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
-from uuid import UUID
 
 from django.conf import settings
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
@@ -33,6 +32,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.redaction import SECRET_MASK, secrets_of_service
 from proofroom.core.tools import get_tool
+from proofroom.core.validation.text_values import parse_uuid
 
 # Characters that names of hosts may hold and readers drop.
 _IGNORED: Final = re.compile("[\u00ad\u200b\u2060\ufeff\ufe00-\ufe0f]")
@@ -185,7 +185,7 @@ def has_untrusted_changes(layers: Layers) -> bool:
 
 def post_has_untrusted_changes(post_id: Json) -> bool:
     """The same of a post by its id, as a tool was given it."""
-    found = _uuid(post_id)
+    found = parse_uuid(post_id)
     if found is None:
         return False
     drafts = Draft.objects.filter(post_id=found, is_empty=False).values_list("marks", flat=True)
@@ -193,15 +193,10 @@ def post_has_untrusted_changes(post_id: Json) -> bool:
 
 
 def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
-    runs = {id_ for mark in marks if mark.is_agents and (id_ := _uuid(mark.run_id)) is not None}
+    runs = {
+        id_ for mark in marks if mark.is_agents and (id_ := parse_uuid(mark.run_id)) is not None
+    }
     return bool(runs) and AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True).exists()
-
-
-def _uuid(text: Json) -> UUID | None:
-    try:
-        return UUID(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
 
 
 VISITOR_MASK: Final = "[words of a visitor]"

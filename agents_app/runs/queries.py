@@ -22,6 +22,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 from proofroom.core.observability.metrics import Reading, count_readings
+from proofroom.core.validation.text_values import parse_uuid
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
@@ -35,10 +36,8 @@ def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
 
 def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
     """Return the run of that id; None where there is no such run, or the text is no id."""
-    try:
-        return AgentRun.objects.filter(pk=UUID(str(run_id))).first() if run_id else None
-    except ValueError:
-        return None
+    id_ = parse_uuid(run_id)
+    return AgentRun.objects.filter(pk=id_).first() if id_ is not None else None
 
 
 _PROGRESS_COLUMNS: Final = (

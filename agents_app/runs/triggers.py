@@ -11,7 +11,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
-from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
@@ -26,6 +25,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, NotAllowed, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
+from proofroom.core.validation.text_values import parse_uuid
 
 logger = logging.getLogger(__name__)
 _LONG_LIST: Final = 200
@@ -148,7 +148,7 @@ def trigger_run(
         raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
     cause = None
     if caused_by:
-        cause_id = _uuid(caused_by)
+        cause_id = parse_uuid(caused_by)
         if cause_id is None:
             raise invalid("X-Agent-Run", "X-Agent-Run must be the id of a run.")
         # None again where that run is gone.
@@ -174,7 +174,7 @@ def trigger_run(
 
 
 def _check_rate(agent_id: str, post_id: str | None) -> None:
-    post = _uuid(post_id or "")
+    post = parse_uuid(post_id or "")
     if post is None:
         return
     now = timezone.now()
@@ -192,10 +192,3 @@ def _check_rate(agent_id: str, post_id: str | None) -> None:
         f"try again in {seconds} seconds.",
         seconds,
     )
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

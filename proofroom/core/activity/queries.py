@@ -15,6 +15,7 @@ from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import all_kinds
+from proofroom.core.validation.text_values import parse_uuid
 
 MAX_ROWS_SEARCHED: Final = 20_000
 """Of the newest entries, how many are looked through for what has no index."""
@@ -69,7 +70,7 @@ def filter_activity(chosen: ActivityFilter | None = None) -> QuerySet[Event]:
 
 def filter_by_entity(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
     """Entries of one thing: of a post by its index; of anything else, by the id that entries say, the newest."""
-    post_id = _uuid(entity_id)
+    post_id = parse_uuid(entity_id)
     if post_id is not None and Event.objects.filter(post_id=post_id).exists():
         return rows.filter(post_id=post_id)
     newest = Event.objects.order_by("-id").values_list("id", flat=True).first() or 0
@@ -79,13 +80,6 @@ def filter_by_entity(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
     if _NUMBER.fullmatch(entity_id):
         names |= Q(payload__id=int(entity_id))
     return rows.filter(names, pk__gt=newest - MAX_ROWS_SEARCHED)
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def names_of(chosen: str) -> list[str]:

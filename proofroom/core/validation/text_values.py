@@ -1,10 +1,11 @@
-"""Texts as they are stored: one line within a limit, and the slug that a title gives."""
+"""Texts as they are stored and read: one line within a limit, the slug that a title gives, the id that a text is."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from typing import Final
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 
@@ -50,3 +51,13 @@ def slug_of(title: str) -> str:
     plain = unicodedata.normalize("NFKC", title).lower()
     words = re.sub(r"[\W_]+", "-", plain).strip("-")
     return words[:120].strip("-") or "post"
+
+
+def parse_uuid(value: object) -> UUID | None:
+    """The id that a value is, or spells; None for everything else."""
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value) if isinstance(value, str) else None
+    except ValueError:
+        return None

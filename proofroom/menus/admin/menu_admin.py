@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django import forms
 from django.contrib import admin
@@ -26,6 +26,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm, with_label
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.text_values import parse_uuid
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.menus.admin.item_rows import (
@@ -117,7 +118,7 @@ def row_for(key: str, locale: str) -> MenuRow | None:
     """A new item that leads to what the key names; None where that is not there."""
     kind, _, rest = key.partition(":")
     if kind == "post":
-        post = Post.objects.alive().filter(pk=uuid).first() if (uuid := _uuid(rest)) else None
+        post = Post.objects.alive().filter(pk=uuid).first() if (uuid := parse_uuid(rest)) else None
         if post is None:
             return None
         return MenuRow(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
@@ -125,18 +126,11 @@ def row_for(key: str, locale: str) -> MenuRow | None:
         return MenuRow(str(uuid4()), 0, label=list_title(rest), url=path)
     if kind == "term":
         type_, _, id_ = rest.partition(":")
-        term = Term.objects.filter(pk=uuid).first() if (uuid := _uuid(id_)) else None
+        term = Term.objects.filter(pk=uuid).first() if (uuid := parse_uuid(id_)) else None
         lists = dict(_lists_of(term, locale)) if term else {}
         if term and type_ in lists:
             return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
     return None
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def read_items(data: QueryDict) -> object:
