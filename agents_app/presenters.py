@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
-from content.posts.post_repository import format_time
 from proofroom.core.api.answer import Person, one_of
 from proofroom.core.api.schema import UUID_TEXT
+from proofroom.core.json import format_time
 
 SCOPES: Final = [scope.value for scope in Scope]
 AgentScope = Annotated[str, one_of(SCOPES)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal, NotRequired, cast
 
 from django.core.files.storage import default_storage
@@ -13,7 +12,7 @@ from typing_extensions import TypedDict
 from media.images import VARIANTS
 from media.metadata import alt_of
 from media.models import Asset, AssetStatus
-from proofroom.core.json import JsonObject
+from proofroom.core.json import JsonObject, format_time
 
 SIZES: Final = "(min-width: 44rem) 42rem, 100vw"
 """How wide an image is where nothing else is said: as wide as text."""
@@ -99,8 +98,8 @@ def present_asset(asset: Asset) -> Media:
         "width": asset.width,
         "height": asset.height,
         "focalPoint": focal_point(asset),
-        "createdAt": _iso(asset.created_at),
-        "updatedAt": _iso(asset.updated_at),
+        "createdAt": format_time(asset.created_at),
+        "updatedAt": format_time(asset.updated_at),
     }
 
 
@@ -178,7 +177,3 @@ def _srcset(widths: Mapping[int, str]) -> str:
 
 def _fifth(fraction: float) -> int:
     return min(4, max(0, round(fraction * 4)))
-
-
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

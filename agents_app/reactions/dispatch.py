@@ -27,9 +27,8 @@ from agents_app.definitions.schema import (
 )
 from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.reactions.templates import JSON_TYPE, fill_body, fill_text, path_in_full
-from content.posts.post_repository import format_time
 from proofroom.core import outbox
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks import delivery_channels

@@ -17,10 +17,9 @@ from content.layers.rejected_changes import EarlierRejection, earlier_rejections
 from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
-from content.posts.post_repository import format_time
 from content.presenters import value_as_json
 from proofroom.core.actor import Actor
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.definitions import modules
 
 _POST_NAMES: Final = (

@@ -17,13 +17,12 @@ from content.document import PostDocument
 from content.media_usage import collect_references, follow_draft, staged_places
 from content.models import Draft, Layer, Post
 from content.posts import post_repository
-from content.posts.post_repository import format_time
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.hooks import Hook
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 
 NOTE_MAX: Final = 2_000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Final, cast, overload
+from datetime import datetime
+from typing import Final, cast
 from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
@@ -15,7 +15,7 @@ from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS
 from proofroom.core.database.statements import Row, Statement
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
 """The column of each document field."""
@@ -41,17 +41,6 @@ _MODULES: Final = Statement(
 _TERMS: Final = Statement(
     lambda post_id: PostTerm.objects.filter(post_id=post_id).values("term_id")
 )
-
-
-@overload
-def format_time(moment: datetime) -> str: ...
-@overload
-def format_time(moment: datetime | None) -> str | None: ...
-def format_time(moment: datetime | None) -> str | None:
-    """ISO 8601 in UTC, ending in Z, to the millisecond."""
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def load(post: Post) -> PostDocument:

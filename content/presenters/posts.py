@@ -15,11 +15,11 @@ from typing_extensions import TypedDict
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import Post
-from content.posts.post_repository import fields_of, format_time
+from content.posts.post_repository import fields_of
 from content.posts.queries import LISTED_COLUMNS
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
-from proofroom.core.json import JsonObject
+from proofroom.core.json import JsonObject, format_time
 from proofroom.definitions import modules as module_registry
 from proofroom.definitions.module import Scope
 

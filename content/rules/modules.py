@@ -18,9 +18,8 @@ from content.changes import ABSENT, Change, Changes
 from content.document import ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
-from content.posts.post_repository import format_time
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.core.validation.text_values import clean_line
 from proofroom.definitions import find_module, validate_props, validation, why_excluded

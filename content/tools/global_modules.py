@@ -8,12 +8,11 @@ from pydantic import Field
 
 from content.global_modules.queries import affected_posts, find_global, globals_list
 from content.models import ModuleInstance
-from content.posts.post_repository import format_time
 from content.tools.arguments import hint, require_module_type
 from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.core.json import JsonObject
+from proofroom.core.json import JsonObject, format_time
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page_after
 from proofroom.definitions import modules

@@ -14,13 +14,12 @@ from content import presenters, search
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
-from content.posts.post_repository import format_time
 from content.posts.queries import proposed_titles
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import (
     Paged,

@@ -18,12 +18,11 @@ from content.layers.state import mark_of, post_not_found
 from content.models import Layer, ModuleInstance, Post
 from content.posts import queries
 from content.posts.canonical_json import export_post
-from content.posts.post_repository import format_time
 from content.tools.arguments import Format, OnPost
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
 from proofroom.definitions import allowed_modules, post_types
 

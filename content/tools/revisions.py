@@ -9,7 +9,6 @@ from pydantic import Field
 
 from content import presenters
 from content.models import Revision
-from content.posts.post_repository import format_time
 from content.posts.revision_queries import (
     differences,
     find_revision,
@@ -20,7 +19,7 @@ from content.tools.read_post import require_post
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page_after
 

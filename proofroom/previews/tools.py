@@ -7,11 +7,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.posts.post_repository import format_time
 from content.tools.arguments import OnPost, PostId
 from content.tools.read_post import require_post
 from proofroom.core.actor import Actor
-from proofroom.core.json import JsonObject
+from proofroom.core.json import JsonObject, format_time
 from proofroom.core.site_urls import preview_url
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page_after

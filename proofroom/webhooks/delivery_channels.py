@@ -14,7 +14,7 @@ import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Final, Protocol
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -24,7 +24,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proofroom.core.hooks import ExtensionPoint
-from proofroom.core.json import Json
+from proofroom.core.json import Json, format_time
 from proofroom.core.models import Event
 from proofroom.core.redaction import SECRET_MASK, secrets_of_service
 from proofroom.webhooks.models import Delivery, Webhook
@@ -143,7 +143,7 @@ def event_body(event: Event) -> dict[str, Json]:
     body: dict[str, Json] = {
         "id": str(event.uid),
         "event": event.name,
-        "createdAt": event.created_at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+        "createdAt": format_time(event.created_at),
         "data": event.payload,
     }
     return {**body, **event.payload, "simulated": True} if event.name == SIMULATED else body

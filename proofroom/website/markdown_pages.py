@@ -10,7 +10,7 @@ from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.posts.post_repository import format_time
+from proofroom.core.json import format_time
 from proofroom.core.site_urls import absolute, markdown_path
 from proofroom.definitions import markdown_of, post_types, props_of
 from proofroom.definitions.listings import IndexPage

@@ -9,9 +9,8 @@ from typing import Final, TypedDict
 from django.conf import settings
 
 from content.models import Post
-from content.posts.post_repository import format_time
 from media.presenters import SiteImage
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.site_urls import absolute, home_of, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.richtext.links import safe_href

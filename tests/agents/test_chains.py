@@ -17,10 +17,10 @@ from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
 from agents_app.runs.triggers import start_event_runs
 from content.models import Draft
-from content.posts.post_repository import format_time
 from proofroom.core import outbox
 from proofroom.core.api.renderers import dumps
 from proofroom.core.errors import RuleViolation
+from proofroom.core.json import format_time
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import SECRET, send

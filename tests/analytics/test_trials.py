@@ -15,9 +15,9 @@ from analytics.models import GOAL_MAX, PostCount
 from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.posts.post_repository import format_time
 from content.posts.trash import delete_post
 from content.variations.traffic import change_variation
+from proofroom.core.json import format_time
 from tests import make
 from tests.analytics.begun import begun, moved
 from tests.analytics.counted import ago, arm

@@ -24,6 +24,7 @@ from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from proofroom.accounts.models import User
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
+from proofroom.core.json import format_time
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -130,7 +131,7 @@ def test_lane_06_parent_order_schedule_custom_field_and_image_reach_live() -> No
     parent = make.post("Parent", type="page")
     page = make.post("Child", type="page", status="draft")
     profile = make.post("Somebody", type="profile")
-    later = post_repository.format_time(timezone.now() + timedelta(days=2))
+    later = format_time(timezone.now() + timedelta(days=2))
     fields = {
         "parentId": str(parent.pk),
         "orderIndex": 7,

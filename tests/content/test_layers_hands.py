@@ -12,12 +12,13 @@ from django.utils import timezone
 from content.layers import approve, digest_of, reject, revert_run, revert_to_revision, submit
 from content.layers.state import Mark, mark_of
 from content.models import Layer, Post, Provenance
-from content.posts import document_edits, post_repository
+from content.posts import document_edits
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
 from proofroom.core.errors import Conflict, RuleViolation
+from proofroom.core.json import format_time
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -144,7 +145,7 @@ def test_a_revision_can_be_restored_without_what_is_gone() -> None:
     make.staged(blog, {"taxonomyTermIds": [str(term.pk)]}, layer=Layer.REVIEW)
     make.staged(
         blog,
-        {"publishAt": post_repository.format_time(timezone.now() + timedelta(hours=1))},
+        {"publishAt": format_time(timezone.now() + timedelta(hours=1))},
         layer=Layer.REVIEW,
     )
     for post in (page, blog):

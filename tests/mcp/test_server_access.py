@@ -18,7 +18,7 @@ from mcp_bridge.access.tokens import create_token, revoke_token
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
-from proofroom.accounts.services import change_user
+from proofroom.accounts.services.users import change_user
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.models import Event
 from proofroom.core.notifications import Subscription

@@ -30,7 +30,7 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
 
 def _plain(value: object) -> object:
-    """Answers by their names on the wire; times as `content.posts.post_repository.format_time` writes them."""
+    """Answers by their names on the wire; times as `proofroom.core.json.format_time` writes them."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, warnings=False)
     if isinstance(value, date) and not isinstance(value, datetime):
