@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from media.images import VARIANT_NAME
 from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
 from media.search import TABLE
 from media.services.references import related_names
@@ -27,7 +27,6 @@ ORDERINGS = {
     "size": "size",
 }
 """What lists can be ordered by, and the columns."""
-_VARIANT: Final = re.compile(r".*[0-9a-f]{32}(-dark)?-(large|medium|small)\.webp")
 _MAX_NAME_LENGTH: Final = StoredFile._meta.get_field("name").max_length or 300
 
 
@@ -85,9 +84,9 @@ def find_current_name(name: str) -> str | None:
     if asset is None:
         return None
     found = str(asset.file.name)
-    if variant := _VARIANT.fullmatch(name):
+    if variant := VARIANT_NAME.fullmatch(name):
         # Of the variants that the asset has now, the one that the name is one of.
-        is_dark, size = variant.groups()
+        is_dark, size = variant["dark"], variant["size"]
         is_ready = asset.status == AssetStatus.READY
         if is_dark and asset.dark_variants.get(size, name) != name:
             found = str(asset.dark_variants[size])

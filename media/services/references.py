@@ -13,11 +13,11 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import connection
 
+from media.images import VARIANT_NAME
 from media.models import Asset, MediaReference, StoredFile
 
 _NAME: Final = re.compile(r"[\w./-]{1,300}", re.ASCII)
 _PROBE: Final = "x"
-_VARIANT: Final = re.compile(r"(.*[0-9a-f]{32})(?:-dark)?-(?:large|medium|small)\.webp")
 _SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 
 
@@ -37,8 +37,8 @@ def storage_name(address: str) -> str | None:
 def related_names(name: str) -> tuple[str, ...]:
     """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
     those that the file it is made of can have."""
-    found = _VARIANT.fullmatch(name)
-    return (name, *(found[1] + suffix for suffix in _SUFFIXES)) if found else (name,)
+    found = VARIANT_NAME.fullmatch(name)
+    return (name, *(found["stem"] + suffix for suffix in _SUFFIXES)) if found else (name,)
 
 
 Token: TypeAlias = UUID | str
