@@ -23,7 +23,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import allowed_modules, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import is_external, safe_href
-from proofroom.editorial.post_editor.form_fields import EditorField, Typed
+from proofroom.editorial.post_editor.form_fields import Choice, EditorField, Typed
 from proofroom.taxonomies.models import Term
 
 _MAX_CHOICES: Final = 50
@@ -31,7 +31,6 @@ _MAX_CHOICES: Final = 50
 _MAX_TERMS: Final = 100
 _MAX_RESULTS: Final = 20
 _MAX_QUERY_LENGTH: Final = 200
-Choice = tuple[str, str]
 
 
 class PostChoices:

@@ -15,6 +15,7 @@ from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.post_editor.form_fields import (
     ITEMS_MAX,
     REFERENCES,
+    Choice,
     EditorField,
     Typed,
     to_typed,
@@ -26,7 +27,6 @@ BLANK_INDEX: Final = "__n__"
 SUMMARY_LENGTH: Final = 90
 _PLAIN_KINDS: Final = frozenset({"text", "textarea"})
 _MARKDOWN_MARKS: Final = re.compile(r"[*_#>`\[\]|\\]+|\(https?://[^)]*\)")
-Choice = tuple[str, str]
 Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
 """Answers the choices of a reference, grouped."""
 

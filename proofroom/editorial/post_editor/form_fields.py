@@ -32,6 +32,8 @@ from proofroom.editorial.post_editor.rich_text import (
 )
 
 Typed: TypeAlias = "str | bool | list[str] | list[dict[str, Typed]] | dict[str, Typed]"
+Choice: TypeAlias = tuple[str, str]
+"""A value, and what people read in its place."""
 ITEMS_MAX: Final = 200
 _MULTIPLE: Final = frozenset({"multiselect"})
 REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
@@ -48,7 +50,7 @@ class EditorField:
     label: str
     kind: str
     help: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: tuple[Choice, ...] = ()
     is_list: bool = False
     is_nullable: bool = False
     max_length: int | None = None
