@@ -32,6 +32,7 @@ from proofroom.definitions import post_types
 
 Row = dict[str, Any]
 _ORDER: Final = ("-updated_at", "id")
+_CONCISE: Final = ("id", "type", "locale", "slug", "title", "status", "path", "updated_at")
 _MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
 _MAYBE: Final = ("parentId", "featuredMediaId")
 _MOMENTS: Final = ("createdAt", "publishedAt")
@@ -99,12 +100,17 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
             posts = queries.filter_by_term(posts, arguments.taxonomy_term)
         if arguments.q:
             found = search.search_posts(posts, arguments.q, arguments.locale)
-            ranked = _with_layers(search.order_by_rank(found))
+            ranked = _with_layers(search.order_by_rank(found), arguments.is_full)
             return page_of_ranked(arguments, "list_posts", ranked, listed)
-        return page_after(arguments, "list_posts", _with_layers(posts), _ORDER, listed)
+        rows_of = _with_layers(posts, arguments.is_full)
+        return page_after(arguments, "list_posts", rows_of, _ORDER, listed)
     filters = _filters_of(arguments)
     statement = _first_page(
-        tuple(filters), arguments.has_review, arguments.has_ai_review, arguments.limit + 1
+        tuple(filters),
+        arguments.has_review,
+        arguments.has_ai_review,
+        arguments.is_full,
+        arguments.limit + 1,
     )
     rows = statement.rows(*filters.values())
     total = rows[0]["total"] if rows else 0
@@ -127,10 +133,10 @@ def _filtered(
     return posts
 
 
-def _with_layers(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
+def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
     """The columns that are listed, and in which layers something waits."""
     rows = posts.values(
-        *queries.LIST_COLUMNS,
+        *(queries.LIST_COLUMNS if full else _CONCISE),
         "is_placeholder",
         in_review=queries.has_changes_in(Layer.REVIEW),
         in_ai_review=queries.has_changes_in(Layer.AI_REVIEW),
@@ -140,7 +146,11 @@ def _with_layers(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
 
 @lru_cache(maxsize=256)
 def _first_page(
-    names: tuple[str, ...], has_review: bool | None, has_ai_review: bool | None, end: int
+    names: tuple[str, ...],
+    has_review: bool | None,
+    has_ai_review: bool | None,
+    full: bool,
+    end: int,
 ) -> Statement:
     """The statement that reads the first rows with their total; it takes the values of the named filters."""
 
@@ -148,7 +158,7 @@ def _first_page(
         posts = _filtered(dict(zip(names, values, strict=True)), has_review, has_ai_review)
         count = Func("pk", function="COUNT", output_field=IntegerField())
         total = Subquery(posts.order_by().annotate(total=count).values("total"))
-        rows = _with_layers(posts.order_by(*_ORDER)).annotate(total=total)
+        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=total)
         return cast("QuerySet[Post, Row]", rows[:end])
 
     return Statement(build)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from uuid import UUID
 
 from content import presenters
@@ -19,7 +19,7 @@ from content.models import Layer, ModuleInstance, Post
 from content.posts import queries
 from content.posts.canonical_json import export_post
 from content.tools.arguments import Format, OnPost
-from content.tools.rich_text import present_value
+from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject, format_time
@@ -202,7 +202,7 @@ def _props(
     if module is None:
         return None
     props = module.props if module.scope == "local" else shared.get(module.instance_id, {})
-    return cast("JsonObject", present_value(dict(props), full))
+    return present_props(props, full)
 
 
 def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool) -> JsonObject:

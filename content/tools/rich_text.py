@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from functools import lru_cache
+from typing import Final, cast
+
+import orjson
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, modules, props_of
@@ -28,6 +31,17 @@ def present_value(value: Json, full: bool) -> Json:
     if isinstance(value, list | tuple):
         return [present_value(item, full) for item in value]
     return value
+
+
+def present_props(props: Mapping[str, Json], full: bool) -> JsonObject:
+    """The props of a module for a model to read. Not to be changed: the same props are written once."""
+    return dict(props) if full else _concise_props(orjson.dumps(props))
+
+
+@lru_cache(maxsize=2_000)
+def _concise_props(text: bytes) -> JsonObject:
+    # Writing rich text as Markdown takes longer than reading the post.
+    return cast("JsonObject", present_value(orjson.loads(text), full=False))
 
 
 def written_schema(schema: Json) -> Json:
