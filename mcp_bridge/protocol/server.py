@@ -27,6 +27,7 @@ from mcp_bridge.protocol.tool_calls import (
 )
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.errors import CmsError
+from proofroom.core.observability.tracing import find_tracer
 from proofroom.core.tools import Tool, all_tools, get_tool, load_tools
 from proofroom.core.tools.call import nearest
 from proofroom.core.tools.schemas import lean_schema, result_schema
@@ -200,8 +201,10 @@ def build_server(access: ServerAccess | None = None) -> Server[Any]:
         **prompts.handlers(),
         on_completion=completion.handler(workers, principal_of, access),
     )
-    # In place of the SDK's own, which opens a span of OpenTelemetry for each message.
+    # The SDK's own opens a span for each message, which takes time also where nobody collects spans.
+    spans = server.middleware if find_tracer() is not None else []
     server.middleware[:] = [
+        *spans,
         answer_calls(calls, server.server_info_stamp),
         count_requests(workers, access),
     ]

@@ -98,8 +98,11 @@ class Insert:
             sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608  # names of the model's
             self._sql[connection.vendor] = sql
         row = [one.get_db_prep_save(values[one.attname], connection) for one in fields]
-        with connection.cursor() as cursor:
-            cursor.execute(sql, row)
+        # What is asked for by itself fails whole, so that it may go without a cursor as a read does.
+        is_postgresql = connection.vendor == "postgresql"
+        if not is_postgresql or cast("PostgreSQL", connection).read(sql, row) is None:
+            with connection.cursor() as cursor:
+                cursor.execute(sql, row)
 
 
 def instance_from_row(model: type[M], row: Row) -> M:
