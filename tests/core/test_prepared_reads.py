@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 from proofroom.core.database.postgresql import prepared
 from proofroom.core.database.postgresql.base import DatabaseWrapper
 from proofroom.core.database.postgresql.prepared import PreparedReads
+from proofroom.core.observability.operations import OperationKind, measure
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -49,15 +50,34 @@ def test_values_come_and_go_as_through_a_cursor() -> None:
     assert read("SELECT %s::int, %s::text", None, None) == [(None, None)]
 
 
-def test_a_transaction_and_whoever_looks_at_statements_get_a_cursor() -> None:
+def test_in_a_transaction_and_where_statements_are_logged_a_cursor_asks() -> None:
     assert read("SELECT 1") == [(1,)]
     with transaction.atomic():
         assert read("SELECT 1") is None
     with CaptureQueriesContext(connection):
         assert read("SELECT 1") is None
-    with connection.execute_wrapper(lambda execute, *rest: execute(*rest)):
-        assert read("SELECT 1") is None
     assert read("SELECT 1") == [(1,)]
+
+
+def test_whoever_wraps_statements_is_called_around_a_read() -> None:
+    seen: list[tuple[str, Any, bool]] = []
+
+    def look(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        seen.append((sql, parameters, many))
+        return execute(sql, parameters, many, context)
+
+    def refuse(*_: Any) -> Any:
+        raise RuntimeError("no statement here")
+
+    with connection.execute_wrapper(look):
+        assert read("SELECT %s::int", 1) == [(1,)]
+        with connection.execute_wrapper(refuse), pytest.raises(RuntimeError):
+            read("SELECT 2")
+    with measure(OperationKind.TASK, "canary") as operation:
+        assert read("SELECT 3") == [(3,)]
+
+    assert seen == [("SELECT %s::int", (1,), False), ("SELECT 2", (), False)]
+    assert operation.statements == 1
 
 
 def test_an_error_is_djangos_and_the_next_read_goes_on() -> None:

@@ -6,6 +6,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import BoundedSemaphore, Lock
 from typing import Any, ClassVar, Final
 
@@ -179,14 +180,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
         """The rows of a query that changes nothing; None where a cursor has to ask.
 
-        It has to in a transaction, which an error would end, and where somebody looks at statements.
+        It has to in a transaction, which an error would end, and where statements are logged.
         """
-        if self.in_atomic_block or self.execute_wrappers or self.queries_logged:
+        if self.in_atomic_block or self.queries_logged:
             return None
         self.close_if_health_check_failed()
         self.ensure_connection()
         connection = self.connection
         if not isinstance(connection, ReadingConnection) or not connection.reads.is_safe:
             return None
-        with self.wrap_database_errors:
-            return connection.reads.rows(sql, parameters)
+
+        def execute(
+            sql: str, parameters: Sequence[Any], many: bool, context: dict[str, Any]
+        ) -> list[tuple[Any, ...]]:
+            with self.wrap_database_errors:
+                return connection.reads.rows(sql, parameters)
+
+        ask: Callable[..., list[tuple[Any, ...]]] = execute
+        for wrapper in reversed(self.execute_wrappers):
+            ask = partial(wrapper, ask)
+        return ask(sql, parameters, False, {"connection": self, "cursor": None})
