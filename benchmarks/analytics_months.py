@@ -11,8 +11,8 @@ from analytics.ingest.partitions import drop_before, months
 from analytics.models import RollUp
 
 
-def measure() -> None:
-    """The first whole month by DELETE, the one after it as retention drops it."""
+def measure() -> str:
+    """What the first whole month takes by DELETE, and the one after it as retention drops it."""
     _, deleted, dropped, *_ = months()
     begin = time.perf_counter()
     with connection.cursor() as cursor:
@@ -25,8 +25,8 @@ def measure() -> None:
     counted_to = RollUp.objects.values_list("counted_to", flat=True).first() or 0
     held = drop_before(_after(dropped), counted_to=counted_to)
     end = time.perf_counter()
-    print(
-        f"\nForgetting a month: DELETE of {gone:,} events {1000 * (middle - begin):,.0f} ms (VACUUM to follow); "
+    return (
+        f"Forgetting a month: DELETE of {gone:,} events {1000 * (middle - begin):,.0f} ms (VACUUM to follow); "
         f"{len(held)} months dropped as partitions {1000 * (end - middle):,.0f} ms."
     )
 

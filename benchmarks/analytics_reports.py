@@ -20,8 +20,10 @@ from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize
 from analytics.services.track import Seen, record_events
-from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
+from benchmarks import analytics_fill, analytics_rows, analytics_taking
 from benchmarks import analytics_raw as raw
+from benchmarks.cpu import Spent, measure_cpu
+from benchmarks.report import Report
 from benchmarks.sizes import Sizes
 
 ASKED_FROM: Final = 1_000_000
@@ -45,37 +47,23 @@ class Asked:
     events: float
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Seconds of the clock, of this process's CPU and of the database's."""
-
-    wall: float
-    own: float
-    database: float
-
-    def of(self, count: int) -> str:
-        each = 1_000_000 / count
-        cpu = (self.own + self.database) * each
-        return f"{self.wall * each:.0f} µs ({cpu:.0f} of CPU, {self.database * each:.0f} of it the database's)"
-
-
-def measure(posts: Sequence[str], sizes: Sizes) -> None:
+def measure(posts: Sequence[str], sizes: Sizes, report: Report) -> None:
     rows = sizes.rows
     arm, done = str(UUID(int=1, version=4)), 0
     analytics_rows.make_months()
     for step in [sizes.analytics_chunk, *(step for step in STEPS if step < rows), rows]:
         begin = time.perf_counter()
         analytics_rows.make(done + 1, step, rows, arm)
-        print(f"\n{step:,} events, {time.perf_counter() - begin:.0f} s to make.", flush=True)
-        _fill(step, sizes)
-        _cost(posts, sizes)
+        report.say(f"{step:,} events, {time.perf_counter() - begin:.0f} s to make.")
+        _fill(step, sizes, report)
+        _cost(posts, sizes, report)
         done = step
         if step >= ASKED_FROM or step == rows:
-            _sizes()
-            _show(_questions(posts, sizes.rounds), step)
+            _show_sizes(report)
+            _show(_questions(posts, sizes.rounds), step, report)
 
 
-def _fill(step: int, sizes: Sizes) -> None:
+def _fill(step: int, sizes: Sizes, report: Report) -> None:
     """Have the last ones added up by the product, those before by the database, which takes minutes instead of hours.
 
     Of few, all by both.
@@ -96,10 +84,9 @@ def _fill(step: int, sizes: Sizes) -> None:
         return
     added = _added(chunk)
     close_months(analytics_rows.END)
-    print(
+    report.say(
         f"Figures of them: {filled:.0f} s by SQL alone; "
-        f"the last {sizes.analytics_added:,} added up in {added.of(sizes.analytics_added)} each.",
-        flush=True,
+        f"the last {sizes.analytics_added:,} added up in {_each(added, sizes.analytics_added)} each."
     )
 
 
@@ -121,21 +108,18 @@ def _forget_figures() -> None:
 
 
 def _added(chunk: int) -> Spent:
-    return _spent(lambda: sum(iter(lambda: add_up(chunk), 0)))
+    return measure_cpu(lambda: sum(iter(lambda: add_up(chunk), 0)))
 
 
-def _spent(work: Callable[[], object]) -> Spent:
-    """With the CPU time of this process and of its connection's process in the database, which is on this machine."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        backend = cursor.fetchone()[0]
-    before = time.perf_counter(), time.process_time(), servers.cpu_seconds(backend)
-    work()
-    after = time.perf_counter(), time.process_time(), servers.cpu_seconds(backend)
-    return Spent(*(end - begin for begin, end in zip(before, after, strict=True)))
+def _each(spent: Spent, count: int) -> str:
+    one = 1_000_000 / count
+    return (
+        f"{spent.wall * one:.0f} µs ({spent.cpu * one:.0f} of CPU, "
+        f"{spent.database * one:.0f} of it the database's)"
+    )
 
 
-def _cost(posts: Sequence[str], sizes: Sizes) -> None:
+def _cost(posts: Sequence[str], sizes: Sizes, report: Report) -> None:
     """Of one more event: taken in calls of a hundred, by the service; added up; and both by the table's size."""
     calls = [
         [
@@ -147,16 +131,17 @@ def _cost(posts: Sequence[str], sizes: Sizes) -> None:
         ]
         for number in range(sizes.analytics_probe // _CALL)
     ]  # fmt: skip
-    taken = _spent(lambda: [record_events(seen=seen) for seen in calls])
+    taken = measure_cpu(lambda: [record_events(seen=seen) for seen in calls])
     added = _added(sizes.analytics_chunk)
-    print(
-        f"One more event: taken in {taken.of(sizes.analytics_probe)}; "
-        f"added up in {added.of(sizes.analytics_probe)}.",
-        flush=True,
+    report.say(
+        f"One more event: taken in {_each(taken, sizes.analytics_probe)}; "
+        f"added up in {_each(added, sizes.analytics_probe)}, "
+        f"{sizes.analytics_probe / added.cpu:,.0f} events a second on one core."
     )
 
 
-def _sizes() -> None:
+def _show_sizes(report: Report) -> None:
+    rows = []
     for model in (AnalyticsEvent, *FIGURES):
         name = model._meta.db_table
         with connection.cursor() as cursor:
@@ -169,7 +154,8 @@ def _sizes() -> None:
                 cursor.execute("SELECT pg_total_relation_size(%s::regclass)", [name])
                 size = cursor.fetchone()[0]
             cursor.execute(f"VACUUM ANALYZE {name}")
-        print(f"{name}: {model._default_manager.count():,} rows, {size / 1024**2:,.0f} MB")
+        rows.append((name, f"{model._default_manager.count():,}", f"{size / 1024**2:,.0f}"))
+    report.show_table(("table", "rows", "MB"), rows)
 
 
 def _questions(posts: Sequence[str], rounds: int) -> list[Asked]:
@@ -214,9 +200,11 @@ def _milliseconds(work: Callable[[], object]) -> float:
     return 1000 * (time.perf_counter() - begin)
 
 
-def _show(found: Sequence[Asked], rows: int) -> None:
-    print(f"\n| question, over {rows:,} events | report ms | from the events ms | times as long |")
-    print("|---|---:|---:|---:|")
-    for one in found:
-        ratio = one.events / one.report
-        print(f"| {one.name} | {one.report:.1f} | {one.events:,.0f} | {ratio:,.0f} |")
+def _show(found: Sequence[Asked], rows: int, report: Report) -> None:
+    report.show_table(
+        (f"question, over {rows:,} events", "report ms", "from the events ms", "times as long"),
+        [
+            (one.name, f"{one.report:.1f}", f"{one.events:,.0f}", f"{one.events / one.report:,.1f}")
+            for one in found
+        ],
+    )

@@ -16,10 +16,12 @@ from psycopg.rows import TupleRow
 
 from benchmarks import floor_track, load, servers
 from benchmarks.load import Request
+from benchmarks.report import Report
 from benchmarks.servers import Server
 from benchmarks.sizes import Sizes
 
 BATCHES: Final = (1, 5, 100)
+PRODUCT: Final = "the product"
 _BODIES: Final = 50
 _WRITTEN: Final = (
     "event_type, post_id, x, y, viewport_width, metadata, locale, version, goal, created_at"
@@ -102,11 +104,11 @@ def _ways(
     ways: list[tuple[str, int, Way]] = []
     for batch in BATCHES:
         for name, server, path in (
-            ("the product", product, "/api/public/analytics/track"),
+            (PRODUCT, product, "/api/public/analytics/track"),
             ("bare endpoint", floor, "/track"),
         ):
             request = _post(path, batch, posts)
-            ways.append((name, batch, _loaded(server, request, batch, seconds, clients)))
+            ways.append((name, batch, _loaded(server, request, batch, sizes)))
         for durable in (True, False):
             name = f"bare INSERT, {'durable' if durable else 'synchronous_commit off'}"
             ways.append((name, batch, _bare(url, batch, posts, seconds, clients, durable, _insert)))
@@ -117,10 +119,17 @@ def _ways(
     return ways
 
 
-def _loaded(server: Server, request: Request, batch: int, seconds: float, clients: int) -> Way:
+def _loaded(server: Server, request: Request, batch: int, sizes: Sizes) -> Way:
     def way() -> tuple[float, float, float]:
         before = server.cpu_seconds()
-        result = load.run(server.port, request, status=200, seconds=seconds, connections=clients)
+        result = load.run(
+            server.port,
+            request,
+            status=200,
+            seconds=sizes.seconds,
+            connections=sizes.connections,
+            least=sizes.least_requests,
+        )
         spent = server.cpu_seconds() - before
         calls = len(result.seconds)
         return result.per_second * batch, 1000 * spent / (calls * batch), result.percentile(50)
@@ -173,13 +182,29 @@ async def _copy(database: Database, made: list[dict[str, Any]]) -> None:
             await copy.write_row((*first, "en", 1, "", moment))
 
 
-def show(found: list[Taken]) -> None:
-    print("\n| what | events a call | events/s | p50 ms | CPU ms an event | of the bare INSERT |")
-    print("|---|---:|---:|---:|---:|---:|")
+def show(found: list[Taken], report: Report) -> None:
     bare = {one.batch: median(one.per_second) for one in found if "INSERT, synch" in one.name}
+    endpoints = {one.batch: one.cpu for one in found if one.name == "bare endpoint"}
+    rows = []
     for one in sorted(found, key=lambda one: one.batch):
+        ratio = ""
+        if one.name == PRODUCT:
+            pairs = zip(one.cpu, endpoints[one.batch], strict=True)
+            taken = median(ours / floor for ours, floor in pairs)
+            report.ratios[f"track of {one.batch}"] = taken
+            ratio = f"{taken:.2f}"
         floor = bare.get(one.batch, bare[100])
-        print(
-            f"| {one.name} | {one.batch:,} | {median(one.per_second):,.0f} | {median(one.p50):.2f} "
-            f"| {median(one.cpu):.4f} | {median(one.per_second) / floor:.2f} |"
-        )
+        rows.append(
+            (
+                one.name, f"{one.batch:,}", f"{median(one.per_second):,.0f}",
+                f"{median(one.p50):.2f}", f"{median(one.cpu):.4f}", ratio,
+                f"{median(one.per_second) / floor:.2f}",
+            )
+        )  # fmt: skip
+    report.show_table(
+        (
+            "what", "events a call", "events/s", "p50 ms", "CPU ms an event",
+            "CPU of the bare endpoint", "events/s of the bare INSERT",
+        ),
+        rows,
+    )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from benchmarks.servers import Server
 
 WARM = 10
 """How many addresses the warm rounds go round in."""
+ASKED = "kettle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +55,16 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
         ),
         # An address with a query is never kept.
         Endpoint(
-            "GET /blog/:slug, the page, cold", get(_each("", pages, fresh=True)), "live post", None
+            "GET /blog/:slug, the page, cold", get(_each("", pages, fresh=True)), "page", None
         ),
-        Endpoint(
-            "GET /blog/:slug, the page, warm", get(_each("", pages[:WARM])), "live post", None
-        ),
+        Endpoint("GET /blog/:slug, the page, warm", get(_each("", pages[:WARM])), "page", None),
         Endpoint(
             "GET /blog/:slug, as Markdown",
-            get(_each("", pages), {"Accept": "text/markdown"}), "live post", None,
+            get(_each("", pages, fresh=True), {"Accept": "text/markdown"}), "Markdown", None,
         ),
-        Endpoint("GET /blog, the list", get(_fresh("/blog")), "live list", None),
-        Endpoint("GET /blog/feed.xml", get(_fresh("/blog/feed.xml")), "live list", None),
-        Endpoint("GET /search", get(lambda n: f"/search?q=kettle&n={n}"), "live list", None),
+        Endpoint("GET /blog, the list", get(_fresh("/blog")), "list page", None),
+        Endpoint("GET /blog/feed.xml", get(_fresh("/blog/feed.xml")), "feed", None),
+        Endpoint("GET /search", get(_fresh(f"/search?q={ASKED}", "&n=")), "search page", None),
     ]  # fmt: skip
 
 
@@ -73,16 +74,24 @@ def floors(seeded: Seeded) -> dict[str, Request]:
         "staged post": get(_each("/staged/", seeded.any)),
         "live list": get(lambda n: "/live"),
         "live post": get(_each("/live/", seeded.published)),
+        "page": get(_each("/page", seeded.pages)),
+        "Markdown": get(_each("/markdown", seeded.pages)),
+        "list page": get(lambda n: "/listing"),
+        "feed": get(lambda n: "/feed"),
+        "search page": get(lambda n: f"/search/{ASKED}"),
     }
 
 
-def _fresh(path: str) -> Callable[[int], str]:
-    return lambda number: f"{path}?n={number}"
+def _fresh(path: str, parameter: str = "?n=") -> Callable[[int], str]:
+    """An address that was never asked for, in any round."""
+    numbers = itertools.count()
+    return lambda number: f"{path}{parameter}{next(numbers)}"
 
 
 def _each(prefix: str, names: list[str], *, fresh: bool = False) -> Callable[[int], str]:
     if fresh:
-        return lambda number: f"{prefix}{names[number % len(names)]}?n={number}"
+        numbers = itertools.count()
+        return lambda number: f"{prefix}{names[number % len(names)]}?n={next(numbers)}"
     return lambda number: f"{prefix}{names[number % len(names)]}"
 
 
@@ -98,6 +107,15 @@ def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping
         difference = _difference(_json(product, path, cookie), _json(floor, bare, {}), "")
         if difference:
             raise SystemExit(f"The floor answers something else than {path}: {difference}")
+    # A page without a template looks otherwise: what must be the same is the posts that it leads to.
+    for path, bare in (("/blog", "/listing"), ("/blog/feed.xml", "/feed")):
+        if _linked(product, path) != _linked(floor, bare):
+            raise SystemExit(f"The floor lists other posts than {path}.")
+
+
+def _linked(server: Server, path: str) -> set[str]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=20) as response:
+        return set(re.findall(r"/post-\d+", response.read().decode()))
 
 
 def _difference(ours: Any, bare: Any, at: str) -> str:

@@ -18,8 +18,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
+from benchmarks import floor_pages, floor_track, floor_writing
 from benchmarks import floor_sql as sql
-from benchmarks import floor_track
 
 Wire = dict[str, Any]
 Database = AsyncConnection[TupleRow]
@@ -44,15 +44,24 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         return
     staged, _, post_id = scope["path"].removeprefix("/").partition("/")
     async with pool.connection() as connection:
+        if write_page := floor_pages.PAGES.get(staged):
+            text = await write_page(connection, f"/{post_id}")
+            await _answer(send, b"text/html", text.encode())
+            return
         if staged == "track":
             wire: Wire = await floor_track.track(connection, receive)
+        elif staged == "create":
+            wire = await floor_writing.create(connection, receive)
         elif post_id:
             wire = await _post(connection, UUID(post_id), staged == "staged")
         else:
             wire = await _list(connection, staged == "staged")
-    body = orjson.dumps(wire, option=orjson.OPT_UTC_Z)
+    await _answer(send, b"application/json", orjson.dumps(wire, option=orjson.OPT_UTC_Z))
+
+
+async def _answer(send: Callable[[Any], Awaitable[None]], kind: bytes, body: bytes) -> None:
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", kind),
         (b"content-length", str(len(body)).encode()),
     ]
     await send({"type": "http.response.start", "status": 200, "headers": headers})

@@ -16,11 +16,11 @@ _COLUMNS: Final = (
     "p.id, p.type, p.locale, p.slug, p.title, p.excerpt, p.status, p.path, p.parent_id, "
     "p.order_index, p.featured_media_id, p.version, p.created_at, p.updated_at, p.published_at"
 )
-_LIVE: Final = (
+LIVE: Final = (
     "deleted_at IS NULL AND variation_of_id IS NULL AND status = 'published' AND NOT is_placeholder"
 )
 _ALL: Final = "deleted_at IS NULL AND variation_of_id IS NULL"
-_WHERE: Final = {"live": _LIVE, "staged": _ALL}
+_WHERE: Final = {"live": LIVE, "staged": _ALL}
 
 COUNT: Final = {
     kind: f"SELECT count(*) FROM content_post p WHERE {where} AND locale = 'en'"  # noqa: S608

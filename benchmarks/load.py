@@ -37,13 +37,18 @@ def get(path: Callable[[int], str], headers: Mapping[str, str] | None = None) ->
     return lambda number: b"GET " + path(number).encode() + tail
 
 
-def run(port: int, request: Request, *, status: int, seconds: float, connections: int) -> Result:
-    """Raises `SystemExit` at an answer of another status: then nothing was measured."""
-    return uvloop.run(_run(port, request, status, seconds, connections))
+def run(
+    port: int, request: Request, *, status: int, seconds: float, connections: int, least: int = 0
+) -> Result:
+    """For so many seconds, and `least` requests however long they take.
+
+    Raises `SystemExit` at an answer of another status: then nothing was measured.
+    """
+    return uvloop.run(_run(port, request, status, seconds, connections, least))
 
 
 async def _run(
-    port: int, request: Request, status: int, seconds: float, connections: int
+    port: int, request: Request, status: int, seconds: float, connections: int, least: int
 ) -> Result:
     result = Result()
     numbers = iter(range(10**9))
@@ -52,7 +57,7 @@ async def _run(
 
     async def connection() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4 * 1024 * 1024)
-        while (sent := time.perf_counter()) < end:
+        while (sent := time.perf_counter()) < end or len(result.seconds) < least:
             writer.write(request(next(numbers)))
             found = await _answer(reader)
             if found != status:

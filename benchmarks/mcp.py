@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.mcp_sessions import ManySessions, resident_kib
+from benchmarks.report import Report
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -63,7 +64,7 @@ def measure(post_id: str, product: Server, floor: Server, rounds: int, calls: in
 async def _round(
     server: Server, kind: str, tool: str, given: dict[str, Any], calls: int
 ) -> tuple[float, float]:
-    async with _connected(server, kind) as client:
+    async with connected(server, kind) as client:
         for _ in range(5):
             result = await client.call_tool(tool, given)
             assert not result.is_error, result.content
@@ -77,7 +78,7 @@ async def _round(
 
 
 @asynccontextmanager
-async def _connected(server: Server, kind: str) -> AsyncIterator[Client]:
+async def connected(server: Server, kind: str) -> AsyncIterator[Client]:
     import httpx2
     from mcp import Client
     from mcp.client.sse import sse_client
@@ -95,16 +96,21 @@ async def _connected(server: Server, kind: str) -> AsyncIterator[Client]:
         yield client
 
 
-def show(found: Found) -> None:
-    print("\n| call | transport | ms | of the no-op | server CPU ms | of the no-op |")
-    print("|---|---|---:|---:|---:|---:|")
+def show(found: Found, report: Report) -> None:
+    rows = []
     for (kind, name), taken in found.items():
         floor = found[kind, NOTHING]
         call, cpu = median(taken.calls), median(taken.cpu)
-        print(
-            f"| {name} | {kind} | {call:.2f} | {call / median(floor.calls):.2f} "
-            f"| {cpu:.2f} | {cpu / median(floor.cpu):.2f} |"
-        )
+        ratio = median(ours / bare for ours, bare in zip(taken.cpu, floor.cpu, strict=True))
+        if name != NOTHING:
+            report.ratios[f"{name}, {kind}"] = ratio
+        rows.append(
+            (
+                f"{name}, {kind}", f"{call:.2f}", f"{call / median(floor.calls):.2f}",
+                f"{cpu:.2f}", f"{ratio:.2f}",
+            )
+        )  # fmt: skip
+    report.show_table(("call", "ms", "of the no-op", "CPU ms", "CPU of the no-op"), rows)
 
 
 def sessions(product: Server, each: int) -> list[tuple[int, float, float]]:
@@ -140,7 +146,7 @@ async def listed(product: Server) -> tuple[int, str]:
     """How many tools there are, and what of them a host usually shows a model, as JSON."""
     import orjson
 
-    async with _connected(product, "streamable") as client:
+    async with connected(product, "streamable") as client:
         tools = (await client.list_tools()).tools
     shown = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median
 
 from benchmarks import load
 from benchmarks.endpoints import Endpoint
 from benchmarks.load import Request
+from benchmarks.report import Report
 from benchmarks.servers import Server
 
 
@@ -37,6 +36,7 @@ class Rounds:
     seconds: float
     connections: int
     warm_seconds: float
+    least: int = 0
 
     def measure(
         self,
@@ -66,7 +66,12 @@ class Rounds:
     def _once(self, found: Measured, request: Request, server: Server, status: int) -> None:
         before = server.cpu_seconds()
         result = load.run(
-            server.port, request, status=status, seconds=self.seconds, connections=self.connections
+            server.port,
+            request,
+            status=status,
+            seconds=self.seconds,
+            connections=self.connections,
+            least=self.least,
         )
         spent = server.cpu_seconds() - before
         found.per_second.append(result.per_second)
@@ -75,31 +80,23 @@ class Rounds:
         found.cpu.append(1000 * spent / len(result.seconds))
 
 
-def show(endpoints: Sequence[Endpoint], found: dict[str, Measured]) -> None:
-    head = ("endpoint", "req/s", "p50 ms", "p99 ms", "CPU ms", "of the floor", "aim")
-    print("\n| " + " | ".join(head) + " |")
-    print("|---" + "|---:" * (len(head) - 1) + "|")
-    for name in dict.fromkeys(item.floor for item in endpoints):
-        _row(f"floor: {name}", found[name], 1.0, "")
+def show(endpoints: Sequence[Endpoint], found: dict[str, Measured], report: Report) -> None:
+    names = dict.fromkeys(item.floor for item in endpoints)
+    rows = [_row(f"floor: {name}", found[name], 1.0, "") for name in names]
     for item in endpoints:
-        ratio = found[item.name].milliseconds / found[item.floor].milliseconds
-        _row(item.name, found[item.name], ratio, f"{item.aim:g}" if item.aim else "")
+        report.ratios[item.name] = ratio = ratio_of(found[item.name], found[item.floor])
+        rows.append(_row(item.name, found[item.name], ratio, f"{item.aim:g}" if item.aim else ""))
+    columns = ("endpoint", "req/s", "p50 ms", "p99 ms", "CPU ms", "of the floor", "aim")
+    report.show_table(columns, rows)
 
 
-def _row(name: str, found: Measured, ratio: float, aim: str) -> None:
-    print(
-        f"| {name} | {median(found.per_second):,.0f} | {median(found.p50):.1f} "
-        f"| {median(found.p99):.1f} | {found.milliseconds:.3f} | {ratio:.2f} | {aim} |"
-    )
+def ratio_of(found: Measured, floor: Measured) -> float:
+    """The median of the rounds: both were measured in each of them, under the same load of the machine."""
+    return median(ours / bare for ours, bare in zip(found.cpu, floor.cpu, strict=True))
 
 
-def machine() -> str:
-    """Processor, cores, memory, Python: what the figures depend on."""
-    names = [
-        line.partition(":")[2].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
-    ]
-    memory = int(Path("/proc/meminfo").read_text().split()[1]) / 1024 / 1024
-    model = names[0] if names else platform.machine()
-    return f"{len(names)} cores ({model}), {memory:.0f} GB, Python {platform.python_version()}"
+def _row(name: str, found: Measured, ratio: float, aim: str) -> tuple[str, ...]:
+    return (
+        name, f"{median(found.per_second):,.0f}", f"{median(found.p50):.1f}",
+        f"{median(found.p99):.1f}", f"{found.milliseconds:.3f}", f"{ratio:.2f}", aim,
+    )  # fmt: skip

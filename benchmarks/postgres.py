@@ -11,37 +11,52 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
 _DEBIAN = Path("/usr/lib/postgresql")
+TEMPLATE: Final = "BENCHMARK_TEMPLATE"
+"""The variable with the name of a migrated database, where many parts run one after another."""
 
 
 @contextmanager
 def database() -> Iterator[str]:
-    """The address of an empty database that is dropped at the end.
+    """The address of an empty database that is dropped at the end, or a copy of the one of `TEMPLATE`.
 
     Raises `SystemExit` with a sentence where there is no PostgreSQL to use.
     """
-    given = os.environ.get("DATABASE_URL", "")
-    if given:
-        if urlsplit(given).scheme not in ("postgres", "postgresql"):
-            raise SystemExit(
-                "The benchmarks measure PostgreSQL; DATABASE_URL names something else."
-            )
-        with _own_database(given) as url:
-            yield url
-    else:
-        with _server() as server, _own_database(server) as url:
-            yield url
+    with server() as address, _own_database(address, os.environ.get(TEMPLATE, "")) as url:
+        yield url
 
 
 @contextmanager
-def _own_database(server: str) -> Iterator[str]:
-    name = f"cms_benchmark_{os.getpid()}"
+def server() -> Iterator[str]:
+    """The address of a server: that of `DATABASE_URL`, or one started for the run."""
+    given = os.environ.get("DATABASE_URL", "")
+    if not given:
+        with _server() as started:
+            yield started
+        return
+    if urlsplit(given).scheme not in ("postgres", "postgresql"):
+        raise SystemExit("The benchmarks measure PostgreSQL; DATABASE_URL names something else.")
+    yield given
+
+
+@contextmanager
+def another_database(url: str, name: str) -> Iterator[str]:
+    """The address of an empty database on the server of `url`, which is dropped at the end."""
+    with _own_database(url, "", f"cms_benchmark_{name}_{os.getpid()}") as address:
+        yield address
+
+
+@contextmanager
+def _own_database(server: str, template: str, name: str = "") -> Iterator[str]:
+    name = name or f"cms_benchmark_{os.getpid()}"
+    copied = f' TEMPLATE "{template}"' if template else ""
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        connection.execute(f'CREATE DATABASE "{name}"{copied}'.encode())
     try:
         yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
     finally:
@@ -94,3 +109,10 @@ def free_port() -> int:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
+
+
+def describe() -> str:
+    """Which PostgreSQL is measured."""
+    with server() as address, psycopg.connect(address) as connection:
+        major, minor = divmod(connection.info.server_version, 10_000)
+    return f"PostgreSQL {major}.{minor}"

@@ -1,4 +1,4 @@
-"""Search against `icontains` over the same words: a page of twenty with its count, as a list asks for it."""
+"""Search: a page of twenty with its count, beside bare psycopg over the same index and `icontains` without one."""
 
 from __future__ import annotations
 
@@ -6,49 +6,81 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
+import psycopg
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
+from psycopg.rows import TupleRow
 
+from benchmarks.report import Report
 from content import search
 from content.models import Post, PostModule
 from content.posts import queries
 
-QUESTIONS = {"one post": "9990", "one in a hundred": "garden 12", "every post": "garden kettle"}
+QUESTIONS: Final = {
+    "one post": "9990",
+    "one in a hundred": "garden 12",
+    "a common word": "garden",
+    "two common words": "garden kettle",
+}
 TIMES = 5
 LOCALE = "en"
+_MATCHED: Final = f"""
+    FROM content_searchentry s JOIN content_post p ON p.id = s.post_id, to_tsquery('simple', %s) AS q
+    WHERE s.document @@ q AND p.status = 'published' AND NOT p.is_placeholder AND p.deleted_at IS NULL
+        AND p.variation_of_id IS NULL AND p.locale = '{LOCALE}'
+"""
+_RANKED: Final = (
+    f"SELECT p.id, p.title, p.excerpt, p.path {_MATCHED} "
+    "ORDER BY ts_rank(s.document, q) DESC, p.updated_at DESC, p.id LIMIT 20"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    question: str
+    """Milliseconds: ours, bare psycopg with the same match and a plain rank, and `icontains`."""
+
+    name: str
+    words: str
     posts: int
     milliseconds: float
+    bare: float
     without: float
 
-    @property
-    def ratio(self) -> float:
-        """How many times longer `icontains` takes."""
-        return self.without / self.milliseconds
 
-
-def measure() -> list[Found]:
+def measure(url: str) -> list[Found]:
     """The medians of five, one way and the other in turn."""
     found = []
-    for question, words in QUESTIONS.items():
-        pairs = [(_taken(_ranked, words), _taken(_holding, words)) for _ in range(TIMES)]
-        with_, without = (median(values) for values in zip(*pairs, strict=True))
-        found.append(Found(question, _ranked(words).count(), 1000 * with_, 1000 * without))
+    with psycopg.connect(url, autocommit=True, prepare_threshold=0) as bare:
+        for name, words in QUESTIONS.items():
+            ways = (
+                lambda words=words: _ask(_ranked(words)),
+                lambda words=words: _ask_bare(bare, words),
+                lambda words=words: _ask(_holding(words)),
+            )
+            turns = [[_milliseconds(way) for way in ways] for _ in range(TIMES)]
+            ours, floor, without = (median(values) for values in zip(*turns, strict=True))
+            found.append(Found(name, words, _ranked(words).count(), ours, floor, without))
     return found
 
 
-def _taken(ask: Callable[[str], QuerySet[Any]], words: str) -> float:
+def _milliseconds(ask: Callable[[], object]) -> float:
     begin = time.perf_counter()
-    posts = ask(words)
+    ask()
+    return 1000 * (time.perf_counter() - begin)
+
+
+def _ask(posts: QuerySet[Any]) -> None:
     posts.count()
     list(posts.values(*queries.LIST_COLUMNS)[:20])
-    return time.perf_counter() - begin
+
+
+def _ask_bare(bare: psycopg.Connection[TupleRow], words: str) -> None:
+    *first, last = words.split()
+    question = " & ".join([*first, f"{last}:*"])
+    bare.execute(f"SELECT count(*) {_MATCHED}", (question,)).fetchall()  # no input
+    bare.execute(_RANKED, (question,)).fetchall()
 
 
 def _ranked(words: str) -> QuerySet[Post]:
@@ -64,3 +96,17 @@ def _holding(words: str) -> QuerySet[Post]:
         in_module = Exists(modules.filter(text__icontains=word))
         posts = posts.filter(Q(title__icontains=word) | Q(excerpt__icontains=word) | in_module)
     return queries.order_posts(posts, "-updatedAt")
+
+
+def show(found: list[Found], report: Report) -> None:
+    report.show_table(
+        ("words", "found", "ms", "bare psycopg ms", "of the bare", "icontains ms", "of ours"),
+        [
+            (
+                f"{one.name}: {one.words}", f"{one.posts:,}", f"{one.milliseconds:.1f}",
+                f"{one.bare:.1f}", f"{one.milliseconds / one.bare:.2f}", f"{one.without:.1f}",
+                f"{one.without / one.milliseconds:.1f}",
+            )
+            for one in found
+        ],
+    )  # fmt: skip

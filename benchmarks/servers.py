@@ -27,7 +27,7 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of the process and all below it, so far."""
-        return sum(cpu_seconds(pid) for pid in _tree(self.pid))
+        return sum(cpu_seconds(pid) for pid in processes_below(self.pid))
 
 
 def cpu_seconds(pid: int) -> float:
@@ -48,7 +48,8 @@ def _ticks(pid: int) -> int:
     return int(fields[11]) + int(fields[12])
 
 
-def _tree(root: int) -> list[int]:
+def processes_below(root: int) -> list[int]:
+    """A process, and all that it started."""
     found = [root]
     for pid in found:
         try:
@@ -68,7 +69,7 @@ def product(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
         "--port", str(port), "--workers", str(workers), "--blocking-threads", "1",
         "--log-level", "warning", "cms_project.wsgi:application",
     ]  # fmt: skip
-    with _running("product", command, port, environ, "/health") as server:
+    with running("product", command, port, environ, "/health") as server:
         yield server
 
 
@@ -80,8 +81,35 @@ def floor(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
         "--port", str(port), "--workers", str(workers), "--log-level", "warning",
         "--no-access-log",
     ]  # fmt: skip
-    with _running("floor", command, port, environ, "/live") as server:
+    with running("floor", command, port, environ, "/live") as server:
         yield server
+
+
+@contextmanager
+def bare_site() -> Iterator[Server]:
+    """Django alone, under the server of the product."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1",
+        "--port", str(port), "--workers", "1", "--blocking-threads", "1",
+        "--log-level", "warning", "benchmarks.bare_site:application",
+    ]  # fmt: skip
+    with running("bare site", command, port, {}, "/health") as server:
+        yield server
+
+
+@contextmanager
+def whole_site() -> Iterator[Server]:
+    """All that `./run` starts, when site and MCP server answer."""
+    port, mcp_port = free_port(), free_port()
+    environ = {
+        "PORT": str(port), "MCP_PORT": str(mcp_port), "SITE_URL": f"http://127.0.0.1:{port}",
+    }  # fmt: skip
+    command = [sys.executable, "manage.py", "demo"]
+    with _started(command, environ) as process:
+        for answering in (port, mcp_port):
+            _wait_for(process, f"http://127.0.0.1:{answering}/health")
+        yield Server("whole site", port, process.pid)
 
 
 @contextmanager
@@ -89,7 +117,7 @@ def receiver() -> Iterator[Server]:
     """Takes the calls of webhooks."""
     port = free_port()
     command = [sys.executable, "-m", "benchmarks.receiver", str(port)]
-    with _running("receiver", command, port, {}, "/seen") as server:
+    with running("receiver", command, port, {}, "/seen") as server:
         yield server
 
 
@@ -98,7 +126,7 @@ def model() -> Iterator[Server]:
     """Answers what agents ask."""
     port = free_port()
     command = [sys.executable, "-m", "benchmarks.model", str(port)]
-    with _running("model", command, port, {}, "/") as server:
+    with running("model", command, port, {}, "/") as server:
         yield server
 
 
@@ -107,7 +135,7 @@ def mcp(environ: Mapping[str, str]) -> Iterator[Server]:
     """The MCP server of the product."""
     port = free_port()
     command = [sys.executable, "manage.py", "run_mcp", "--port", str(port)]
-    with _running("mcp", command, port, environ, "/health") as server:
+    with running("mcp", command, port, environ, "/health") as server:
         yield server
 
 
@@ -118,7 +146,7 @@ def mcp_floor() -> Iterator[Server]:
         sys.executable, "-m", "uvicorn", "benchmarks.mcp_floor:app", "--host", "127.0.0.1",
         "--port", str(port), "--log-level", "warning", "--no-access-log",
     ]  # fmt: skip
-    with _running("mcp floor", command, port, {}, "/health") as server:
+    with running("mcp floor", command, port, {}, "/health") as server:
         yield server
 
 
@@ -132,7 +160,7 @@ def worker() -> Iterator[Server]:
 
 
 @contextmanager
-def _running(
+def running(
     name: str, command: list[str], port: int, environ: Mapping[str, str], path: str
 ) -> Iterator[Server]:
     with _started(command, environ) as process:
@@ -166,5 +194,5 @@ def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
             urllib.request.urlopen(url, timeout=5).close()  # noqa: S310  # a server of ours
             return
         except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.1)
+            time.sleep(0.02)
     raise SystemExit(f"A server did not start: {url}")

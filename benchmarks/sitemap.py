@@ -16,6 +16,8 @@ import psycopg
 from django.db import connection, transaction
 from django.test import Client
 
+from benchmarks.cpu import cpu_of
+from benchmarks.report import Report
 from seo import sitemap
 from seo.sitemap_query import listed_posts_sql
 
@@ -42,13 +44,14 @@ _BARE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Seconds, but for the bytes."""
+    """Seconds of the clock; `ratio` is of CPU time without the database's; and bytes."""
 
     posts: int
     cold: float
     warm: float
     bare: float
     query: float
+    ratio: float
     peak: int
     packed: int
 
@@ -73,6 +76,8 @@ def _fill(begin: int, end: int) -> None:
 def _at(posts: int, url: str) -> Found:
     pairs = [(_taken(_cold), _taken(_warm), _taken(lambda: _bare(url))) for _ in range(TIMES)]
     cold, warm, bare = (median(values) for values in zip(*pairs, strict=True))
+    spent = [(cpu_of(_cold), cpu_of(lambda: _bare(url))) for _ in range(TIMES)]
+    ratio = median(ours / floor for ours, floor in spent)
     tracemalloc.start()
     _cold()
     peak = tracemalloc.get_traced_memory()[1]
@@ -81,7 +86,7 @@ def _at(posts: int, url: str) -> Found:
     files = [sitemap.sitemap_file(ORIGIN, number) for number in range(len(build.digests))]
     packed = sum(len(file.packed) for file in files if file is not None)
     assert build.urls == posts  # a benchmark of something else would be none
-    return Found(posts, cold, warm, bare, _taken(_asked), peak, packed)
+    return Found(posts, cold, warm, bare, _taken(_asked), ratio, peak, packed)
 
 
 def _taken(work: Callable[[], object]) -> float:
@@ -133,14 +138,20 @@ def plan() -> list[str]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def show(found: list[Found]) -> None:
-    print(
-        "\n| posts | cold ms | warm ms | bare psycopg ms | cold of the bare | query ms | peak MB | packed kB |"
-    )
-    print("|---:" * 8 + "|")
+def show(found: list[Found], report: Report) -> None:
     for item in found:
-        print(
-            f"| {item.posts:,} | {1000 * item.cold:,.0f} | {1000 * item.warm:.1f} | {1000 * item.bare:,.0f} "
-            f"| {item.cold / item.bare:.1f} | {1000 * item.query:,.0f} | {item.peak / 1e6:.1f} "
-            f"| {item.packed / 1000:,.0f} |"
-        )
+        report.ratios[f"sitemap of {item.posts:,} posts, cold"] = item.ratio
+    report.show_table(
+        (
+            "posts", "cold ms", "warm ms", "bare psycopg ms", "CPU, cold of the bare", "query ms",
+            "peak MB", "packed kB",
+        ),
+        [
+            (
+                f"{item.posts:,}", f"{1000 * item.cold:,.0f}", f"{1000 * item.warm:.1f}",
+                f"{1000 * item.bare:,.0f}", f"{item.ratio:.1f}", f"{1000 * item.query:,.0f}",
+                f"{item.peak / 1e6:.1f}", f"{item.packed / 1000:,.0f}",
+            )
+            for item in found
+        ],
+    )  # fmt: skip

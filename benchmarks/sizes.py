@@ -32,15 +32,20 @@ class Sizes:
     analytics_added: int = 60_000
     analytics_probe: int = 20_000
     copied: tuple[int, ...] = (100, 5_000)
+    admin_posts: int = 300
+    fixed_posts: int = 100
+    write_rounds: int = 9
+    least_requests: int = 0
+    has_slow_rows: bool = True
 
 
 TINY: Final = Sizes(
     posts=60,
     events=20,
-    rounds=1,
+    rounds=5,
     seconds=0.1,
     rows=3_000,
-    calls=2,
+    calls=6,
     connections=2,
     workers=1,
     warm_seconds=0.1,
@@ -54,4 +59,9 @@ TINY: Final = Sizes(
     analytics_added=500,
     analytics_probe=200,
     copied=(100,),
+    admin_posts=60,
+    fixed_posts=60,
+    write_rounds=5,
+    least_requests=12,
+    has_slow_rows=False,
 )

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
+from benchmarks.cpu import cpu_of
+from benchmarks.report import Report
+
 if TYPE_CHECKING:
     from proofroom.core.actor import Actor
 
@@ -24,18 +27,17 @@ _QUALITY = 82
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Milliseconds of each way for one photo; None where it cannot be tried here."""
+    """Milliseconds of each way for one photo; None where it cannot be tried here.
+
+    `ratio` is the CPU time of upload and worker together, of what Pillow alone takes for the same files.
+    """
 
     photo: str
     upload: float
     worker: float
     pillow: float
     vips: float | None
-
-    @property
-    def ratio(self) -> float:
-        """Upload and worker together, of what Pillow alone takes for the same files."""
-        return (self.upload + self.worker) / self.pillow
+    ratio: float
 
 
 def photo(size: tuple[int, int]) -> bytes:
@@ -70,11 +72,16 @@ def _taken(name: str, content: bytes, rounds: int, actor: Actor) -> Taken:
     if shutil.which("vipsthumbnail") is not None:
         ways["vips"] = lambda: _vips(content)
     times: dict[str, list[float]] = {way: [] for way in ways}
+    ratios = []
     for _ in range(rounds):
+        cpu = {}
         for way, work in ways.items():
-            times[way].append(_seconds(work))
+            cpu[way] = cpu_of(lambda way=way, work=work: times[way].append(_seconds(work)))  # type: ignore[misc]
+        ratios.append((cpu["upload"] + cpu["worker"]) / cpu["pillow"])
     middle = {way: 1000 * median(values) for way, values in times.items()}
-    return Taken(name, middle["upload"], middle["worker"], middle["pillow"], middle.get("vips"))
+    return Taken(
+        name, middle["upload"], middle["worker"], middle["pillow"], middle.get("vips"), median(ratios)
+    )  # fmt: skip
 
 
 def _upload(content: bytes, actor: Actor) -> None:
@@ -120,12 +127,16 @@ def _vips(content: bytes) -> None:
             subprocess.run(command, check=True)
 
 
-def show(found: list[Taken]) -> None:
-    print("\n| photo | upload ms | worker ms | Pillow alone ms | both of Pillow | libvips ms |")
-    print("|---|---:|---:|---:|---:|---:|")
+def show(found: list[Taken], report: Report) -> None:
     for one in found:
-        vips = f"{one.vips:.0f}" if one.vips is not None else "not here"
-        print(
-            f"| {one.photo} | {one.upload:.0f} | {one.worker:.0f} | {one.pillow:.0f} "
-            f"| {one.ratio:.2f} | {vips} |"
-        )
+        report.ratios[f"photo of {one.photo}"] = one.ratio
+    report.show_table(
+        ("photo", "upload ms", "worker ms", "Pillow alone ms", "CPU, both of Pillow", "libvips ms"),
+        [
+            (
+                one.photo, f"{one.upload:.0f}", f"{one.worker:.0f}", f"{one.pillow:.0f}",
+                f"{one.ratio:.2f}", "not here" if one.vips is None else f"{one.vips:.0f}",
+            )
+            for one in found
+        ],
+    )  # fmt: skip

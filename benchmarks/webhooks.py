@@ -15,6 +15,7 @@ import orjson
 from django.db import transaction
 
 from benchmarks import servers
+from benchmarks.report import Report
 from benchmarks.servers import Server
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
@@ -30,6 +31,7 @@ POSTS: Final = 1000
 """Events go round among so many posts; those of one post are sent in their order."""
 EVENT: Final = "post.updated"
 LONGEST: Final = 900.0
+RECORDED: Final = "recorded, one by one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +50,19 @@ class Row:
         return 1000 * self.cpu_seconds / self.count
 
 
-def measure(count: int) -> None:
+def measure(count: int, report: Report, *, beside_a_hung_one: bool) -> None:
     """Print the tables: calls against the whole way, and ten receivers of which one hangs."""
     admin = User.objects.create_user("webhooks@example.com", None, role=Role.ADMIN)
     actor = Actor(user=admin, via="api")
     with servers.receiver() as receiver:
-        print(f"\nWebhooks: {count:,} events, {MAX_CALLS_PER_CHANNEL} calls at a time.", flush=True)
+        report.say(f"{count:,} events, {MAX_CALLS_PER_CHANNEL} calls at a time.")
         bare, guarded = _bare(receiver, count), _guarded(receiver, count)
-        _show([bare, guarded, *_whole_way(receiver, count, actor)])
-        print(f"\nTen receivers, {count // 10:,} events each:")
+        _show([bare, guarded, *_whole_way(receiver, count, actor, report)], report)
+        if not beside_a_hung_one:
+            return
+        report.say(f"Ten receivers, {count // 10:,} events each:")
         for hangs in (False, True):
-            _ten(receiver, count // 10, actor, hangs=hangs)
+            report.say(_ten(receiver, count // 10, actor, hangs=hangs))
 
 
 def _body() -> bytes:
@@ -125,7 +129,7 @@ def _timed(name: str, count: int, run: Callable[[], Any]) -> Row:
     return Row(name, count, time.monotonic() - begin, time.process_time() - spent)
 
 
-def _whole_way(receiver: Server, count: int, actor: Actor) -> tuple[Row, Row]:
+def _whole_way(receiver: Server, count: int, actor: Actor, report: Report) -> tuple[Row, Row]:
     """Recording while no worker runs, then all that a worker does: what each takes for itself."""
     _clear(receiver)
     create_webhook(
@@ -147,7 +151,7 @@ def _whole_way(receiver: Server, count: int, actor: Actor) -> tuple[Row, Row]:
     seen = _ask(receiver, "/seen")
     assert seen["ids"] == count, seen
     if doubles := seen["paths"]["/hook"] - count:
-        print(f"{doubles} calls were made twice.")
+        report.say(f"{doubles} calls were made twice.")
     return recorded, sent
 
 
@@ -158,10 +162,10 @@ def _recorded(count: int, actor: Actor) -> Row:
         post_id = posts[number % len(posts)]
         with transaction.atomic():
             outbox.record(EVENT, actor=actor, payload=_payload(post_id), post_id=post_id)
-    return Row("recorded, one by one", count, time.monotonic() - begin, time.process_time() - spent)
+    return Row(RECORDED, count, time.monotonic() - begin, time.process_time() - spent)
 
 
-def _ten(receiver: Server, count: int, actor: Actor, *, hangs: bool) -> None:
+def _ten(receiver: Server, count: int, actor: Actor, *, hangs: bool) -> str:
     """Nine receivers that answer; the tenth does, or never does."""
     _clear(receiver)
     good = [f"/good/{number}" for number in range(9)]
@@ -175,10 +179,9 @@ def _ten(receiver: Server, count: int, actor: Actor, *, hangs: bool) -> None:
     seen = _ask(receiver, "/seen")
     took = max(seen["last"][path] for path in good) - min(seen["first"][path] for path in good)
     tenth = "the tenth hangs" if hangs else "all ten answer"
-    print(
+    return (
         f"{tenth}: the other nine took {took:.1f} s, {9 * count / took:,.0f} calls per second; "
-        f"the tenth had {seen['paths'].get('/hang' if hangs else '/tenth', 0)} calls by then.",
-        flush=True,
+        f"the tenth had {seen['paths'].get('/hang' if hangs else '/tenth', 0)} calls by then."
     )
 
 
@@ -207,13 +210,14 @@ def _url(receiver: Server, path: str) -> str:
     return f"http://127.0.0.1:{receiver.port}{path}"
 
 
-def _show(rows: list[Row]) -> None:
-    bare = rows[0]
-    print("\n| what | per second | CPU ms each | CPU of the bare client |")
-    print("|---|---:|---:|---:|")
-    for row in rows:
-        ratio = row.milliseconds / bare.milliseconds
-        print(
-            f"| {row.name} | {row.per_second:,.0f} | {row.milliseconds:.3f} | {ratio:.2f} |",
-            flush=True,
-        )
+def _show(rows: list[Row], report: Report) -> None:
+    bare = rows[0].milliseconds
+    # What the worker takes for a few events is mostly its start.
+    report.ratios[RECORDED] = next(row for row in rows if row.name == RECORDED).milliseconds / bare
+    report.show_table(
+        ("what", "per second", "CPU ms each", "CPU of the bare client"),
+        [
+            (row.name, f"{row.per_second:,.0f}", f"{row.milliseconds:.3f}", f"{row.milliseconds / bare:.2f}")
+            for row in rows
+        ],
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""Single requests in this process: how many SQL statements each sends, and the most memory that it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import uvicorn
+from django.conf import settings
+from django.test import Client
+
+from benchmarks import mcp, writing
+from benchmarks.endpoints import ASKED
+from benchmarks.postgres import free_port
+from benchmarks.report import Report
+from benchmarks.seed import Seeded
+from benchmarks.servers import Server
+from benchmarks.statements import counted, least_statements
+from proofroom.accounts.models import User
+
+_TIMES: Final = 3
+
+
+def measure(seeded: Seeded, report: Report) -> None:
+    """Reads and a creation, then tools of the MCP server, in the report and as a table."""
+    editor = Client(headers={"host": "127.0.0.1"})
+    editor.force_login(User.objects.get(pk=seeded.editor_id))
+    visitor = Client(headers={"host": "127.0.0.1"})
+    numbers = iter(range(10**9))
+
+    def read(client: Client, path: str, fresh: str = "", **headers: str) -> Callable[[], object]:
+        def go() -> None:
+            answer = client.get(f"{path}{fresh}{next(numbers)}" if fresh else path, headers=headers)
+            assert answer.status_code == 200, (path, answer.status_code)
+
+        return go
+
+    def create() -> None:
+        body = writing.new_post(next(numbers))
+        answer = editor.post("/api/posts", body, content_type="application/json")
+        assert answer.status_code == 201, answer.content
+
+    post, page = seeded.published[0], seeded.pages[0]
+    requests = {
+        "GET /api/posts": read(editor, "/api/posts"),
+        "GET /api/posts/:id": read(editor, f"/api/posts/{post}"),
+        "GET /api/public/posts, cold": read(visitor, "/api/public/posts", "?n="),
+        "GET /api/public/posts, warm": read(visitor, "/api/public/posts"),
+        "GET /api/public/posts/:id, cold": read(visitor, f"/api/public/posts/{post}", "?n="),
+        "GET /api/public/posts/:id, warm": read(visitor, f"/api/public/posts/{post}"),
+        "GET /blog/:slug, cold": read(visitor, page, "?n="),
+        "GET /blog/:slug, warm": read(visitor, page),
+        "GET /blog/:slug, as Markdown": read(visitor, page, "?n=", accept="text/markdown"),
+        "GET /blog": read(visitor, "/blog", "?n="),
+        "GET /blog/feed.xml": read(visitor, "/blog/feed.xml", "?n="),
+        "GET /search": read(visitor, f"/search?q={ASKED}", "&n="),
+        "POST /api/posts, 5 modules": create,
+    }
+    for name, go in requests.items():
+        report.statements[name] = least_statements(go)
+        report.allocated[name] = least_allocated(go)
+    with _mcp_server() as server:
+        asyncio.run(_measure_tools(server, post, report))
+    rows = [
+        (
+            name,
+            str(count),
+            f"{report.allocated[name] / 1024:,.0f}" if name in report.allocated else "",
+        )
+        for name, count in report.statements.items()
+    ]
+    report.show_table(("request", "SQL", "KiB held at most"), rows)
+
+
+def least_allocated(work: Callable[[], object]) -> int:
+    """The peak of memory that Python holds for it, above what it held before; the least of a few times."""
+    peaks = []
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(_TIMES):
+            gc.collect()
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            work()
+            peaks.append(tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    return min(peaks)
+
+
+async def _measure_tools(server: Server, post_id: str, report: Report) -> None:
+    tools: dict[str, dict[str, Any]] = {
+        "list_taxonomies": {},
+        "list_posts": {"limit": 20},
+        "get_post_context": {"postId": post_id},
+    }
+    async with mcp.connected(server, "streamable") as client:
+        for tool, given in tools.items():
+            counts = []
+            for number in range(_TIMES + 1):
+                with counted() as sent:
+                    answer = await client.call_tool(tool, given)
+                assert not answer.is_error, answer.content
+                if number:  # the first loads what is kept for good
+                    counts.append(len(sent))
+            report.statements[f"MCP {tool}"] = min(counts)
+
+
+@contextmanager
+def _mcp_server() -> Iterator[Server]:
+    """The MCP server in a thread of this process, where its statements can be counted."""
+    from mcp_bridge.transport.asgi_app import build_app
+
+    values = {name.lower(): value for name, value in mcp.CREDENTIALS.items()}
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    port = free_port()
+    config = uvicorn.Config(build_app(), port=port, log_level="error", access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.05)
+    try:
+        yield Server("mcp", port, 0)
+    finally:
+        server.should_exit = True
+        thread.join(10)

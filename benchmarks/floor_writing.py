@@ -1,0 +1,126 @@
+"""The floor of writing: a post with its modules, or an approval, as bare statements in one transaction.
+
+It checks nothing, compares nothing, and keeps no history but the document and a row of what happened. Its tables
+have the product's columns, no index but the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import orjson
+from psycopg import AsyncConnection, Connection
+from psycopg.rows import TupleRow
+
+TABLES: Final = {
+    "bench_post": "content_post",
+    "bench_instance": "content_moduleinstance",
+    "bench_place": "content_postmodule",
+    "bench_draft": "content_draft",
+    "bench_revision": "content_revision",
+    "bench_happened": "proofroom_core_event",
+}
+_POST: Final = """
+    INSERT INTO bench_post (id, type, locale, slug, title, excerpt, status, custom_fields, path, version, created_at)
+    VALUES (%s, %s, 'en', %s, %s, %s, 'draft', '{}', %s, 1, now())
+"""
+_HAPPENED: Final = (
+    "INSERT INTO bench_happened (uid, name, post_id, payload, created_at) "
+    "VALUES (%s, %s, %s, '{}', now())"
+)
+_REVISION: Final = (
+    "INSERT INTO bench_revision (id, post_id, version, reason, document, created_at) "
+    "VALUES (%s, %s, 2, 'approved', %s::jsonb, now())"
+)
+
+
+def make_tables(connection: Connection[TupleRow]) -> None:
+    for name, original in TABLES.items():
+        connection.execute(f"CREATE TABLE {name} AS TABLE {original} WITH NO DATA".encode())
+    for name, key in (("bench_post", "id"), ("bench_draft", "post_id")):
+        connection.execute(f"ALTER TABLE {name} ADD PRIMARY KEY ({key})".encode())
+
+
+def _instances(count: int) -> str:
+    values = ", ".join(["(%s, %s, 'local', %s::jsonb, 1)"] * count)
+    return f"INSERT INTO bench_instance (id, type, scope, props, version) VALUES {values}"  # noqa: S608
+
+
+def _places(count: int) -> str:
+    values = ", ".join(["(%s, %s, %s, %s, false, '{}')"] * count)
+    return (
+        "INSERT INTO bench_place (id, post_id, instance_id, order_index, locked, overrides) "  # noqa: S608
+        f"VALUES {values}"
+    )
+
+
+def _module_values(
+    post_id: UUID, modules: list[dict[str, Any]]
+) -> tuple[list[object], list[object]]:
+    instances: list[object] = []
+    places: list[object] = []
+    for index, module in enumerate(modules):
+        instance = uuid4()
+        instances += [instance, module["type"], orjson.dumps(module["props"]).decode()]
+        places += [uuid4(), post_id, instance, index]
+    return instances, places
+
+
+async def create(
+    connection: AsyncConnection[TupleRow], receive: Callable[[], Awaitable[Any]]
+) -> dict[str, Any]:
+    """The post of a JSON body, in four statements."""
+    body = b""
+    while (message := await receive()).get("more_body"):
+        body += message["body"]
+    post = orjson.loads(body + message["body"])
+    post_id, modules = uuid4(), post["modules"]
+    instances, places = _module_values(post_id, modules)
+    path = f"/blog/{post['slug']}"
+    async with connection.transaction():
+        await connection.execute(
+            _POST, (post_id, post["type"], post["slug"], post["title"], post["excerpt"], path)
+        )
+        await connection.execute(_instances(len(modules)).encode(), instances)
+        await connection.execute(_places(len(modules)).encode(), places)
+        await connection.execute(_HAPPENED, (uuid4(), "post.created", post_id))
+    return {**post, "id": post_id, "url": path, "version": 1}
+
+
+def stage(connection: Connection[TupleRow], content: bytes) -> UUID:
+    """A post whose draft waits to be approved."""
+    post_id = uuid4()
+    connection.execute(_POST, (post_id, "blog", str(post_id), "Title", "Excerpt.", "/"))
+    connection.execute(
+        "INSERT INTO bench_draft (post_id, layer, document) VALUES (%s, 'review', %s::jsonb)",
+        (post_id, content.decode()),
+    )
+    return post_id
+
+
+def approve(connection: Connection[TupleRow], post_id: UUID) -> None:
+    """The draft made live: two fields, and the modules that it brings."""
+    with connection.transaction():
+        connection.execute("SELECT title FROM bench_post WHERE id = %s FOR UPDATE", (post_id,))
+        row = connection.execute(
+            "SELECT document::text FROM bench_draft WHERE post_id = %s", (post_id,)
+        ).fetchone()
+        assert row is not None
+        document = orjson.loads(row[0])
+        connection.execute(
+            "UPDATE bench_post SET excerpt = %s, meta_title = %s, version = version + 1 WHERE id = %s",
+            (document["excerpt"], document["excerpt"], post_id),
+        )
+        if modules := document["modules"]:
+            instances, places = _module_values(post_id, modules)
+            connection.execute(_instances(len(modules)).encode(), instances)
+            connection.execute(_places(len(modules)).encode(), places)
+        connection.execute(_REVISION, (uuid4(), post_id, orjson.dumps(document).decode()))
+        connection.execute(_HAPPENED, (uuid4(), "post.updated", post_id))
+        connection.execute("DELETE FROM bench_draft WHERE post_id = %s", (post_id,))
+
+
+def note_happened(connection: Connection[TupleRow], name: str) -> None:
+    connection.execute(_HAPPENED, (uuid4(), name, uuid4()))

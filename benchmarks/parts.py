@@ -1,0 +1,242 @@
+"""The parts of the benchmarks, by the name that `./run bench` knows them by."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks import servers
+from benchmarks.machine import describe_machine
+from benchmarks.report import Report
+from benchmarks.sizes import Sizes
+
+if TYPE_CHECKING:
+    from benchmarks.seed import Seeded
+
+PLANS_COUNT_FROM: Final = 10_000
+"""Posts from which a plan without an index fails the run; on a small table reading all of it is the right plan."""
+
+
+KEPT: Final = Path(os.environ.get("CMS_DATA_DIR") or Path(__file__).resolve().parents[1] / "var")
+"""The data folder of the site, where what is installed for the benchmarks stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a part measures with: a migrated database of its own at `url`, and a folder."""
+
+    sizes: Sizes
+    only: str
+    url: str
+    folder: Path
+    report: Report
+
+    def seed(self, posts: int) -> Seeded:
+        from benchmarks import seed
+
+        return seed.seed(posts)
+
+    def say_rounds(self, what: str) -> None:
+        """The line before the figures."""
+        cache = "Redis" if os.environ.get("REDIS_URL") else "no Redis"
+        self.report.say(f"{describe_machine()}; {cache}; {what}.")
+
+
+def _reading(run: Run) -> None:
+    from benchmarks import endpoints, measuring, plans, sessions
+    from content.models import Post
+
+    sizes = run.sizes
+    seeded = run.seed(sizes.posts)
+    bad = plans.check(Post.objects.get(pk=seeded.published[0]))
+    if bad and sizes.posts >= PLANS_COUNT_FROM:
+        run.report.fail(f"Not by an index: {', '.join(bad)}.")
+    cookie = sessions.cookie_of(seeded.editor_id)
+    environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
+    with (
+        servers.product({}, sizes.workers) as product,
+        servers.floor(environ, sizes.workers) as floor,
+    ):
+        endpoints.require_same(product, floor, seeded, cookie)
+        chosen = [
+            item for item in endpoints.endpoints(seeded, cookie, product) if run.only in item.name
+        ]
+        rounds = measuring.Rounds(
+            sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
+        )
+        found = rounds.measure(chosen, endpoints.floors(seeded), product, floor)
+    run.say_rounds(
+        f"{sizes.posts:,} posts, {sizes.workers} workers each, {sizes.connections} connections, "
+        f"{sizes.rounds} rounds of {sizes.seconds:g} s"
+    )
+    measuring.show(chosen, found, run.report)
+
+
+def _webhooks(run: Run) -> None:
+    from benchmarks import webhooks
+
+    run.say_rounds("one run")
+    webhooks.measure(run.sizes.events, run.report, beside_a_hung_one=run.sizes.has_slow_rows)
+
+
+def _sitemap(run: Run) -> None:
+    from benchmarks import sitemap
+
+    run.say_rounds(f"medians of {sitemap.TIMES}")
+    sizes = [count for count in run.sizes.sitemap if count <= 10 * run.sizes.posts]
+    sitemap.show(sitemap.measure(run.url, sizes), run.report)
+    print("\n".join(sitemap.plan()))
+
+
+def _uploads(run: Run) -> None:
+    from benchmarks import uploads
+
+    run.say_rounds(f"files on this disk, {run.sizes.rounds} rounds")
+    uploads.show(uploads.measure(run.sizes.photos, run.sizes.rounds), run.report)
+
+
+def _agents(run: Run) -> None:
+    from django.conf import settings
+
+    from benchmarks import agent_runs
+
+    with servers.model() as model:
+        url = f"http://127.0.0.1:{model.port}/v1"
+        values = {"ai_provider_openai_base_url": url, "ai_provider_openai_api_key": "none"}
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
+        found = agent_runs.measure(run.sizes.rounds, url)
+    run.say_rounds(f"{run.sizes.rounds} rounds")
+    agent_runs.show(found, run.report)
+
+
+def _mcp(run: Run) -> None:
+    from benchmarks import mcp, mcp_tokens
+
+    sizes = run.sizes
+    seeded = run.seed(sizes.posts)
+    with servers.mcp(mcp.CREDENTIALS) as product, servers.mcp_floor() as floor:
+        found = mcp.measure(seeded.published[0], product, floor, sizes.rounds, sizes.calls)
+        run.say_rounds(f"{sizes.posts:,} posts, {sizes.rounds} rounds of {sizes.calls} calls")
+        mcp.show(found, run.report)
+        count, shown = asyncio.run(mcp.listed(product))
+        for count_open, kib, seconds in mcp.sessions(product, sizes.mcp_sessions):
+            run.report.say(
+                f"{count_open} SSE sessions open: {kib:.0f} KiB each; "
+                f"{seconds:.1f} s until the last {sizes.mcp_sessions} were answered."
+            )
+    tokens, how = mcp_tokens.count(shown)
+    run.report.say(
+        f"tools/list: {count} tools, {len(shown.encode()):,} bytes, {tokens:,} tokens ({how})."
+    )
+
+
+def _analytics(run: Run) -> None:
+    from benchmarks import analytics
+
+    run.seed(run.sizes.analytics_posts)
+    run.say_rounds(f"{run.sizes.rounds} rounds of {run.sizes.seconds:g} s")
+    analytics.measure(run.url, run.sizes, run.only, run.report)
+
+
+def _admin(run: Run) -> None:
+    from benchmarks import admin_pages
+
+    seeded = run.seed(min(run.sizes.posts, run.sizes.admin_posts))
+    found = admin_pages.measure(seeded.published, seeded.editor_id, run.sizes)
+    run.say_rounds(f"{run.sizes.admin_posts:,} posts, {run.sizes.rounds} rounds")
+    admin_pages.show(found, run.report)
+
+
+def _writing(run: Run) -> None:
+    from django.conf import settings
+
+    from benchmarks import measuring, sessions, writing
+    from benchmarks.endpoints import Endpoint
+
+    sizes = run.sizes
+    seeded = run.seed(min(sizes.posts, sizes.admin_posts))
+    with servers.receiver() as receiver:
+        rows = writing.measure(
+            run.url, seeded.published, seeded.editor_id, receiver, sizes.write_rounds
+        )
+    token = "benchmark" * 3 + "token"  # as many letters as Django makes
+    headers = sessions.cookie_of(seeded.editor_id)
+    headers["Cookie"] += f"; {settings.CSRF_COOKIE_NAME}={token}"
+    create = writing.create_request("/api/posts", headers | {"X-CSRFToken": token}, 0)
+    environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
+    chosen = [Endpoint("POST /api/posts, 5 modules", create, "create", None, status=201)]
+    with (
+        servers.product({}, sizes.workers) as product,
+        servers.floor(environ, sizes.workers) as floor,
+    ):
+        rounds = measuring.Rounds(
+            sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
+        )
+        bare = {"create": writing.create_request("/create", {}, 0)}
+        found = rounds.measure(chosen, bare, product, floor)
+    run.say_rounds(f"{sizes.write_rounds} rounds; creations {sizes.rounds} of {sizes.seconds:g} s")
+    measuring.show(chosen, found, run.report)
+    writing.show(rows, run.report)
+
+
+def _requests(run: Run) -> None:
+    from benchmarks import fixed_requests
+
+    run.say_rounds("one request at a time, in one process")
+    fixed_requests.measure(run.seed(min(run.sizes.posts, run.sizes.fixed_posts)), run.report)
+
+
+def _processes(run: Run) -> None:
+    from benchmarks import processes
+
+    rounds = min(3, run.sizes.rounds)
+    found = processes.measure(rounds, whole=run.sizes.has_slow_rows)
+    run.say_rounds(f"{rounds} rounds")
+    processes.show(found, run.report)
+
+
+def _search(run: Run) -> None:
+    from benchmarks import searching
+
+    run.seed(run.sizes.posts)
+    run.say_rounds(f"{run.sizes.posts:,} posts, medians of {searching.TIMES}")
+    searching.show(searching.measure(run.url), run.report)
+
+
+def _peers(run: Run) -> None:
+    from benchmarks import sessions
+    from benchmarks.peers import comparison
+
+    sizes = run.sizes
+    seeded = run.seed(min(sizes.posts, 2 * comparison.MAX_POSTS))
+    environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
+    run.say_rounds(f"{sizes.rounds} rounds of {sizes.seconds:g} s, {sizes.connections} connections")
+    comparison.measure(run.url, seeded, environ, sizes, KEPT / "peers", run.report)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    title: str
+    measure: Callable[[Run], None]
+
+
+PARTS: Final = {
+    "reading": Part("Reading", _reading),
+    "writing": Part("Writing", _writing),
+    "requests": Part("Statements and memory of single requests", _requests),
+    "search": Part("Search", _search),
+    "webhooks": Part("Webhooks", _webhooks),
+    "sitemap": Part("Sitemap", _sitemap),
+    "uploads": Part("Uploads", _uploads),
+    "agents": Part("Runs of agents", _agents),
+    "mcp": Part("MCP server", _mcp),
+    "analytics": Part("Analytics", _analytics),
+    "processes": Part("Processes", _processes),
+    "admin": Part("Admin", _admin),
+}
+APART: Final = {"peers": Part("Other systems", _peers)}
+"""Parts that install something first, and are measured only where they are named."""

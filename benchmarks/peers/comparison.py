@@ -1,0 +1,68 @@
+"""The product and other systems with the same posts: each loaded by the same client, beside the floor of this run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks import endpoints, measuring, servers
+from benchmarks.endpoints import Endpoint
+from benchmarks.measuring import Measured, Rounds
+from benchmarks.peers import wagtail
+from benchmarks.report import Report
+from benchmarks.seed import Seeded
+from benchmarks.servers import Server
+from benchmarks.sizes import Sizes
+
+MAX_POSTS: Final = 1000
+"""Of a peer, which makes them one by one."""
+_OURS: Final = (
+    "GET /api/public/posts, cold",
+    "GET /api/public/posts, warm",
+    "GET /api/public/posts/:id, cold",
+    "GET /api/public/posts/:id, warm",
+    "GET /blog/:slug, the page, cold",
+    "GET /blog/:slug, the page, warm",
+)
+
+
+def measure(
+    url: str, seeded: Seeded, environ: Mapping[str, str], sizes: Sizes, folder: Path, report: Report
+) -> None:
+    """A peer that does not install leaves a sentence in the report, and the others be."""
+    rounds = Rounds(
+        sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
+    )
+    chosen: list[Endpoint] = []
+    found: dict[str, Measured] = {}
+
+    def load(items: Sequence[Endpoint], server: Server, floor: Server) -> None:
+        """The floor is measured again beside each system: its ratios are of the same minutes."""
+        floors = endpoints.floors(seeded)
+        names = {item.floor: f"{item.floor}, beside {server.name}" for item in items}
+        renamed = [
+            Endpoint(item.name, item.request, names[item.floor], item.aim, item.status)
+            for item in items
+        ]
+        bare = {names[name]: floors[name] for name in names}
+        found.update(rounds.measure(renamed, bare, server, floor))
+        chosen.extend(renamed)
+
+    with servers.floor(environ, sizes.workers) as floor:
+        with servers.product({}, sizes.workers) as product:
+            ours = endpoints.endpoints(seeded, {}, product)
+            load([item for item in ours if item.name in _OURS], product, floor)
+        try:
+            python = wagtail.install(folder / "wagtail")
+            report.say(f"{wagtail.versions(python)}, {min(len(seeded.any), MAX_POSTS):,} pages.")
+            posts = min(len(seeded.any), MAX_POSTS)
+            with wagtail.serve(python, url, posts, sizes.workers) as (server, items):
+                load(items, server, floor)
+        except wagtail.Unavailable as error:
+            report.say(str(error))
+    report.say(
+        "Directus is not measured: it needs Node 22 and a compiler for its sandbox of scripts, which "
+        "this run does not install."
+    )
+    measuring.show(chosen, found, report)

@@ -1,0 +1,101 @@
+"""Wagtail in an environment of its own below the data folder, with the posts of the run as its pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from benchmarks import postgres
+from benchmarks.endpoints import Endpoint
+from benchmarks.load import get
+from benchmarks.servers import Server, running
+
+PACKAGES: Final = ("wagtail>=8,<9", "psycopg[binary]>=3.2,<4", "granian>=2,<3")
+SITE: Final = Path(__file__).with_name("wagtail_site")
+
+
+class Unavailable(Exception):
+    """A peer that cannot be had here, with the reason as a sentence."""
+
+
+def install(folder: Path) -> Path:
+    """The Python of the environment, made where it is not there. Raises `Unavailable`."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        _install(sys.executable, "-m", "venv", str(folder))
+    if subprocess.run([python, "-c", "import wagtail, granian"], capture_output=True).returncode:
+        _install(str(python), "-m", "pip", "install", "--quiet", *PACKAGES)
+    return python
+
+
+def _install(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        raise Unavailable(f"Wagtail does not install here: {''.join(last)}")
+
+
+def versions(python: Path) -> str:
+    asked = "import django, wagtail; print(f'Wagtail {wagtail.__version__} on Django {django.__version__}')"
+    return _output([str(python), "-c", asked], {}).strip()
+
+
+@contextmanager
+def serve(
+    python: Path, url: str, posts: int, workers: int
+) -> Iterator[tuple[Server, list[Endpoint]]]:
+    """The site with so many pages, in a database beside that of the run, under the product's own server."""
+    with postgres.another_database(url, "peer") as address:
+        environ = {"PEER_DATABASE": address, "DJANGO_SETTINGS_MODULE": "site_settings"}
+        # The page type has no migration: its table is made once those it points at are there.
+        for step in (["migrate"], ["migrate", "--run-syncdb"]):
+            _output([str(python), "-m", "django", *step, "--verbosity", "0"], environ)
+        made = json.loads(_output([str(python), "seed_articles.py", url, str(posts)], environ))
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+        port = postgres.free_port()
+        command = [
+            str(python), "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1",
+            "--port", str(port), "--workers", str(workers), "--blocking-threads", "1",
+            "--log-level", "warning", "site_wsgi:application",
+        ]  # fmt: skip
+        path = f"/api/v2/pages/{made[0][0]}/"
+        with running("wagtail", command, port, _environ(environ), path) as server:
+            yield server, _endpoints(made)
+
+
+def _endpoints(made: list[tuple[int, str]]) -> list[Endpoint]:
+    listed = "/api/v2/pages/?type=articles.ArticlePage&fields=*&limit=20&order=-first_published_at"
+    ids = [f"/api/v2/pages/{number}/" for number, _ in made]
+    paths = [path for _, path in made]
+    return [
+        Endpoint("Wagtail: list of 20", get(lambda n: listed), "live list", None),
+        Endpoint("Wagtail: one page", get(lambda n: ids[n % len(ids)]), "live post", None),
+        Endpoint("Wagtail: HTML of a page", get(lambda n: paths[n % len(paths)]), "page", None),
+    ]
+
+
+def _environ(values: dict[str, str]) -> dict[str, str]:
+    return {"PYTHONPATH": str(SITE), **values}
+
+
+def _output(command: list[str], environ: dict[str, str]) -> str:
+    done = subprocess.run(
+        command,
+        cwd=SITE,
+        env={**os.environ, **_environ(environ)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Unavailable(f"Wagtail does not start here: {done.stderr.strip()[-600:]}")
+    return done.stdout

@@ -1,0 +1,60 @@
+"""`RESULTS.md`: the figures of the last whole run, with where and of what they are."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from benchmarks import postgres
+from benchmarks.machine import describe_machine
+from benchmarks.parts import PARTS
+from benchmarks.report import Report
+
+PATH: Final = Path(__file__).with_name("RESULTS.md")
+_LIBRARIES: Final = ("django", "granian", "uvicorn", "psycopg", "orjson", "mcp")
+
+
+def write(found: Mapping[str, Report]) -> None:
+    PATH.write_text(render(found))
+
+
+def render(found: Mapping[str, Report]) -> str:
+    """A section for each part. What is compared, and how, stands in docs/benchmarks.md."""
+    sections = ["# Results\n\nWritten by `./run bench`; [docs/benchmarks.md](../docs/benchmarks.md) says "
+        "what is compared. Ratios are of CPU time, against the floor of the same run.", describe_run()]  # fmt: skip
+    for part, report in found.items():
+        failures = [f"**{failure.partition(chr(10))[0]}**" for failure in report.failures]
+        sections.append("\n\n".join([f"## {PARTS[part].title}", *failures, *report.blocks]))
+    return "\n\n".join(sections) + "\n"
+
+
+def describe_run() -> str:
+    """Date, commit, machine and versions."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+    return "\n".join(
+        [
+            f"- {datetime.now(UTC):%Y-%m-%d}, commit {_commit()}",
+            f"- {describe_machine()}",
+            f"- {libraries}; {postgres.describe()}",
+        ]
+    )
+
+
+def _commit() -> str:
+    """With a word where files differ from it."""
+    root = PATH.parents[1]
+
+    def git(*arguments: str) -> str:
+        asked = subprocess.run(
+            ["git", *arguments], cwd=root, capture_output=True, text=True, check=False
+        )
+        return asked.stdout.strip()
+
+    commit = git("rev-parse", "--short=12", "HEAD")
+    if not commit:
+        return "unknown"
+    return f"{commit}, with changes" if git("status", "--porcelain") else commit

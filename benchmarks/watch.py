@@ -1,0 +1,82 @@
+"""The check that nothing got slower unseen: every part tiny, held against the committed ceilings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from benchmarks import ceilings
+from benchmarks.parts import PARTS
+from benchmarks.report import Report
+from benchmarks.whole_run import finish_part, prepared_server, start_part
+
+TRIES: Final = 3
+"""A row that seems slow is measured so often; what is slow is so each time, and what was disturbed is not."""
+AT_ONCE: Final = 2
+"""Parts side by side: they wait for processes to start most of the time, and only CPU time counts."""
+
+
+def _measured(part: str, folder: Path, tries: int) -> Report:
+    """The part's figures; of the ratios the least, where some seem slow and the part is measured again."""
+    known, found = ceilings.load(), Report()
+    for number in range(tries):
+        path = folder / f"{part}-{number}"
+        begin = time.perf_counter()
+        child = start_part(part, ["--tiny"], path, output=subprocess.PIPE)
+        again = finish_part(part, child, path)
+        print(f"{part}: {time.perf_counter() - begin:.0f} s", flush=True)
+        if again.failures:
+            return again
+        least = {
+            name: min(value, found.ratios.get(name, value)) for name, value in again.ratios.items()
+        }
+        found = replace(again, ratios=least)
+        slow = list(known.find_slow(part, found))
+        if not slow:
+            break
+        print("\n".join(["Once more:", *slow]), flush=True)
+    return found
+
+
+def check(part: str, *, writes: bool) -> int:
+    """Hold one part, or all, against the ceilings, or write these anew. Print what is wrong, and return 1 then."""
+    parts = list(PARTS) if part == "all" else [part]
+    # The same for everyone: no Redis, and hashes that place things alike.
+    os.environ |= {"REDIS_URL": "", "PYTHONHASHSEED": "0"}
+    with (
+        prepared_server(),
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
+        tries = 1 if writes else TRIES
+        found = dict(
+            zip(
+                parts,
+                pool.map(lambda name: _measured(name, Path(folder), tries), parts),
+                strict=True,
+            )
+        )
+    wrong = [failure for report in found.values() for failure in report.failures]
+    if writes and not wrong:
+        ceilings.write(found)
+        print(f"Written: {ceilings.PATH.name}.")
+        return 0
+    if not writes:
+        known = ceilings.load()
+        for name, report in found.items():
+            if not report.failures:
+                wrong += [*known.find_slow(name, report), *known.find_changed(name, report)]
+    if wrong:
+        lines = "\n".join(wrong)
+        print(
+            f"\n{lines}\n\nWhere this is meant, {ceilings.RENEW} writes the ceilings anew.",
+            file=sys.stderr,
+        )
+    return 1 if wrong else 0
