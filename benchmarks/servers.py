@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -188,11 +187,11 @@ def _started(command: list[str], environ: Mapping[str, str]) -> Iterator[subproc
 
 
 def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            urllib.request.urlopen(url, timeout=5).close()  # noqa: S310  # a server of ours
+            urllib.request.urlopen(url, timeout=30).close()  # noqa: S310  # a server of ours
             return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:
             time.sleep(0.02)
     raise SystemExit(f"A server did not start: {url}")

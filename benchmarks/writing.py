@@ -103,6 +103,7 @@ def measure(
             ours = [_dispatch(actor) for _ in range(rounds + 1)]
             floors = [_bare_dispatch(bare, client, hook) for _ in range(rounds + 1)]
             rows.append(_in_turns("one event to one webhook", ours, floors))
+        assert Delivery.objects.filter(status="succeeded").count() == len(ours)
     return rows
 
 
@@ -169,7 +170,6 @@ def _dispatch(actor: Actor) -> Callable[[], object]:
     def go() -> None:
         outbox.dispatch(event.pk)
         send_due()
-        assert Delivery.objects.filter(event=event, status="succeeded").exists()
 
     with transaction.atomic():
         outbox.record(_TOLD, actor=actor, payload={"id": str(uuid4())}, post_id=uuid4())
