@@ -148,7 +148,7 @@ def _bare(
             url, autocommit=True, prepare_threshold=0
         ) as database:
             await database.execute(f"SET synchronous_commit = {'on' if durable else 'off'}")
-            while (begin := time.perf_counter()) < end:
+            while (begin := time.perf_counter()) < end or not took:
                 await write(database, made)
                 took.append(time.perf_counter() - begin)
 
