@@ -55,9 +55,7 @@ def serve(
     """The site with so many pages, in a database beside that of the run, under the product's own server."""
     with postgres.another_database(url, "peer") as address:
         environ = {"PEER_DATABASE": address, "DJANGO_SETTINGS_MODULE": "site_settings"}
-        # The page type has no migration: its table is made once those it points at are there.
-        for step in (["migrate"], ["migrate", "--run-syncdb"]):
-            _output([str(python), "-m", "django", *step, "--verbosity", "0"], environ)
+        _output([str(python), "-m", "django", "migrate", "--verbosity", "0"], environ)
         made = json.loads(_output([str(python), "seed_articles.py", url, str(posts)], environ))
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
