@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,7 @@ def _measured(part: str, folder: Path, tries: int) -> Report:
 def check(part: str, *, writes: bool) -> int:
     """Hold one part, or all, against the ceilings, or write these anew. Print what is wrong, and return 1 then."""
     parts = list(PARTS) if part == "all" else [part]
+    begin = time.perf_counter()
     # The same for everyone: no Redis, and hashes that place things alike.
     os.environ |= {"REDIS_URL": "", "PYTHONHASHSEED": "0"}
     with (
@@ -63,6 +65,11 @@ def check(part: str, *, writes: bool) -> int:
                 strict=True,
             )
         )
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        f"{time.perf_counter() - begin:.0f} s, {spent.ru_utime + spent.ru_stime:.0f} s of CPU, "
+        "the database's not included."
+    )
     wrong = [failure for report in found.values() for failure in report.failures]
     if writes and not wrong:
         ceilings.write(found)
