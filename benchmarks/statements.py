@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 import psycopg
+
+from proofroom.core.database.postgresql.prepared import PreparedReads
 
 _TIMES: Final = 3
 """What is done once in a while, a session prolonged or a kept value read again, falls into one of them."""
@@ -14,9 +16,10 @@ _TIMES: Final = 3
 
 @contextmanager
 def counted() -> Iterator[list[str]]:
-    """The statements of the block, as they are sent by psycopg; those of transactions are not among them."""
+    """The statements of the block, as they are sent by psycopg or asked by libpq; not those of transactions."""
     sent: list[str] = []
     execute, execute_many = psycopg.Cursor.execute, psycopg.Cursor.executemany
+    read = PreparedReads.rows
 
     def note(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:
         sent.append(query if isinstance(query, str) else str(query))
@@ -26,11 +29,19 @@ def counted() -> Iterator[list[str]]:
         sent.append(query if isinstance(query, str) else str(query))
         return execute_many(self, query, *arguments, **options)
 
+    def note_read(
+        self: PreparedReads, sql: str, parameters: Sequence[Any]
+    ) -> list[tuple[Any, ...]]:
+        sent.append(sql)
+        return read(self, sql, parameters)
+
+    PreparedReads.rows = note_read  # type: ignore[method-assign]
     psycopg.Cursor.execute = note  # type: ignore[method-assign]
     psycopg.Cursor.executemany = note_many  # type: ignore[method-assign]
     try:
         yield sent
     finally:
+        PreparedReads.rows = read  # type: ignore[method-assign]
         psycopg.Cursor.execute = execute  # type: ignore[method-assign]
         psycopg.Cursor.executemany = execute_many  # type: ignore[method-assign]
 
