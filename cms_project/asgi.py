@@ -20,6 +20,7 @@ from channels.security.websocket import WebsocketDenier  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 from cms_project.urls import APPS  # noqa: E402
+from proofroom.core.caching.front_applications import FrontASGI  # noqa: E402
 from proofroom.core.realtime.websockets import from_this_site, unless_database_away  # noqa: E402
 
 websockets = [
@@ -33,7 +34,7 @@ nothing_there = re_path("", WebsocketDenier.as_asgi())
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": FrontASGI(http, is_listening=True),
         "websocket": unless_database_away(
             from_this_site(AuthMiddlewareStack(URLRouter([*websockets, nothing_there])))
         ),

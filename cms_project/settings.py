@@ -71,6 +71,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "proofroom.core.observability.middleware.observe_request",
+    "proofroom.core.caching.front_cache.front_cache",
     "proofroom.core.middleware.plain_host",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -20,6 +20,7 @@ from media.images import VARIANTS, normalize_orientation, strip_metadata
 from media.models import Asset, AssetStatus, Theme, VariantWork
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.caching.content_tags import tag_of_media
 
 _QUALITY: Final = 82
 _METHOD: Final = 4
@@ -189,4 +190,5 @@ def _lock_unchanged(was: Asset) -> Asset | None:
 
 def _record(asset: Asset, theme: str, did: str) -> None:
     payload = {"id": str(asset.pk), "filename": asset.filename, "theme": theme, "did": did}
-    outbox.record("media.variants", actor=_SYSTEM, payload={**payload})
+    tags = [tag_of_media(asset.pk)]
+    outbox.record("media.variants", actor=_SYSTEM, payload={**payload}, tags=tags)

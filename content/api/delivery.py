@@ -25,6 +25,7 @@ from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
+from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.errors import invalid
 
 
@@ -127,6 +128,7 @@ class PublicPostViewSet(DeliveredViewSet):
         "list": PUBLIC,
         "retrieve": PUBLIC,
     }
+    tagged = frozenset(permissions)
 
     @extend_schema(
         parameters=[*LIVE_PARAMETERS, LIST_FIELDS],
@@ -135,6 +137,9 @@ class PublicPostViewSet(DeliveredViewSet):
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
         fields = fields_of(request, LISTABLE)
+        depend_on(tag_of_list(request.query_params.get("type") or ANY_TYPE))
+        if fields and "media" in fields:
+            depend_on(EVERYTHING)  # nobody says which files
         return Response(post_reads.post_list(request, staged=False, fields=fields))
 
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
@@ -148,6 +153,7 @@ class PublicPostViewSet(DeliveredViewSet):
             found = None
         if found is None:
             raise post_not_found(post_id)
+        depend_on(*found.depends_on)
         return Response(orjson.Fragment(found.body))
 
 

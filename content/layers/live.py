@@ -27,6 +27,13 @@ from content.search import keep_words
 from content.translations.translation_status import follow_writing
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_tags import (
+    ANY_TYPE,
+    tag_of_group,
+    tag_of_list,
+    tag_of_path,
+    tag_of_post,
+)
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -80,7 +87,7 @@ def write_live(
     add_provenance(post, revision, changes, actor, marks or {})
     payload = event_payload(post, changes)
     for name in ("post.updated", "post.approve", *causes):
-        outbox.record(name, actor=actor, post_id=post.pk, payload=payload)
+        outbox.record(name, actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
     # Live writes queue up at the content version from here on: what another one made of the tree
     # since it was checked is seen now.
     record_moves(moves, actor)
@@ -187,6 +194,18 @@ def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
     if post.variation_of_id is not None:
         payload["variationOf"] = str(post.variation_of_id)
     return payload
+
+
+def tags_of(post: Post) -> list[str]:
+    """The tags of what visitors see otherwise when this post changes, or is published or not."""
+    tags = [
+        tag_of_post(post.pk),
+        tag_of_group(post.translation_group),
+        tag_of_path(post.path),
+        tag_of_list(post.type),
+        tag_of_list(ANY_TYPE),
+    ]
+    return [*tags, tag_of_post(post.variation_of_id)] if post.variation_of_id else tags
 
 
 _ROWS: Final = 500

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from content import search
 from content.changes import diff
 from content.document import PostDocument
-from content.layers.live import add_provenance, add_revision, event_payload
+from content.layers.live import add_provenance, add_revision, event_payload, tags_of
 from content.layers.stage import Staged, stage
 from content.media_usage import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
@@ -118,10 +118,10 @@ def record_created(
     revision = add_revision(post, document, changes, actor, "created")
     add_provenance(post, revision, changes, actor, {})
     payload = event_payload(post, changes)
-    outbox.record("post.created", actor=actor, post_id=post.pk, payload=payload)
+    outbox.record("post.created", actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
     if post.status == Status.PUBLISHED:
         for name in ("post.published", "post.publish"):
-            outbox.record(name, actor=actor, post_id=post.pk, payload=payload)
+            outbox.record(name, actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
     if source is not None:
         record_translation(post, source, actor)
     check_paths_are_free([post])
@@ -179,7 +179,13 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
         raise taken_by_another(post) from None
     search.index_post(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
-    outbox.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
+    outbox.record(
+        "post.created",
+        actor=actor,
+        post_id=post.pk,
+        payload=event_payload(post),
+        tags=tags_of(post),
+    )
 
 
 def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:

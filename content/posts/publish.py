@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.layers.live import event_payload
+from content.layers.live import event_payload, tags_of
 from content.layers.state import lock_post
 from content.models import Post, Status
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
@@ -79,7 +79,7 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
     payload = event_payload(post)
     names = ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
     for name in names:
-        outbox.record(name, actor=actor, post_id=post.pk, payload=payload)
+        outbox.record(name, actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
     if post.path != old_path:
         check_paths_are_free([post])
 

@@ -21,6 +21,7 @@ from media.metadata import (
 from media.models import Asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_tags import tag_of_media
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 
@@ -73,7 +74,7 @@ def update_asset(
     asset.save(update_fields=[*changed, "updated_at"])
     search.index_assets([asset])
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
-    outbox.record("media.updated", actor=actor, payload=payload)
+    outbox.record("media.updated", actor=actor, payload=payload, tags=[tag_of_media(asset.pk)])
     return asset
 
 

@@ -12,6 +12,7 @@ from media.models import Asset, AssetStatus, Theme, VariantWork
 from media.services.update import lock_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_tags import tag_of_media
 from proofroom.core.errors import invalid
 from proofroom.core.task_queue import queue_task, send_after_commit
 
@@ -41,6 +42,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     outbox.record(
         "media.variants",
         actor=actor,
+        tags=[tag_of_media(asset.pk)],
         payload={
             "id": str(asset.pk),
             "filename": asset.filename,

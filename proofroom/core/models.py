@@ -103,12 +103,14 @@ class Seal(models.Model):
 class ContentVersion(models.Model):
     """One row that grows with every change of live content; caches and ETags are keyed by it.
 
-    `moved_at` grows with it, by a second at least: HTTP dates tell nothing finer apart.
+    `moved_at` grows with it, by a second at least: HTTP dates tell nothing finer apart. `changes` has a line for each
+    of the last changes, the newest first: its number, and the tags of what it changed.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     number = models.PositiveBigIntegerField(default=1)
     moved_at = models.DateTimeField(default=timezone.now)
+    changes = models.TextField(default="", blank=True)
 
     def __str__(self) -> str:
         return str(self.number)

@@ -5,46 +5,17 @@ An answer depends on the address, the live content and the header `Accept` alone
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Final
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response
 
 from proofroom.core.api.throttles import count_caller
-from proofroom.core.caching.answer_cache import CachedAnswer, answers
-
-_LONGEST: Final = 2000
-_QUALITY: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\Z")
-
-
-def prefers_markdown(accept: str) -> bool:
-    """Return whether Markdown is wanted more than HTML; as much counts only where Markdown is named."""
-    # The media ranges with their quality; one whose quality is none is not there.
-    ranges: dict[str, float] = {}
-    for entry in accept[:_LONGEST].lower().split(","):
-        name, *parameters = (part.strip() for part in entry.split(";"))
-        weights = [part.partition("=")[2] for part in parameters if part.startswith("q=")]
-        weight = weights[0].strip() if weights else "1"
-        if name and _QUALITY.match(weight):
-            ranges[name] = max(ranges.get(name, 0.0), float(weight))
-    markdown, html = _quality(ranges, "text/markdown"), _quality(ranges, "text/html")
-    return markdown > html or (markdown == html > 0 and "text/markdown" in ranges)
-
-
-def _quality(ranges: dict[str, float], type_: str) -> float:
-    """Return what the most specific range says of a type."""
-    for name in (type_, f"{type_.partition('/')[0]}/*", "*/*"):
-        if name in ranges:
-            return ranges[name]
-    return 0.0
-
+from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
+from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
+from proofroom.core.caching.front_cache import keep_in_front
+from proofroom.core.outbox import tags_changed_since
 
 MAX_AGE: Final = 60
 
@@ -88,29 +59,38 @@ def cached_response(
     form: Representation,
     version: int,
     render: Callable[[], RenderedPage | None],
-) -> HttpResponseBase | None:
-    """304 where the visitor has this version of the content, else what is kept of it; it is rendered once for all.
-    None for no page.
+    *,
+    is_for_all: bool = True,
+    is_tagged: bool = False,
+) -> HttpResponse | None:
+    """The page as it is kept; it is rendered once for all. None for no page.
+
+    One that is not `is_for_all` depends on more than the address and what is accepted. Of one that `is_tagged`, the
+    queries say what of the content it depends on; else it depends on everything.
     """
-    etag = f'"{"-".join(filter(None, (str(version), code_version(), form.name)))}"'
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
-        # Of addresses with a query there is no end: they would push out what visitors ask for.
-        key = "" if request.META.get("QUERY_STRING") else f"{form.name or 'page'} {request.path}"
-        answer = answers.get(version, key) if key else None
-        if answer is None:
+    answers.follow(version, tags_changed_since)
+    # Of addresses with a query there is no end: they would push out what visitors ask for.
+    has_query = bool(request.META.get("QUERY_STRING"))
+    key = "" if has_query else f"{form.name or 'page'} {request.path}"
+    answer = answers.get(version, key) if key else None
+    if answer is None:
+        with collect_tags() as tags:
             page = render()
-            if page is None:
-                return None
-            content = page.text.encode()
-            answer = CachedAnswer(content, "", page.headers)
-            if key:
-                answer = answers.put(version, key, content, page.headers)
-        headers = dict(answer.headers)
-        response = HttpResponse(answer.body, content_type=form.content_type, headers=headers)
-    for name, value in (("ETag", etag), *form.headers.items()):
+        if page is None:
+            return None
+        content = page.text.encode()
+        answer = CachedAnswer(
+            content,
+            etag_of(content, form.name),
+            page.headers,
+            tags=frozenset(tags if is_tagged else {EVERYTHING}),
+        )
+        if key:
+            answers.put(version, key, answer)
+    response = HttpResponse(answer.body, content_type=form.content_type, headers=answer.headers)
+    for name, value in (("ETag", answer.etag), *form.headers.items()):
         response.headers[name] = value
-    return response
+    return keep_in_front(response, version, answer, is_for_all=is_for_all and not has_query)
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
@@ -122,26 +102,3 @@ def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
     response.headers["Retry-After"] = str(count.wait)
     response.headers["Cache-Control"] = "no-store"
     return response
-
-
-@cache
-def code_version() -> str:
-    """Changes with the templates and styles: after a deployment old pages are not "not modified"."""
-    files = [
-        settings.BASE_DIR / "content",
-        settings.BASE_DIR / "proofroom",
-        settings.BASE_DIR / "templates",
-        settings.BASE_DIR / "static",
-    ]
-    times = [
-        f"{file.relative_to(settings.BASE_DIR)}:{file.stat().st_mtime_ns}"
-        for folder in files
-        for file in sorted(folder.rglob("*"))
-        if file.suffix in {".py", ".html", ".css", ".js", ".svg", ".mo"}
-    ]
-    env = settings.CMS_ENV
-    times.append(
-        f"tracked:{env.analytics_tracking},{env.analytics_consent}"
-        f",{env.analytics_batch},{env.analytics_batch_seconds}"
-    )
-    return hashlib.sha256("\n".join(times).encode()).hexdigest()[:12]

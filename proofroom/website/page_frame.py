@@ -16,6 +16,13 @@ from django.utils import translation
 from django.utils.translation import to_locale
 
 from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
+from proofroom.core.caching.content_tags import (
+    depend_on,
+    tag_of_group,
+    tag_of_list,
+    tag_of_path,
+    tag_of_post,
+)
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -89,16 +96,27 @@ def load_surroundings(
     """Two queries: the menus, and all posts that they and the page link to or list."""
     default = settings.CMS_ENV.default_locale
     menus = queries.load_menus(place.locale, default)
-    ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
+    ids = {*post_ids, *(id_ for items in menus.values() for id_ in menu_post_ids(items))}
     asked = LinkedPostsRequest(
         locale=place.locale,
         # In an order of their own, so that equal pages send equal queries.
         paths=sorted({*paths_above(place), *map(home_of, settings.CMS_ENV.locales)}),
         group=group,
-        post_ids=list({*post_ids, *ids}),
+        post_ids=list(ids),
         lists=lists,
     )
-    return Surroundings(place, menus, load_linked_posts(asked))
+    linked = load_linked_posts(asked)
+    # What was asked for and not found as well: it may be there the next time.
+    depend_on(
+        *(tag_of_path(path) for path in asked.paths),
+        *(tag_of_post(id_) for id_ in ids),
+        *(tag_of_list(wanted.type) for wanted in lists),
+    )
+    if group is not None:
+        depend_on(tag_of_group(group))
+    for post in linked.neighbours:
+        depend_on(tag_of_post(post.id), tag_of_group(post.group))
+    return Surroundings(place, menus, linked)
 
 
 def page_links(number: int, last: int, url: Callable[[int], str]) -> dict[str, object]:

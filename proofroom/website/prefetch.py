@@ -14,6 +14,7 @@ from content.media_usage import media_shown_in
 from content.models import Post
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
+from proofroom.core.caching.content_tags import depend_on, tag_of_media
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
@@ -59,6 +60,8 @@ def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
     wanted = set(keys)
     names = {key for key in wanted if "/" in key}
     found = load_assets_by_name(wanted - names, names)
+    assets = [*found.by_id.values(), *found.by_name.values()]
+    depend_on(*(tag_of_media(asset.pk) for asset in assets))
     shown = {
         key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
     }
@@ -71,6 +74,8 @@ def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
 
 
 def featured_image(post: Post) -> SiteImage | None:
+    if post.featured_media_id is not None:
+        depend_on(tag_of_media(post.featured_media_id))
     return site_image(post.featured_media, post.locale) if post.featured_media else None
 
 

@@ -16,6 +16,8 @@ from content.models import Post, PostModule, PostTerm
 from content.posts.queries import module_rows, published_posts, reachable_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
+from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_post
+from proofroom.core.caching.version_lease import lease
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
@@ -84,9 +86,11 @@ def find_post(path: str, locale: str) -> FoundPost | None:
     """The published post at a path. One look-up in the path index."""
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
+    begun = lease.begin()
     rows = _PAGE.rows(path, locale)
     if not rows:
         return None
+    lease.renew(begun, rows[0]["content_version"])
     return FoundPost(
         post=_post(rows[0]),
         terms=_ordered_terms(rows[0]["terms"]),
@@ -140,6 +144,7 @@ def _at(path: str, locale: str) -> QuerySet[Post]:
 
 def load_modules(post: Post) -> list[RenderableModule]:
     """The live modules in order, the post's overrides on top. One query."""
+    depend_on(tag_of_post(post.pk))
     return [
         RenderableModule(
             post_module_id=str(row["id"]),
@@ -172,6 +177,7 @@ class Extent:
 
 def count_pages_by_locale(listing: IndexPage) -> dict[str, Extent]:
     """Of the same listing in every locale that has posts for it."""
+    depend_on(tag_of_list(listing.type))
     posts = published_posts().filter(type=listing.type).order_by()
     if not listing.term:
         rows = posts.values_list("locale").annotate(posts=Count("pk"))
@@ -189,6 +195,7 @@ def count_pages_by_locale(listing: IndexPage) -> dict[str, Extent]:
 
 def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
     """The posts of a listing, newest first."""
+    depend_on(tag_of_list(listing.type))
     posts = published_posts().filter(type=listing.type, locale=listing.locale)
     if listing.term:
         carried = PostTerm.objects.filter(

@@ -47,7 +47,7 @@ def arm_page(request: HttpRequest, found: FoundPost) -> HttpResponseBase | None:
         submission = SubmissionResult(sent) if sent else None
         return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))
 
-    response = cached_response(request, form, found.version, render)
+    response = cached_response(request, form, found.version, render, is_for_all=False)
     if response is not None and choice.is_named:
         response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from proofroom.core.caching.accepted_forms import prefers_markdown
 from proofroom.core.outbox import content_version
 from proofroom.core.site_urls import (
     LLMS,
@@ -33,7 +34,6 @@ from proofroom.website.http_cache import (
     RenderedPage,
     Representation,
     cached_response,
-    prefers_markdown,
     rate_limit_response,
 )
 from proofroom.website.list_pages import list_page
@@ -81,7 +81,7 @@ def _post_at(request: HttpRequest, address: str, locale: str, form: Representati
             return render_post_markdown(found.post)
         return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
-    return cached_response(request, form, found.version, render)
+    return cached_response(request, form, found.version, render, is_tagged=True)
 
 
 def _list_at(request: HttpRequest, address: str, locale: str, form: Representation) -> Answer:
@@ -96,7 +96,7 @@ def _list_at(request: HttpRequest, address: str, locale: str, form: Representati
         html = list_page(listing, number)
         return RenderedPage(html) if html is not None else None
 
-    return cached_response(request, form, content_version(), render)
+    return cached_response(request, form, content_version(), render, is_tagged=True)
 
 
 def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
@@ -104,7 +104,11 @@ def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
     if type is None:
         return None
     return cached_response(
-        request, FEED, content_version(), lambda: render_feed(IndexPage(type, locale))
+        request,
+        FEED,
+        content_version(),
+        lambda: render_feed(IndexPage(type, locale)),
+        is_tagged=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofroom.core.caching.answer_cache import AnswerCache
+from proofroom.core.caching.answer_cache import AnswerCache, CachedAnswer
 
 
 def test_addresses_count_as_well_as_bodies() -> None:
@@ -10,7 +10,7 @@ def test_addresses_count_as_well_as_bodies() -> None:
     cache = AnswerCache(most_bytes=10_000)
 
     for number in range(1_000):
-        cache.put(1, f"/api/public/posts?x={number}", b"{}")
+        cache.put(1, f"/api/public/posts?x={number}", CachedAnswer(b"{}", ""))
 
     kept = [n for n in range(1_000) if cache.get(1, f"/api/public/posts?x={n}") is not None]
     assert 10 <= len(kept) <= 40
@@ -21,17 +21,17 @@ def test_an_answer_in_place_of_another_counts_once() -> None:
     cache = AnswerCache(most_bytes=1_000)
 
     for number in range(50):
-        cache.put(1, "/a", b"x" * number)
+        cache.put(1, "/a", CachedAnswer(b"x" * number, ""))
 
     assert cache.get(1, "/a") is not None
 
 
 def test_what_was_cleared_may_begin_at_any_version() -> None:
     cache = AnswerCache()
-    cache.put(9, "/a", b"x")
+    cache.put(9, "/a", CachedAnswer(b"x", ""))
 
     cache.clear()
-    cache.put(2, "/a", b"y")
+    cache.put(2, "/a", CachedAnswer(b"y", ""))
 
     found = cache.get(2, "/a")
     assert found is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final
@@ -49,6 +50,7 @@ def _address(text: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=4096)
 def rate_limit_key(address: str) -> str:
     """Return what limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
     try:
@@ -64,6 +66,8 @@ def rate_limit_key(address: str) -> str:
 
 def is_allowed_freely(address: str) -> bool:
     """Return whether the address is on the allow-list (`THROTTLE_ALLOW_IPS`)."""
+    if not settings.CMS_ENV.throttle_allow_ips:
+        return False
     try:
         found = ip_address(address)
     except ValueError:
@@ -86,14 +90,25 @@ def parse_rate(rate: str) -> tuple[int, int]:
     return int(count), _SECONDS[period]
 
 
+RATE_LIMIT_HEADERS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+
 class HitCount:
     """Hits counted in their window: how many the limit leaves, and when the window ends.
 
-    A rate that is `off` counts nothing and is never over.
+    A rate that is `off` counts nothing and is never over. `count` is what counts, under a key that ends some seconds
+    after its first hit.
     """
 
-    def __init__(self, scope: str, ident: str, hits: int = 1) -> None:
+    def __init__(
+        self,
+        scope: str,
+        ident: str,
+        hits: int = 1,
+        count: Callable[[str, int, int], int] = count_hit,
+    ) -> None:
         self.limit, period = parse_rate(settings.THROTTLE_RATES[scope])
+        self.key = ""
         self.hits = self.reset = 0
         self.wait = 1
         if not self.limit:
@@ -102,9 +117,8 @@ class HitCount:
         window = int(now // period)
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
-        self.hits = count_hit(
-            f"throttle:{scope}:{rate_limit_key(ident)}:{window}", period + 5, hits
-        )
+        self.key = f"throttle:{scope}:{rate_limit_key(ident)}:{window}"
+        self.hits = count(self.key, period + 5, hits)
 
     @property
     def is_over(self) -> bool:
@@ -114,11 +128,9 @@ class HitCount:
     def headers(self) -> dict[str, str]:
         if not self.limit:
             return {}
-        return {
-            "X-RateLimit-Limit": str(self.limit),
-            "X-RateLimit-Remaining": str(max(0, self.limit - self.hits)),
-            "X-RateLimit-Reset": str(self.reset),
-        }
+        left = max(0, self.limit - self.hits)
+        values = (str(self.limit), str(left), str(self.reset))
+        return dict(zip(RATE_LIMIT_HEADERS, values, strict=True))
 
 
 def count_caller(scope: str, request: HttpRequest | Request, hits: int = 1) -> HitCount | None:

@@ -1,37 +1,50 @@
-"""Whole answers of the delivery API and the site, kept in the process as long as the content version stands."""
+"""Whole answers of the delivery API and the site, kept in the process until what they depend on changes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
-MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
+from proofroom.core.caching.content_tags import EVERYTHING
+
+MAX_CACHE_BYTES: Final = 64 * 1024 * 1024
 LONGEST_KEY: Final = 500
 _EACH: Final = 300
+_EACH_TAG: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """A body with its ETag, and the headers that go with it."""
+    """A body with its ETag, the headers that go with it, and the second since when it is the answer.
+
+    `tags` name what it depends on.
+    """
 
     body: bytes
     etag: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    modified: int | None = None
+    tags: frozenset[str] = frozenset({EVERYTHING})
+
+    @property
+    def size(self) -> int:
+        return len(self.body)
 
 
-def _size(key: str, answer: CachedAnswer) -> int:
-    """Return what an answer takes, with its address: of empty answers there could else be any number."""
-    return len(answer.body) + len(key) + _EACH
+def etag_of(body: bytes, name: str = "") -> str:
+    """The ETag of a body, as one of the forms that an address has."""
+    digest = hashlib.sha256(body).hexdigest()[:24]
+    return f'"{digest}-{name}"' if name else f'"{digest}"'
 
 
 class AnswerCache:
     """The most recently used answers of one content version, bounded in bytes.
 
-    A new version drops all of them: nothing is invalidated by hand.
+    `follow` takes it to the next version, and drops what depends on what changed until there.
     """
 
     def __init__(self, most_bytes: int = MAX_CACHE_BYTES) -> None:
@@ -39,6 +52,7 @@ class AnswerCache:
         self._size = 0
         self._version = 0
         self._kept: OrderedDict[str, CachedAnswer] = OrderedDict()
+        self._by_tag: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = Lock()
 
     def get(self, version: int, key: str) -> CachedAnswer | None:
@@ -50,28 +64,68 @@ class AnswerCache:
                 self._kept.move_to_end(key)
             return found
 
-    def put(
-        self, version: int, key: str, body: bytes, headers: Mapping[str, str] | None = None
-    ) -> CachedAnswer:
-        answer = CachedAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:24]}"', headers or {})
+    def put(self, version: int, key: str, answer: CachedAnswer) -> None:
+        """Keep an answer that was read at a version; not one that a change which is already known may have missed."""
         with self._lock:
             if version < self._version or len(key) > LONGEST_KEY:
-                return answer  # read before a change that is already known
+                return
             if version > self._version:
-                self._kept.clear()
-                self._size, self._version = 0, version
-            replaced = self._kept.pop(key, None)
-            self._size += _size(key, answer) - (_size(key, replaced) if replaced else 0)
+                self._drop_all()
+                self._version = version
+            self._drop(key)
             self._kept[key] = answer
+            self._size += _size(key, answer)
+            for tag in answer.tags:
+                self._by_tag[tag].add(key)
             while self._size > self._most and self._kept:
-                self._size -= _size(*self._kept.popitem(last=False))
-        return answer
+                self._drop(next(iter(self._kept)))
+
+    def follow(self, version: int, tags_changed_since: Callable[[int], Collection[str]]) -> None:
+        """Take the cache to a version. Asks for the tags that changed only where there is something to drop."""
+        while True:
+            with self._lock:
+                known, is_empty = self._version, not self._kept
+            if version <= known:
+                return
+            changed = () if is_empty else tags_changed_since(known)
+            with self._lock:
+                # Another thread may have been as far, or have kept the first answer meanwhile.
+                if self._version != known or (is_empty and self._kept):
+                    continue
+                if EVERYTHING in changed:
+                    self._drop_all()
+                for tag in (EVERYTHING, *changed):
+                    for key in tuple(self._by_tag.get(tag, ())):
+                        self._drop(key)
+                self._version = version
+                return
 
     def clear(self) -> None:
         """Forget the version too: whatever comes next may be kept."""
         with self._lock:
-            self._kept.clear()
-            self._size = self._version = 0
+            self._drop_all()
+            self._version = 0
+
+    def _drop_all(self) -> None:
+        self._kept.clear()
+        self._by_tag.clear()
+        self._size = 0
+
+    def _drop(self, key: str) -> None:
+        answer = self._kept.pop(key, None)
+        if answer is None:
+            return
+        self._size -= _size(key, answer)
+        for tag in answer.tags:
+            keys = self._by_tag[tag]
+            keys.discard(key)
+            if not keys:
+                del self._by_tag[tag]
+
+
+def _size(key: str, answer: CachedAnswer) -> int:
+    """Return what an answer takes, with its address: of empty answers there could else be any number."""
+    return answer.size + len(key) + _EACH + _EACH_TAG * len(answer.tags)
 
 
 answers: Final = AnswerCache()

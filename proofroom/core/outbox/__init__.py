@@ -12,6 +12,7 @@ from proofroom.core.outbox.content_version import (
     content_version,
     live_state,
     lock_content_version,
+    tags_changed_since,
     version_last,
 )
 from proofroom.core.outbox.dispatch import (
@@ -62,6 +63,7 @@ __all__ = [
     "subscribe",
     "subscribe_inside",
     "sweep",
+    "tags_changed_since",
     "version_last",
     "waiting_event_ids",
 ]

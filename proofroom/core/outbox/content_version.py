@@ -1,22 +1,30 @@
-"""The number that grows with every change of live content, which caches are keyed by."""
+"""The number that grows with every change of live content, which caches are keyed by, and what lately changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import models
-from django.db.models.functions import Greatest
+from django.db.models.functions import Cast, Concat, Greatest, Left
 from django.utils import timezone
 
+from proofroom.core.caching.content_tags import EVERYTHING
+from proofroom.core.caching.version_lease import lease
 from proofroom.core.database.statements import Statement
 from proofroom.core.models import ContentVersion
 
-_asked_for: ContextVar[list[str] | None] = ContextVar("asked_for", default=None)
+MAX_CHANGES_LENGTH: Final = 12_000
+"""Characters of the list of what lately changed: about a hundred changes of posts."""
+MAX_TAGS_LENGTH: Final = 1_500
+"""Characters of the tags of one change; one with more is a change of everything."""
+_asked_for: ContextVar[list[Collection[str]] | None] = ContextVar("asked_for", default=None)
 _STATE = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "moved_at"))
+_CHANGES = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "changes"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +37,44 @@ class LiveState:
 
 @contextmanager
 def version_last() -> Iterator[None]:
-    """Make every cached answer old once, when the block ends: for who locks more rows after the first event.
+    """Make the answers cached old once, when the block ends: for who locks more rows after the first event.
 
     Live writers queue up at the content version, and lock nothing behind it that another one may hold.
     """
-    asked_for: list[str] = []
+    asked_for: list[Collection[str]] = []
     token = _asked_for.set(asked_for)
     try:
         yield
     finally:
         _asked_for.reset(token)
     if asked_for:
-        bump_content_version()
+        bump_content_version({tag for tags in asked_for for tag in tags})
 
 
-def bump_content_version() -> None:
-    """Make every answer cached for the live content old."""
+def bump_content_version(tags: Collection[str] = (EVERYTHING,)) -> None:
+    """Make the answers cached old that depend on what the tags name: all of them, where nobody can tell."""
     asked_for = _asked_for.get()
     if asked_for is not None:
-        asked_for.append("version")
+        asked_for.append(tags)
         return
+    named = " ".join(sorted(tags))
+    if not named or len(named) > MAX_TAGS_LENGTH:
+        named = EVERYTHING
+    next_number = Cast(models.F("number") + 1, models.TextField())
+    entry = models.Value(f" {named}\n", output_field=models.TextField())
     a_second_on = models.F("moved_at") + timedelta(seconds=1)
     changed = ContentVersion.objects.filter(pk=1).update(
         number=models.F("number") + 1,
         moved_at=Greatest(models.Value(timezone.now()), a_second_on),
+        # The newest first, so that the end of the list is what falls off.
+        changes=Left(
+            Concat(next_number, entry, models.F("changes")),
+            MAX_CHANGES_LENGTH,
+        ),
     )
     if not changed:
         ContentVersion.objects.get_or_create(pk=1)
+    lease.end_everywhere()
 
 
 def lock_content_version() -> None:
@@ -66,7 +85,7 @@ def lock_content_version() -> None:
     """
     if _asked_for.get() is not None:
         return
-    ContentVersion.objects.select_for_update().filter(pk=1).first()
+    ContentVersion.objects.select_for_update().filter(pk=1).only("number").first()
 
 
 def content_version() -> int:
@@ -76,5 +95,21 @@ def content_version() -> int:
 
 def live_state() -> LiveState:
     """The version with the moment of its making. One query."""
+    begun = lease.begin()
     rows = _STATE.rows()
-    return LiveState(rows[0]["number"], rows[0]["moved_at"]) if rows else LiveState(0, None)
+    state = LiveState(rows[0]["number"], rows[0]["moved_at"]) if rows else LiveState(0, None)
+    lease.renew(begun, state.version)
+    return state
+
+
+def tags_changed_since(version: int) -> Collection[str]:
+    """The tags of what changed after a version; `EVERYTHING` where that is no longer known. One query."""
+    rows = _CHANGES.rows()
+    if not rows:
+        return (EVERYTHING,)
+    # What stands behind the last line break is the rest of an entry that was cut off.
+    entries = [line.split(" ") for line in rows[0]["changes"].split("\n")[:-1]]
+    later = [tags for number, *tags in entries if int(number) > version]
+    if len(later) != rows[0]["number"] - version:
+        return (EVERYTHING,)
+    return {tag for tags in later for tag in tags}

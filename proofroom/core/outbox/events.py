@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from uuid import UUID
@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -142,15 +143,23 @@ EVENTS_CHANNEL = "events"
 
 
 def record(
-    name: str, *, actor: Actor, payload: JsonObject, post_id: UUID | str | None = None
+    name: str,
+    *,
+    actor: Actor,
+    payload: JsonObject,
+    post_id: UUID | str | None = None,
+    tags: Collection[str] = (EVERYTHING,),
 ) -> Event:
-    """Write the event with its cause, in the caller's transaction, and wake a worker after the commit."""
+    """Write the event with its cause, in the caller's transaction, and wake a worker after the commit.
+
+    `tags` name what visitors see otherwise than before, where the event is of such a kind.
+    """
     kind = kind_of(name)
     event = _event(kind, actor, payload, post_id)
     event.save(force_insert=True)
     notify(EVENTS_CHANNEL)
     if kind.is_live:
-        bump_content_version()
+        bump_content_version(tags)
     _inside[name](event)
     if event.dispatched_at is None:
         send_after_commit(

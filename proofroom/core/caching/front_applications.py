@@ -1,0 +1,146 @@
+"""The applications around Django that answer what the front cache keeps, for WSGI and ASGI servers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final
+
+from django.conf import settings
+
+from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely
+from proofroom.core.caching.front_cache import FrontRequest, Reply, find
+from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.caching.version_lease import lease
+from proofroom.core.observability.middleware import REQUEST_ID_HEADER
+from proofroom.core.observability.operations import Operation, OperationKind, operation_ended
+from proofroom.core.observability.work_ids import choose_request_id
+
+Meta = Mapping[str, Any]
+Tell = Callable[[Callable[[], None]], object]
+Scope = dict[str, Any]
+_REASONS: Final = {status: f"{status.value} {status.phrase}" for status in HTTPStatus}
+_LOOKED_AT: Final = {
+    name.lower().replace("_", "-").encode(): f"HTTP_{name}"
+    for name in (
+        "ACCEPT", "ACCEPT_ENCODING", "AUTHORIZATION", "COOKIE", "HOST", "IF_MODIFIED_SINCE",
+        "IF_NONE_MATCH", "TRANSFER_ENCODING", "X_FORWARDED_FOR", "X_FORWARDED_PROTO",
+        "X_REQUEST_ID",
+    )
+} | {b"content-length": "CONTENT_LENGTH"}  # fmt: skip
+"""The headers of ASGI by the names that WSGI gives them."""
+
+
+class FrontWSGI:
+    """Django's WSGI application, with the front cache before it.
+
+    With `is_listening` it hears of changes by other processes, from the first request on.
+    """
+
+    def __init__(
+        self, application: Callable[..., Iterable[bytes]], *, is_listening: bool = False
+    ) -> None:
+        self._application = application
+        self._is_listening = is_listening
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if self._is_listening:
+            lease.end_with_other_processes()
+        try:
+            path = str(environ.get("PATH_INFO") or "/")
+            path = path if path.isascii() else path.encode("latin-1").decode()
+        except UnicodeError:
+            return self._application(environ, start_response)
+        reply = _reply(environ, str(environ.get("wsgi.url_scheme", "")), path)
+        if reply is None:
+            return self._application(environ, start_response)
+        start_response(_REASONS[HTTPStatus(reply.status)], reply.headers)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [reply.body]
+
+
+class FrontASGI:
+    """Django's ASGI application, with the front cache before it. Nothing here waits, nor keeps others waiting."""
+
+    def __init__(
+        self, application: Callable[..., Awaitable[None]], *, is_listening: bool = False
+    ) -> None:
+        self._application = application
+        self._is_listening = is_listening
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        reply = None
+        if scope["type"] == "http":
+            if self._is_listening:
+                lease.end_with_other_processes()
+            tell = partial(asyncio.get_running_loop().run_in_executor, None)
+            reply = _reply(_meta(scope), str(scope.get("scheme", "http")), scope["path"], tell)
+        if reply is None:
+            await self._application(scope, receive, send)
+            return
+        headers = [
+            (name.lower().encode("latin-1"), value.encode("latin-1"))
+            for name, value in reply.headers
+        ]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        body = b"" if scope["method"] == "HEAD" else reply.body
+        await send({"type": "http.response.body", "body": body})
+
+
+def _reply(meta: Meta, scheme: str, path: str, tell: Tell = lambda task: task()) -> Reply | None:
+    """What is kept, with the headers of this call; None where Django must answer, or refuse."""
+    started = time.perf_counter()
+    found = find(FrontRequest(_scheme_of(meta, scheme), path, meta))
+    if found is None:
+        return None
+    given = meta.get("HTTP_X_REQUEST_ID") if settings.CMS_ENV.trusted_proxies else None
+    more = {REQUEST_ID_HEADER: choose_request_id(given)}
+    if found.scope:
+        address = caller_address(
+            str(meta.get("REMOTE_ADDR", "")), str(meta.get("HTTP_X_FORWARDED_FOR", ""))
+        )
+        if not is_allowed_freely(address):
+            count = HitCount(found.scope, address, count=partial(hit_batches.count, tell=tell))
+            if count.is_over:
+                hit_batches.hand_over(count.key)
+                return None
+            more |= count.headers
+    reply = found.reply_to(meta, more)
+    operation_ended(
+        Operation(
+            OperationKind.REQUEST,
+            "front cache",
+            outcome=str(reply.status),
+            method=str(meta["REQUEST_METHOD"]),
+            seconds=time.perf_counter() - started,
+        )
+    )
+    return reply
+
+
+def _scheme_of(meta: Meta, scheme: str) -> str:
+    """The scheme of a request, as Django tells it from what a trusted proxy says."""
+    if settings.SECURE_PROXY_SSL_HEADER:
+        header, secure = settings.SECURE_PROXY_SSL_HEADER
+        given = meta.get(header)
+        if given is not None:
+            return "https" if str(given).split(",", 1)[0].strip() == secure else "http"
+    return scheme
+
+
+def _meta(scope: Scope) -> dict[str, Any]:
+    client = scope.get("client")
+    meta: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": scope.get("root_path", ""),
+        "QUERY_STRING": scope.get("query_string", b"").decode("latin-1"),
+        "REMOTE_ADDR": client[0] if client else "",
+    }
+    for name, value in scope["headers"]:
+        known = _LOOKED_AT.get(name)
+        if known is not None:
+            text = value.decode("latin-1")
+            meta[known] = f"{meta[known]},{text}" if known in meta else text
+    return meta

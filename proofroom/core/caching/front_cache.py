@@ -1,0 +1,218 @@
+"""Answers that are the same for everybody, given before Django sees the request.
+
+A view says with `keep_in_front` that its answer may be kept. The middleware keeps it with every header that it got on
+its way out, and judges conditions and compression; the applications around Django answer from what is kept. They ask
+nobody: the content version is relied on for a second (`version_lease`), then a request goes through to Django, which
+reads it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import brotli
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.request import split_domain_port, validate_host
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.http import http_date, parse_http_date_safe
+
+from proofroom.core.api.throttles import RATE_LIMIT_HEADERS
+from proofroom.core.caching.accepted_forms import Encoding, accepted_encoding, prefers_markdown
+from proofroom.core.caching.answer_cache import CachedAnswer, answers
+from proofroom.core.caching.version_lease import lease
+from proofroom.core.middleware import STAFF_COOKIE
+
+MIN_COMPRESSED_BYTES: Final = 600
+"""Bodies below fit into a packet or two anyway."""
+_GZIP_LEVEL: Final = 6
+_BROTLI_QUALITY: Final = 5
+_READS: Final = ("GET", "HEAD")
+_OF_BODIES: Final = frozenset({"content-type", "content-length", "content-encoding"})
+Headers = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to one request: 200 or 304."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FrontRequest:
+    """A request as the front cache looks at it; `meta` has headers under the names that WSGI gives them."""
+
+    scheme: str
+    path: str
+    meta: Mapping[str, Any]
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether everybody else would get the same: nobody is known by it, and it is sent nothing to read."""
+        meta = self.meta
+        return (
+            meta.get("REQUEST_METHOD") in _READS
+            and not meta.get("SCRIPT_NAME")
+            and "HTTP_AUTHORIZATION" not in meta
+            and not _names_somebody(meta.get("HTTP_COOKIE", ""))
+            and meta.get("CONTENT_LENGTH") in (None, "", "0")
+            and "HTTP_TRANSFER_ENCODING" not in meta
+            and _is_allowed_host(meta.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS))
+        )
+
+    @property
+    def key(self) -> str:
+        form = "markdown" if prefers_markdown(self.meta.get("HTTP_ACCEPT", "")) else ""
+        return f"front {self.scheme} {form} {self.path}?{self.meta.get('QUERY_STRING', '')}"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontAnswer(CachedAnswer):
+    """A whole answer. `lines` are its headers but for those of a limit; `scope` names the limit of its calls."""
+
+    lines: tuple[tuple[str, str], ...] = ()
+    scope: str = ""
+    compressed: dict[Encoding, bytes] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        # With what it will take when it is compressed, in both ways.
+        return 2 * len(self.body) + sum(len(name) + len(value) for name, value in self.lines)
+
+    def reply_to(self, meta: Mapping[str, Any], more: Mapping[str, str]) -> Reply:
+        """The answer in the encoding that is accepted, or 304 to whoever has it. `more` are headers of this call."""
+        encoding: Encoding = ""
+        if len(self.body) >= MIN_COMPRESSED_BYTES:
+            encoding = accepted_encoding(meta.get("HTTP_ACCEPT_ENCODING", ""))
+        etag = f'{self.etag[:-1]}-{encoding}"' if encoding else self.etag
+        headers = [("ETag", etag), *more.items()]
+        modified = self.modified
+        if modified is not None:
+            # Before this second, which can still see another change.
+            modified = min(modified, int(time.time()) - 1)
+            headers.append(("Last-Modified", _written_date(modified)))
+        if self._is_known(meta, modified):
+            kept = [line for line in self.lines if line[0].lower() not in _OF_BODIES]
+            return Reply(304, [*kept, *headers], b"")
+        body = self.body
+        if encoding:
+            body = self.compressed.get(encoding) or _compress(body, encoding)
+            self.compressed[encoding] = body
+            headers.append(("Content-Encoding", encoding))
+        return Reply(200, [*self.lines, *headers, ("Content-Length", str(len(body)))], body)
+
+    def _is_known(self, meta: Mapping[str, Any], modified: int | None) -> bool:
+        # An ETag says exactly whether the caller has this answer already, so it wins over a date.
+        given = meta.get("HTTP_IF_NONE_MATCH")
+        if given is not None:
+            known = (f'{self.etag[:-1]}{end}"' for end in ("", "-br", "-gzip"))
+            return given.strip() == "*" or any(etag in given for etag in known)
+        since = parse_http_date_safe(meta.get("HTTP_IF_MODIFIED_SINCE", ""))
+        return modified is not None and since is not None and modified <= since
+
+
+def keep_in_front(
+    response: HttpResponse,
+    version: int,
+    answer: CachedAnswer,
+    *,
+    scope: str = "",
+    is_for_all: bool = True,
+) -> HttpResponse:
+    """Have the middleware judge the conditions of a 200, and keep it where it is the same for all who ask."""
+    response.kept_in_front = (version, answer, scope, is_for_all)  # type: ignore[attr-defined]
+    return response
+
+
+@sync_and_async_middleware
+def front_cache(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """The outermost middleware: what leaves here is what a kept answer must be."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_later(request: HttpRequest) -> HttpResponseBase:
+            return _finish(request, await get_response(request))
+
+        return answer_later
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        return _finish(request, get_response(request))
+
+    return answer
+
+
+def find(request: FrontRequest) -> FrontAnswer | None:
+    """Return what is kept for a request, as long as it is known to be what Django would answer."""
+    if not request.is_for_all:
+        return None
+    version = lease.current()
+    found = answers.get(version, request.key) if version is not None else None
+    return found if isinstance(found, FrontAnswer) else None
+
+
+def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    kept = getattr(response, "kept_in_front", None)
+    if kept is None or not isinstance(response, HttpResponse):
+        return response
+    version, answer, scope, is_for_all = kept
+    is_for_all = is_for_all and not response.cookies
+    if is_for_all and len(answer.body) >= MIN_COMPRESSED_BYTES:
+        patch_vary_headers(response, ["Accept-Encoding"])
+    limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
+    apart = {"Content-Length", "ETag", *limits}
+    front = FrontAnswer(
+        body=answer.body,
+        etag=answer.etag,
+        modified=answer.modified,
+        tags=answer.tags,
+        lines=tuple(line for line in response.items() if line[0] not in apart),
+        scope=scope,
+    )
+    meta = request.META
+    asked = FrontRequest(request.scheme or "", request.path_info, meta)
+    if is_for_all and asked.is_for_all:
+        answers.put(version, asked.key, front)
+    elif "HTTP_ACCEPT_ENCODING" in meta:
+        # Nobody else would get what is compressed here.
+        meta = {name: value for name, value in meta.items() if name != "HTTP_ACCEPT_ENCODING"}
+    reply = front.reply_to(meta, limits)
+    response.status_code, response.content = reply.status, reply.body
+    for name in tuple(response.headers):
+        del response.headers[name]
+    for name, value in reply.headers:
+        response.headers[name] = value
+    return response
+
+
+def _names_somebody(cookies: str) -> bool:
+    """Return whether cookies may say who somebody is; those of others, of which there are many, say nothing here."""
+    return bool(cookies) and any(
+        name in cookies for name in (settings.SESSION_COOKIE_NAME, STAFF_COOKIE)
+    )
+
+
+@lru_cache(maxsize=256)
+def _is_allowed_host(host: str, allowed: tuple[str, ...]) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, list(allowed))
+
+
+@lru_cache(maxsize=1024)
+def _written_date(seconds: int) -> str:
+    return http_date(seconds)
+
+
+def _compress(body: bytes, encoding: Encoding) -> bytes:
+    if encoding == "br":
+        return bytes(brotli.compress(body, quality=_BROTLI_QUALITY))
+    return gzip.compress(body, _GZIP_LEVEL, mtime=0)

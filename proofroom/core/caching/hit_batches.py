@@ -1,0 +1,101 @@
+"""Hits that are answered from memory: counted here, and told to the shared counter in batches."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+from proofroom.core.caching.redis_cache import count_hit
+
+MAX_UNTOLD: Final = 16
+"""Hits of a caller that other processes do not know of yet."""
+TELL_SECONDS: Final = 1.0
+MAX_CALLERS: Final = 10_000
+
+
+@dataclass(slots=True)
+class _Batch:
+    """The hits of one key. `known` are those of all processes, as they were when this one last told of its own."""
+
+    seconds: int
+    known: int = 0
+    untold: int = 0
+    told_at: float | None = None
+
+
+class HitBatches:
+    """Counts as `count_hit` does, and asks it once for many hits.
+
+    In this process the count is exact. Another one knows of all but the last few hits, which it is told of after
+    `MAX_UNTOLD` of them, or with the next one a second later.
+    """
+
+    def __init__(self) -> None:
+        self._batches: OrderedDict[str, _Batch] = OrderedDict()
+        self._lock = Lock()
+
+    def count(
+        self,
+        key: str,
+        seconds: int,
+        hits: int = 1,
+        tell: Callable[[Callable[[], None]], object] = lambda task: task(),
+    ) -> int:
+        """Further hits of a key; how many there are now. `tell` may do later what asks the shared counter."""
+        now = time.monotonic()
+        with self._lock:
+            batch = self._batches.get(key)
+            if batch is None:
+                batch = self._batches[key] = _Batch(seconds)
+            self._batches.move_to_end(key)
+            batch.untold += hits
+            due = [key] if self._is_due(batch, now) else []
+            # Whoever does not come again is told of by somebody else: one at a time.
+            oldest, other = next(iter(self._batches.items()))
+            is_surplus = len(self._batches) > MAX_CALLERS
+            if oldest != key and (is_surplus or (other.untold and self._is_due(other, now))):
+                due.append(oldest)
+        for name in due:
+            tell(lambda name=name: self._tell(name, is_last=name != key))  # type: ignore[misc]
+        return batch.known + batch.untold
+
+    def hand_over(self, key: str) -> None:
+        """Leave the last hit of a key to somebody who counts it with `count_hit`, and knows of all others then."""
+        with self._lock:
+            batch = self._batches.get(key)
+            if batch is None:
+                return
+            batch.untold = max(0, batch.untold - 1)
+        self._tell(key, is_last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._batches.clear()
+
+    @staticmethod
+    def _is_due(batch: _Batch, now: float) -> bool:
+        return (
+            batch.told_at is None
+            or batch.untold >= MAX_UNTOLD
+            or now - batch.told_at >= TELL_SECONDS
+        )
+
+    def _tell(self, key: str, *, is_last: bool) -> None:
+        with self._lock:
+            batch = self._batches.pop(key, None) if is_last else self._batches.get(key)
+            if batch is None:
+                return
+            untold, batch.untold = batch.untold, 0
+            batch.told_at = time.monotonic()
+            batch.known += untold
+        if untold:
+            known = count_hit(key, batch.seconds, untold)
+            with self._lock:
+                batch.known = max(batch.known, known)
+
+
+hit_batches: Final = HitBatches()

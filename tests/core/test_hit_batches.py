@@ -1,0 +1,80 @@
+"""Hits answered from memory reach the shared counter, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from proofroom.core.caching import hit_batches
+from proofroom.core.caching.hit_batches import MAX_UNTOLD, HitBatches
+from proofroom.core.caching.redis_cache import count_hit
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    return clock
+
+
+def shared(key: str) -> int:
+    """The hits that all processes know of."""
+    return count_hit(key, 60, 0)
+
+
+def test_this_process_counts_each_hit_and_the_others_hear_of_many_at_once(
+    now: list[float],
+) -> None:
+    batches = HitBatches()
+
+    counted = [batches.count("key", 60) for _ in range(MAX_UNTOLD)]
+
+    assert counted == list(range(1, MAX_UNTOLD + 1))
+    assert shared("key") == 1
+    assert batches.count("key", 60) == shared("key") == MAX_UNTOLD + 1
+
+
+def test_what_others_counted_is_known_a_second_later(now: list[float]) -> None:
+    batches = HitBatches()
+    batches.count("key", 60)
+    count_hit("key", 60, 40)
+
+    now[0] += 0.9
+    assert batches.count("key", 60) == 2
+    now[0] += 0.1
+    assert batches.count("key", 60) == shared("key") == 43
+
+
+def test_whoever_comes_no_more_is_told_of_with_another_one(now: list[float]) -> None:
+    batches = HitBatches()
+    batches.count("gone", 60)
+    batches.count("gone", 60)
+    assert shared("gone") == 1
+
+    now[0] += 1
+    batches.count("other", 60)
+
+    assert shared("gone") == 2
+
+
+def test_what_waits_may_be_told_later(now: list[float]) -> None:
+    later: list[Callable[[], None]] = []
+    batches = HitBatches()
+
+    assert batches.count("key", 60, tell=later.append) == 1
+    assert shared("key") == 0
+    for task in later:
+        task()
+
+    assert shared("key") == batches.count("key", 60) - 1 == 1
+
+
+def test_callers_are_as_many_as_may_be(monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
+    monkeypatch.setattr(hit_batches, "MAX_CALLERS", 3)
+    batches = HitBatches()
+    for number in range(5):
+        batches.count(f"key-{number}", 60)
+        batches.count(f"key-{number}", 60)
+
+    assert [shared(f"key-{number}") for number in range(5)] == [2, 2, 1, 1, 1]

@@ -1,0 +1,75 @@
+"""Visitors of the site as a WSGI server hands them over, with the front cache before Django."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import orjson
+
+from cms_project.requests import Utf8WSGIHandler
+from proofroom.core.caching.front_applications import FrontWSGI
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, and whether it came from the front cache."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+    is_kept: bool
+
+    @property
+    def text(self) -> str:
+        return self.content.decode()
+
+    def json(self) -> Any:
+        return orjson.loads(self.content)
+
+
+class Front:
+    """The application as `cms_project.wsgi` makes it; it counts what goes on to Django."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self._django = Utf8WSGIHandler()
+        self._application = FrontWSGI(self._pass_on)
+
+    def get(self, address: str, *, method: str = "GET", **meta: str) -> Answered:
+        """Ask for an address; `meta` are further keys of WSGI's environment."""
+        path, _, query = address.partition("?")
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
+            "QUERY_STRING": query,
+            "SCRIPT_NAME": "",
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": "127.0.0.1",
+            "HTTP_HOST": "localhost",
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(),
+            "wsgi.errors": io.StringIO(),
+            **meta,
+        }
+        passed, begun = self.passed, []
+
+        def start(status: str, headers: list[tuple[str, str]], error: Any = None) -> None:
+            begun.append((status, headers))
+
+        body = self._application(environ, start)
+        content = b"".join(body)
+        if hasattr(body, "close"):
+            body.close()
+        ((status, headers),) = begun
+        assert len({name.lower() for name, _ in headers}) == len(headers), headers
+        return Answered(int(status[:3]), dict(headers), content, self.passed == passed)
+
+    def _pass_on(self, environ: dict[str, Any], start: Any) -> Iterable[bytes]:
+        self.passed += 1
+        return self._django(environ, start)
