@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from agents_app.providers.image_generation import MadeImage
 from pydantic import Field
 
-from content.tools.authorship import present_author, resolve_author
+from content.tools.arguments import present_author, resolve_author
 from media.presenters import url_of
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool

@@ -74,7 +74,7 @@ def _post(actor: Actor) -> Post:
     from content.document import PostDocument
     from content.posts import document_edits
     from content.posts.create import create_post
-    from proofroom.definitions.richtext.markdown import from_markdown
+    from proofroom.definitions.richtext.markdown_reader import from_markdown
 
     text = from_markdown("A paragraph of some words stands in each of these modules. " * 4)
 

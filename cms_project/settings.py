@@ -213,11 +213,11 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "proofroom.core.api.view_schema.DescribedSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "proofroom.accounts.backends.TokenAuthentication",  # first: a wrong token is refused despite a session
-        "proofroom.core.api.authentication.ManagementSession",
+        "proofroom.core.api.permissions.ManagementSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["proofroom.core.api.permissions.DeclaredPermission"],
     "DEFAULT_THROTTLE_CLASSES": ["proofroom.core.api.throttles.WindowThrottle"],
-    "DEFAULT_RENDERER_CLASSES": ["proofroom.core.api.renderers.OrjsonRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["proofroom.core.api.body.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["proofroom.core.api.body.StrictJsonParser"],
     "EXCEPTION_HANDLER": "proofroom.core.api.exceptions.handle",
     "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other

@@ -18,8 +18,7 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from content import checks, media_usage, search  # noqa: F401  # checks register themselves
-        from content.find_replace.global_modules import GlobalModuleSource
-        from content.find_replace.posts import PostSource
+        from content.find_replace.sources import GlobalModuleSource, PostSource
         from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written

@@ -211,7 +211,10 @@ Uses = dict[str, frozenset[Token]]
 
 def collect_references(document: PostDocument, changes: Changes | None = None) -> Uses:
     """The files that a document uses, by path (contract §6); with `changes` only at the paths that they name."""
-    found = {f"post.{name}": frozenset(_id(document.fields.get(name))) for name in MEDIA_FIELDS}
+    found = {
+        f"post.{name}": frozenset(_tokens("media", document.fields.get(name)))
+        for name in MEDIA_FIELDS
+    }
     post_type = post_types.get(document.type)
     if post_type is not None:
         for name, tokens in _by_name(post_type.CustomFields, document.custom_fields).items():
@@ -259,35 +262,30 @@ def _by_name(props: type[ModuleProps], values: object) -> dict[str, frozenset[To
 
 
 def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:
+    addresses: list[object] = []
     if kind_ == "media":
-        yield from _id(value)
+        try:
+            if isinstance(value, str):
+                yield UUID(value)
+        except ValueError:
+            return
     elif kind_ == "richtext":
         waiting = [value] if isinstance(value, Mapping) else []
         while waiting:
             node = waiting.pop()
             if kind(node) == "image":
-                yield from _file(attributes(node).get("src"))
+                addresses.append(attributes(node).get("src"))
             marks = node.get("marks")
             for mark in marks if with_links and isinstance(marks, list) else []:
                 if isinstance(mark, Mapping) and kind(mark) == "link":
-                    yield from _file(attributes(mark).get("href"))
+                    addresses.append(attributes(mark).get("href"))
             waiting.extend(children(node))
     elif kind_ in ("link", "url") and with_links:
-        yield from _file(value)
-
-
-def _id(value: object) -> Iterator[Token]:
-    try:
-        if isinstance(value, str):
-            yield UUID(value)
-    except ValueError:
-        return
-
-
-def _file(value: object) -> Iterator[Token]:
-    name = storage_name(value) if isinstance(value, str) else None
-    if name is not None:
-        yield name
+        addresses.append(value)
+    for address in addresses:
+        name = storage_name(address) if isinstance(address, str) else None
+        if name is not None:
+            yield name
 
 
 def media_of(

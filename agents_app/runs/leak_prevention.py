@@ -32,7 +32,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.redaction import SECRET_MASK, secrets_of_service
 from proofroom.core.tools import get_tool
-from proofroom.core.validation.text_values import parse_uuid
+from proofroom.core.validation.input_validation import parse_uuid
 
 # Characters that names of hosts may hold and readers drop.
 _IGNORED: Final = re.compile("[\u00ad\u200b\u2060\ufeff\ufe00-\ufe0f]")

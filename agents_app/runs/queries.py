@@ -22,7 +22,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 from proofroom.core.observability.metrics import Reading, count_readings
-from proofroom.core.validation.text_values import parse_uuid
+from proofroom.core.validation.input_validation import parse_uuid
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:

@@ -25,7 +25,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, NotAllowed, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
-from proofroom.core.validation.text_values import parse_uuid
+from proofroom.core.validation.input_validation import parse_uuid
 
 logger = logging.getLogger(__name__)
 _LONG_LIST: Final = 200

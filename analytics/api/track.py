@@ -15,9 +15,8 @@ from rest_framework.response import Response
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body, Id, StrictJsonParser, body_length, check
+from proofroom.core.api.body import Body, Id, OneAnswer, StrictJsonParser, body_length, check
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid

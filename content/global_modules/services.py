@@ -20,7 +20,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.text_values import clean_line
+from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import find_module, validate_props, validation
 
 SLUG_MAX: Final = 100

@@ -17,20 +17,20 @@ from content.layers import LayerView
 from content.layers.digest import fingerprint, keyed_hash, value_hash
 from content.layers.state import Mark, mark_of, open_layers_of_many
 from content.models import Draft, Post, QueuedChange
-from content.review.change_comparison import compare_change
-from content.review.diff import Segment, SegmentKind
+from content.review.change_comparison import compare_change, shared_props
 from content.review.differences import (
     Comparison,
     Difference,
     DifferenceKind,
     DiffLine,
     ReferenceKind,
+    Segment,
+    SegmentKind,
     ShownReference,
     Side,
     Status,
     side_to_json,
 )
-from content.review.references import shared_props
 from content.review.risk import assess
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject

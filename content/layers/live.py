@@ -16,7 +16,15 @@ from django.utils.translation import gettext as _
 from content import search
 from content.changes import Changes, diff
 from content.document import PostDocument
-from content.layers.state import Mark, Marks, drafts_of_many, mark_of, parts_of, settle_with
+from content.layers.state import (
+    Mark,
+    Marks,
+    drafts_of_many,
+    event_payload,
+    mark_of,
+    parts_of,
+    settle,
+)
 from content.media_usage import follow_live
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
 from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
@@ -179,23 +187,6 @@ def provenance_rows(
     ]
 
 
-def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
-    """Return what webhooks and triggers are told of a post."""
-    payload: JsonObject = {
-        "id": str(post.pk),
-        "type": post.type,
-        "locale": post.locale,
-        "slug": post.slug,
-        "title": post.title,
-        "status": post.status,
-        "url": post.path,
-        "changedPaths": list(changes.paths) if changes is not None else [],
-    }
-    if post.variation_of_id is not None:
-        payload["variationOf"] = str(post.variation_of_id)
-    return payload
-
-
 def tags_of(post: Post) -> list[str]:
     """The tags of what visitors see otherwise when this post changes, or is published or not."""
     tags = [
@@ -268,7 +259,7 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
     drafts = drafts_of_many([item.post for item in written])
     for item in written:
         if item.post.pk in drafts:
-            settle_with(item.post, item.after, drafts[item.post.pk])
+            settle(item.post, item.after, drafts[item.post.pk])
 
 
 def record_updates(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> None:

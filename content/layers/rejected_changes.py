@@ -14,8 +14,7 @@ from django.db.models import F, JSONField, OuterRef, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from content.changes import ABSENT, Change, Changes, Value, diff, same
-from content.changes.values import Kind
+from content.changes import ABSENT, Change, Changes, Kind, Value, diff, same
 from content.document import ModuleDocument, PostDocument
 from content.layers.digest import fingerprint, value_hash
 from content.layers.state import LayerView, Marks, mark_of, parts_of, read_marks

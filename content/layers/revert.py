@@ -17,12 +17,13 @@ from django.utils.translation import gettext
 
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
-from content.layers.live import event_payload, write_live
+from content.layers.live import write_live
 from content.layers.reject import keep_newer_proposals
 from content.layers.state import (
     LayerView,
     Mark,
     Marks,
+    event_payload,
     lock_post,
     open_layers,
     paths_overlap,

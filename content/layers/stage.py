@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from content.changes import diff
 from content.document import PostDocument
-from content.layers.live import event_payload
 from content.layers.state import (
     Mark,
     before_layer_staged,
     check_version,
+    event_payload,
     lock_post,
     mark_of,
     open_layers,

@@ -289,6 +289,23 @@ def check_version(expected: int | None, current: int, what: str) -> None:
         )
 
 
+def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
+    """Return what webhooks and triggers are told of a post."""
+    payload: JsonObject = {
+        "id": str(post.pk),
+        "type": post.type,
+        "locale": post.locale,
+        "slug": post.slug,
+        "title": post.title,
+        "status": post.status,
+        "url": post.path,
+        "changedPaths": list(changes.paths) if changes is not None else [],
+    }
+    if post.variation_of_id is not None:
+        payload["variationOf"] = str(post.variation_of_id)
+    return payload
+
+
 def save_draft(
     view: LayerView, post: Post, document: PostDocument, marks: Marks, updated_by_id: int | None
 ) -> Draft:
@@ -337,17 +354,13 @@ def keep_rest(
     save_draft(view, post, document, marks, by)
 
 
-def settle(post: Post, live: PostDocument) -> None:
+def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None) -> None:
     """Take out of the drafts what the layer below has come to hold by itself.
 
-    Else it would be staged again as soon as the layer below moved on, and could be neither taken nor rejected.
+    Else it would be staged again as soon as the layer below moved on, and could be neither taken nor rejected. With
+    the post's `drafts` at hand, it queries only where there is something to take out.
     """
-    settle_with(post, live, _drafts_of(post))
-
-
-def settle_with(post: Post, live: PostDocument, drafts: Sequence[Draft]) -> None:
-    """`settle` with the drafts of the post at hand: it queries only where there is something to take out."""
-    layers = layers_of(post, live, drafts)
+    layers = layers_of(post, live, _drafts_of(post) if drafts is None else drafts)
     for view in (layers.review, layers.ai_review):
         draft = view.draft
         if draft is None or draft.base is None or draft.document is None:

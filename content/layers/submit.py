@@ -10,12 +10,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from content.changes import Change, Changes, MergeConflict, apply, same, value_at
-from content.layers.live import event_payload
 from content.layers.selection import select_changes
 from content.layers.state import (
     Layers,
     LayerView,
     Mark,
+    event_payload,
     keep_rest,
     lock_post,
     mark_of,

@@ -56,27 +56,24 @@ def drop_from_drafts(term_id: UUID, posts: Collection[UUID]) -> None:
         Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
     drafts = find_drafts_with_term(term_id)  # read again: the posts are locked now
     for draft in drafts:
-        _drop(draft, str(term_id))
+        if draft.base is None or draft.document is None:
+            continue
+        base = _without(PostDocument.from_json(draft.base), str(term_id))
+        document = _without(PostDocument.from_json(draft.document), str(term_id))
+        changes = diff(base, document)
+        if len(changes) == 0:
+            draft.is_empty, draft.base, draft.document = True, None, None
+            draft.base_revision, draft.marks = None, {}
+        else:
+            draft.base, draft.document = base.to_json(), document.to_json()
+            if TERMS_PATH not in changes.paths:
+                marks = draft.marks.items()
+                draft.marks = {path: mark for path, mark in marks if path != TERMS_PATH}
+        draft.version += 1
+        draft.save()
     for post in Post.objects.filter(pk__in={draft.post_id for draft in drafts}):
         layers = open_layers(post)
         layers_written(post, [layers.review, layers.ai_review])
-
-
-def _drop(draft: Draft, term_id: str) -> None:
-    if draft.base is None or draft.document is None:
-        return
-    base = _without(PostDocument.from_json(draft.base), term_id)
-    document = _without(PostDocument.from_json(draft.document), term_id)
-    changes = diff(base, document)
-    if len(changes) == 0:
-        draft.is_empty, draft.base, draft.document = True, None, None
-        draft.base_revision, draft.marks = None, {}
-    else:
-        draft.base, draft.document = base.to_json(), document.to_json()
-        if TERMS_PATH not in changes.paths:
-            draft.marks = {path: mark for path, mark in draft.marks.items() if path != TERMS_PATH}
-    draft.version += 1
-    draft.save()
 
 
 def _without(document: PostDocument, term_id: str) -> PostDocument:

@@ -5,8 +5,7 @@ from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, ModuleRevision, PostModule
 from content.models.paths import TreeMove, UrlPattern
-from content.models.post import CopyOrigin, Post, PostQuerySet, SearchEntry, Status
-from content.models.post_term import PostTerm
+from content.models.post import CopyOrigin, Post, PostQuerySet, PostTerm, SearchEntry, Status
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement

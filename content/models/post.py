@@ -1,4 +1,4 @@
-"""A post: its live fields, its search entry, the origin of a copy. Modules, drafts and revisions are other rows."""
+"""A post: its live fields and terms, its search entry, the origin of a copy. Modules and drafts are other rows."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from content.post_fields import (
     FieldKind,
     PostField,
 )
+from proofroom.taxonomies.models import Term
 
 VARIATION_MAX = 40
 VARIATION_PATTERN: Final = rf"^[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}$"
@@ -235,3 +236,19 @@ class CopyOrigin(models.Model):
 
     def __str__(self) -> str:
         return f"origin of {self.post_id}"
+
+
+class PostTerm(models.Model):
+    """A live assignment. Staged ones stand in the drafts."""
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="post_terms")
+    term = models.ForeignKey(Term, on_delete=models.CASCADE, related_name="post_terms")
+
+    class Meta:
+        db_table = "post_taxonomy_terms"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["post", "term"], name="post_term_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.term_id} on {self.post_id}"

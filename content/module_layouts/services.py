@@ -19,7 +19,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.text_values import clean_line
+from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import (
     GroupModule,
     find_module,

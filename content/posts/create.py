@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 from content import search
 from content.changes import diff
 from content.document import PostDocument
-from content.layers.live import add_provenance, add_revision, event_payload, tags_of
+from content.layers.live import add_provenance, add_revision, tags_of
 from content.layers.stage import Staged, stage
+from content.layers.state import event_payload
 from content.media_usage import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
 from content.module_layouts.queries import find_group
@@ -30,7 +31,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
-from proofroom.core.validation.text_values import slug_of
+from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"

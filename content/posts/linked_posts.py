@@ -92,7 +92,10 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
     newest = {
         key: sorted(
             (row for row in rows if row["part"] == place),
-            key=_newest_first,
+            key=lambda row: (
+                -row["published_at"].timestamp() if row["published_at"] else 0.0,
+                str(row["id"]),
+            ),
         )
         for place, key in enumerate(lists)
     }
@@ -126,11 +129,6 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
             if _key(wanted) in newest and wanted.limit > 0
         },
     )
-
-
-def _newest_first(row: Row) -> tuple[float, str]:
-    at = row["published_at"]
-    return (-at.timestamp() if at else 0.0, str(row["id"]))
 
 
 def _key(wanted: PostList) -> tuple[str, tuple[str, ...]]:

@@ -18,9 +18,9 @@ from content.posts.create import create_post
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.text_values import slug_of
+from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.nodes import Node, attributes, children, kind, to_text
 
 LARGEST_FILE: Final = 2 * 1024 * 1024

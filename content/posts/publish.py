@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.layers.live import event_payload, tags_of
-from content.layers.state import lock_post
+from content.layers.live import tags_of
+from content.layers.state import event_payload, lock_post
 from content.models import Post, Status
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
 from content.variations.traffic import stop, stop_variations

@@ -11,9 +11,8 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.layers.live import event_payload
 from content.layers.revert import is_of_run
-from content.layers.state import lock_post, lock_post_in, open_layers, post_not_found
+from content.layers.state import event_payload, lock_post, lock_post_in, open_layers, post_not_found
 from content.media_usage import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule
 from content.paths.post_paths import check_paths_are_free, path_for, set_path

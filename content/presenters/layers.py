@@ -10,8 +10,7 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from content.changes import ABSENT, Change, Value
-from content.changes.values import Kind
+from content.changes import ABSENT, Change, Kind, Value
 from content.document import ModuleDocument
 from content.layers import LayerView, SubmitOutcome, digest_of
 from content.layers.rejected_changes import EarlierRejection, rejections_before

@@ -202,21 +202,18 @@ def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Ro
 
 def layer_states(layers: Mapping[str, Row]) -> LayersAnswer:
     """Return what waits in the layers, by their rows."""
-    return {
-        "review": _layer_state(layers.get("review")),
-        "aiReview": _layer_state(layers.get("ai-review")),
+    states: dict[str, LayerStateAnswer] = {
+        layer: {"exists": False, "updatedAt": None, "updatedBy": None, "version": 0}
+        for layer in ("review", "ai-review")
     }
-
-
-def _layer_state(row: Row | None) -> LayerStateAnswer:
-    if row is None:
-        return {"exists": False, "updatedAt": None, "updatedBy": None, "version": 0}
-    return {
-        "exists": True,
-        "updatedAt": row["updated_at"],
-        "updatedBy": {"id": row["updated_by_id"], "username": row["updated_by__username"]},
-        "version": row["version"],
-    }
+    for layer, row in layers.items():
+        states[layer] = {
+            "exists": True,
+            "updatedAt": row["updated_at"],
+            "updatedBy": {"id": row["updated_by_id"], "username": row["updated_by__username"]},
+            "version": row["version"],
+        }
+    return {"review": states["review"], "aiReview": states["ai-review"]}
 
 
 def post_fields(post: Post) -> Wire:

@@ -18,9 +18,8 @@ from content.layers.state import Mark, mark_of
 from content.models import Layer
 from content.review.change_comparison import compare_change, names_of
 from content.review.comparison import ValueShape, compare
-from content.review.diff import Segment
 from content.review.difference_text import Note, length_note, note_of, role_text, summarize
-from content.review.differences import SEPARATOR, Comparison, ShownReference, Status
+from content.review.differences import SEPARATOR, Comparison, Segment, ShownReference, Status
 from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess

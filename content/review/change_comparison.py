@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
 from content.changes import ABSENT, TERMS_PATH, Change, Value, value_at
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models import ModuleInstance
 from content.post_fields import POST_FIELDS
 from content.review.comparison import (
     DIVISIBLE,
@@ -128,6 +129,25 @@ def effective_value(
     if own is not ABSENT or module is None:
         return own
     return shared.get(module.instance_id, {}).get(change.path.rpartition(".")[2], ABSENT)
+
+
+def shared_props(
+    changes: Iterable[Change], *documents: PostDocument
+) -> dict[str, Mapping[str, Json]]:
+    """The props of the global modules that these changes place, remove or override. No query where there are none."""
+    touched = {
+        change.module_id for change in changes if change.module_id and change.kind != "moved"
+    }
+    ids = {
+        module.instance_id
+        for document in documents
+        for module in document.modules
+        if module.scope == "global" and module.id in touched
+    }
+    if not ids:
+        return {}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    return {str(pk): props for pk, props in rows}
 
 
 def merge_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:

@@ -190,19 +190,17 @@ def _is_foreign(char: str, main: str) -> bool:
 def _skeleton(text: str) -> str:
     """Return what a hasty reader sees: the same for texts that look alike."""
     if not text.isascii():
-        apart = "".join(map(_apart, text))
+        # Letters and digits with their marks beside them, all else as it is: three dots are no ellipsis.
+        apart = ""
+        for char in text:
+            parts = unicodedata.normalize("NFKD", char)
+            apart += parts if any(part.isalnum() for part in parts) else char
         whole = unicodedata.normalize("NFC", "".join(c for c in apart if c not in _BELOW))
         text = "".join(_LOOKALIKES.get(c, c) for c in whole if not is_unseen(c))
     text = text.translate(_ALIKE_LETTERS)
     for pair, one in _ALIKE:
         text = text.replace(pair, one)
     return text.casefold()
-
-
-def _apart(char: str) -> str:
-    """A letter or digit and its marks; anything else as it is: three dots read otherwise than an ellipsis."""
-    apart = unicodedata.normalize("NFKD", char)
-    return apart if any(part.isalnum() for part in apart) else char
 
 
 _BELOW: Final = frozenset(map(chr, (0x0323, 0x0324, 0x0325, 0x0326, 0x032D, 0x0330, 0x0331)))
@@ -226,18 +224,14 @@ def address_notes(address: str) -> list[str]:
         return []
     notes = []
     if not host.isascii():
-        notes.append(_punycode(host))
+        try:
+            notes.append(host.encode("idna").decode())
+        except UnicodeError:
+            labels = (
+                label if label.isascii() else "xn--" + label.encode("punycode").decode()
+                for label in host.split(".")
+            )
+            notes.append(".".join(labels))
     if user is not None:
         notes.append(f"@{host}")
     return notes
-
-
-def _punycode(host: str) -> str:
-    try:
-        return host.encode("idna").decode()
-    except UnicodeError:
-        labels = (
-            label if label.isascii() else "xn--" + label.encode("punycode").decode()
-            for label in host.split(".")
-        )
-        return ".".join(labels)

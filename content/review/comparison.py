@@ -14,7 +14,6 @@ from typing import Final, cast
 from content.changes import ABSENT, Value, same
 from content.document import ModuleDocument
 from content.review.characters import find_look_alikes, find_suspicious
-from content.review.diff import align
 from content.review.differences import (
     Comparison,
     Difference,
@@ -23,6 +22,7 @@ from content.review.differences import (
     ShownReference,
     Side,
     Sink,
+    align,
     canonical_json,
 )
 from content.review.inline import compare_inline, units_of_text
@@ -90,7 +90,7 @@ def compare_labelled(
     before: Value, after: Value, shape: ValueShape, *, language: str = "en"
 ) -> Compared:
     sink = Sink(language)
-    part = _value(before, after, shape, sink, (), 0)
+    part = _ValueComparer(sink).compare(before, after, shape, (), 0)
     found = _with_characters(sink.done(), language)
     counts = [_word_count(value, shape) for value in (before, after)]
     return Compared(replace(found, words_before=counts[0], words_after=counts[1]), part)
@@ -113,6 +113,7 @@ def compare_modules(
 ) -> Comparison:
     """All that is in a module that came or went, or that differs between one and what replaces it."""
     sink = Sink(language)
+    comparer = _ValueComparer(sink)
     sink.begin_passage()
     sides = [
         definition.label if (definition := modules.get(side.type)) else side.type
@@ -141,7 +142,7 @@ def compare_modules(
             and not (now is ABSENT and _is_blank(was))
         ):
             begun = len(sink.lines)
-            _value(was, now, shape, sink, (label,), 1)
+            comparer.compare(was, now, shape, (label,), 1)
             if before is None and name in defaults and same(defaults[name], now):
                 sink.mark_defaults(begun)
     for of in (before, after):
@@ -180,170 +181,172 @@ def _prop_of(before: ModuleDocument | None, after: ModuleDocument | None, name: 
     return None
 
 
-def _value(
-    before: Value, after: Value, shape: ValueShape, sink: Sink, place: Place, depth: int
-) -> Part:
-    """The part of two values; where they are not the same, at least one difference is put into `sink`."""
-    if same(before, after):
-        return Part(before, after)
-    count = sink.count
-    part = _by_kind(before, after, shape, sink, place, depth)
-    if sink.count == count:
-        # Nothing that a reader would see differs: then it is said how they are stored.
-        passage = sink.begin_passage()
-        sink.one("structure", place, _stored(before), _stored(after))
+@dataclass(slots=True)
+class _ValueComparer:
+    """Goes through two values of a field, and puts what differs into `sink`."""
+
+    sink: Sink
+
+    def compare(
+        self, before: Value, after: Value, shape: ValueShape, place: Place, depth: int
+    ) -> Part:
+        """The part of two values; where they are not the same, at least one difference is put into `sink`."""
+        if same(before, after):
+            return Part(before, after)
+        count = self.sink.count
+        part = self.by_kind(before, after, shape, place, depth)
+        if self.sink.count == count:
+            # Nothing that a reader would see differs: then it is said how they are stored.
+            passage = self.sink.begin_passage()
+            self.sink.one("structure", place, _stored(before), _stored(after))
+            return Part(before, after, frozenset({passage}))
+        return part
+
+    def by_kind(
+        self, before: Value, after: Value, shape: ValueShape, place: Place, depth: int
+    ) -> Part:
+        kind, nested = shape.kind, shape.nested
+        old, new = (None if value is ABSENT else value for value in (before, after))
+        if kind in _TEXTS and _is_text(old) and _is_text(new):
+            return self.text(before, after, place)
+        if kind == "richtext" and (one := _document(old)) and (other := _document(new)):
+            part = compare_documents(one, other, self.sink, place)
+            # The values as they are stored: nothing where an empty document was compared.
+            return replace(part, before=before, after=after)
+        if kind in _REFERENCES and _are_ids(old) and _are_ids(new):
+            reference = _REFERENCES[kind]
+            listed: DifferenceKind = "image" if reference == "media" else "reference"
+            return self.listed(before, after, listed, place, reference)
+        if kind == "multiselect" and isinstance(old, list | None) and isinstance(new, list | None):
+            return self.listed(before, after, "choice", place, None)
+        if kind in _SCALARS and _is_scalar(old) and _is_scalar(new):
+            return self.scalar(before, after, _SCALARS[kind], place)
+        if kind == "repeater" and nested and _are_objects(old) and _are_objects(new):
+            return self.items(before, after, nested, place, depth)
+        if kind == "object" and nested and _is_object(old) and _is_object(new):
+            return self.record(before, after, nested, place, depth)
+        return self.leaves(before, after, _OBJECTS.get(kind, "structure"), place, depth)
+
+    def text(self, before: Value, after: Value, place: Place) -> Part:
+        old, new = (value if isinstance(value, str) else "" for value in (before, after))
+        found = compare_inline(units_of_text(old), units_of_text(new), self.sink, place)
+        if not found.differences:
+            return Part(before, after)
+        self.sink.line(place, found.differences, segments=found.segments)
+        passages = frozenset(step.passage for step in found.steps if step.passage)
+        return InlinePart(before, after, passages, steps=found.steps, is_text=True)
+
+    def scalar(self, before: Value, after: Value, kind: DifferenceKind, place: Place) -> Part:
+        passage = self.sink.begin_passage()
+        old, new = _said(before), _said(after)
+        if old == new:
+            old, new = _stored(before), _stored(after)
+        self.sink.one(kind, place, old, new)
         return Part(before, after, frozenset({passage}))
-    return part
 
+    def listed(
+        self,
+        before: Value,
+        after: Value,
+        kind: DifferenceKind,
+        place: Place,
+        of: ReferenceKind | None,
+    ) -> Part:
+        """One value, or a list of them, each of which came or went; one for one where there is one on both sides."""
+        passage = self.sink.begin_passage()
+        old, new = _as_list(before), _as_list(after)
 
-def _by_kind(
-    before: Value, after: Value, shape: ValueShape, sink: Sink, place: Place, depth: int
-) -> Part:
-    kind, nested = shape.kind, shape.nested
-    old, new = (None if value is ABSENT else value for value in (before, after))
-    if kind in _TEXTS and _is_text(old) and _is_text(new):
-        return _text(before, after, sink, place)
-    if kind == "richtext" and (one := _document(old)) and (other := _document(new)):
-        part = compare_documents(one, other, sink, place)
-        # The values as they are stored: nothing where an empty document was compared.
-        return replace(part, before=before, after=after)
-    if kind in _REFERENCES and _are_ids(old) and _are_ids(new):
-        reference = _REFERENCES[kind]
-        listed: DifferenceKind = "image" if reference == "media" else "reference"
-        return _listed(before, after, listed, sink, place, reference)
-    if kind == "multiselect" and isinstance(old, list | None) and isinstance(new, list | None):
-        return _listed(before, after, "choice", sink, place, None)
-    if kind in _SCALARS and _is_scalar(old) and _is_scalar(new):
-        return _scalar(before, after, _SCALARS[kind], sink, place)
-    if kind == "repeater" and nested and _are_objects(old) and _are_objects(new):
-        return _items(before, after, nested, sink, place, depth)
-    if kind == "object" and nested and _is_object(old) and _is_object(new):
-        return _record(before, after, nested, sink, place, depth)
-    return _json(before, after, _OBJECTS.get(kind, "structure"), sink, place, depth)
+        def side(value: Json) -> Side:
+            return ShownReference(of, str(value)) if of is not None else _said(value) or "–"
 
+        for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
+            if run.is_same:
+                continue
+            gone, come = (
+                [side(item) for item in old[run.old]],
+                [side(item) for item in new[run.new]],
+            )
+            if len(old) == len(new) == 1:
+                self.sink.one(kind, place, gone[0], come[0])
+                continue
+            for one in gone:
+                self.sink.one(kind, place, one, None)
+            for other in come:
+                self.sink.one(kind, place, None, other)
+        return Part(before, after, frozenset({passage}))
 
-def _text(before: Value, after: Value, sink: Sink, place: Place) -> Part:
-    old, new = (value if isinstance(value, str) else "" for value in (before, after))
-    found = compare_inline(units_of_text(old), units_of_text(new), sink, place)
-    if not found.differences:
-        return Part(before, after)
-    sink.line(place, found.differences, segments=found.segments)
-    passages = frozenset(step.passage for step in found.steps if step.passage)
-    return InlinePart(before, after, passages, steps=found.steps, is_text=True)
+    def items(
+        self, before: Value, after: Value, nested: type[ModuleProps], place: Place, depth: int
+    ) -> Part:
+        old, new = _as_list(before), _as_list(after)
+        parts: list[Part] = []
+        for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
+            gone, come = old[run.old], new[run.new]
+            if run.is_same:
+                parts += [Part(item, item) for item in come]
+                continue
+            for number, (one, other) in enumerate(zip_longest(gone, come, fillvalue=ABSENT)):
+                index = (run.old.start if other is ABSENT else run.new.start) + number
+                label = f"Item {index + 1}"
+                where = (*place, label)
+                if one is ABSENT or other is ABSENT:
+                    # An item that came or went, with all that is in it, in one passage.
+                    begun = self.sink.passage
+                    self.sink.begin_passage()
+                    word = where[-1]
+                    self.sink.one(
+                        "structure",
+                        where,
+                        word if other is ABSENT else None,
+                        word if one is ABSENT else None,
+                    )
+                    self.record(one, other, nested, where, depth + 1)
+                    self.sink.merge_passages(begun)
+                    parts.append(Part(one, other, frozenset({begun + 1})))
+                else:
+                    parts.append(self.record(one, other, nested, where, depth + 1))
+        if not parts or self.sink.count == 0:
+            return Part(before, after)
+        return MergedList(before, after, passages_of(parts), parts=parts)
+
+    def record(
+        self, before: Value, after: Value, nested: type[ModuleProps], place: Place, depth: int
+    ) -> Part:
+        old = before if isinstance(before, Mapping) else {}
+        new = after if isinstance(after, Mapping) else {}
+        known = props_of(nested)
+        is_alone = before is ABSENT or after is ABSENT
+        parts: dict[str, Part] = {}
+        for name in dict.fromkeys((*new, *old)):
+            prop = known.get(name)
+            was, now = old.get(name, ABSENT), new.get(name, ABSENT)
+            if is_alone and _is_blank(was) and _is_blank(now):
+                continue
+            label = prop.label if prop else str(name)
+            shape = ValueShape(prop.kind, prop.nested) if prop else ValueShape("json")
+            parts[name] = self.compare(was, now, shape, (*place, label), depth + 1)
+        return RecordPart(before, after, passages_of(parts.values()), parts=parts)
+
+    def leaves(
+        self, before: Value, after: Value, kind: DifferenceKind, place: Place, depth: int
+    ) -> Part:
+        """Values of any shape, leaf by leaf, in one passage."""
+        passage = self.sink.begin_passage()
+        # Nothing and an object: what is in it came.
+        old, new = (
+            {} if value in (None, ABSENT) and isinstance(other, Mapping) else value
+            for value, other in ((before, after), (after, before))
+        )
+        lines = list(_leaves(old, new, place, depth))
+        for where, one, other in lines:
+            self.sink.line(where, [Difference(kind, where, one, other, "", passage)])
+        return Part(before, after, frozenset({passage}))
 
 
 def _document(value: object) -> Mapping[str, Json] | None:
     if value is None or value == EMPTY:
         return _NOTHING
     return cast("Mapping[str, Json]", value) if is_document(value) else None
-
-
-def _scalar(before: Value, after: Value, kind: DifferenceKind, sink: Sink, place: Place) -> Part:
-    passage = sink.begin_passage()
-    old, new = _said(before), _said(after)
-    if old == new:
-        old, new = _stored(before), _stored(after)
-    sink.one(kind, place, old, new)
-    return Part(before, after, frozenset({passage}))
-
-
-def _listed(
-    before: Value,
-    after: Value,
-    kind: DifferenceKind,
-    sink: Sink,
-    place: Place,
-    of: ReferenceKind | None,
-) -> Part:
-    """One value, or a list of them, each of which came or went; one for one where there is one on both sides."""
-    passage = sink.begin_passage()
-    old, new = _as_list(before), _as_list(after)
-
-    def side(value: Json) -> Side:
-        return ShownReference(of, str(value)) if of is not None else _said(value) or "–"
-
-    for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
-        if run.is_same:
-            continue
-        gone, come = [side(item) for item in old[run.old]], [side(item) for item in new[run.new]]
-        if len(old) == len(new) == 1:
-            sink.one(kind, place, gone[0], come[0])
-            continue
-        for one in gone:
-            sink.one(kind, place, one, None)
-        for other in come:
-            sink.one(kind, place, None, other)
-    return Part(before, after, frozenset({passage}))
-
-
-def _items(
-    before: Value, after: Value, nested: type[ModuleProps], sink: Sink, place: Place, depth: int
-) -> Part:
-    old, new = _as_list(before), _as_list(after)
-    parts: list[Part] = []
-    for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
-        gone, come = old[run.old], new[run.new]
-        if run.is_same:
-            parts += [Part(item, item) for item in come]
-            continue
-        for number, (one, other) in enumerate(zip_longest(gone, come, fillvalue=ABSENT)):
-            index = (run.old.start if other is ABSENT else run.new.start) + number
-            label = f"Item {index + 1}"
-            where = (*place, label)
-            if one is ABSENT or other is ABSENT:
-                # An item that came or went, with all that is in it, in one passage.
-                begun = sink.passage
-                sink.begin_passage()
-                word = where[-1]
-                sink.one(
-                    "structure",
-                    where,
-                    word if other is ABSENT else None,
-                    word if one is ABSENT else None,
-                )
-                _record(one, other, nested, sink, where, depth + 1)
-                sink.merge_passages(begun)
-                parts.append(Part(one, other, frozenset({begun + 1})))
-            else:
-                parts.append(_record(one, other, nested, sink, where, depth + 1))
-    if not parts or sink.count == 0:
-        return Part(before, after)
-    return MergedList(before, after, passages_of(parts), parts=parts)
-
-
-def _record(
-    before: Value, after: Value, nested: type[ModuleProps], sink: Sink, place: Place, depth: int
-) -> Part:
-    old = before if isinstance(before, Mapping) else {}
-    new = after if isinstance(after, Mapping) else {}
-    known = props_of(nested)
-    is_alone = before is ABSENT or after is ABSENT
-    parts: dict[str, Part] = {}
-    for name in dict.fromkeys((*new, *old)):
-        prop = known.get(name)
-        was, now = old.get(name, ABSENT), new.get(name, ABSENT)
-        if is_alone and _is_blank(was) and _is_blank(now):
-            continue
-        label = prop.label if prop else str(name)
-        shape = ValueShape(prop.kind, prop.nested) if prop else ValueShape("json")
-        parts[name] = _value(was, now, shape, sink, (*place, label), depth + 1)
-    return RecordPart(before, after, passages_of(parts.values()), parts=parts)
-
-
-def _json(
-    before: Value, after: Value, kind: DifferenceKind, sink: Sink, place: Place, depth: int
-) -> Part:
-    """Values of any shape, leaf by leaf, in one passage."""
-    passage = sink.begin_passage()
-    # Nothing and an object: what is in it came.
-    old, new = (
-        {} if value in (None, ABSENT) and isinstance(other, Mapping) else value
-        for value, other in ((before, after), (after, before))
-    )
-    lines = list(_leaves(old, new, place, depth))
-    for where, one, other in lines:
-        sink.line(where, [Difference(kind, where, one, other, "", passage)])
-    return Part(before, after, frozenset({passage}))
 
 
 def _leaves(

@@ -9,8 +9,16 @@ from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
 
 from content.review.characters import address_notes
-from content.review.diff import TOKEN, AlignedRun, Segment, align
-from content.review.differences import Difference, DifferenceKind, Sink, canonical_json
+from content.review.differences import (
+    TOKEN,
+    AlignedRun,
+    Difference,
+    DifferenceKind,
+    Segment,
+    Sink,
+    align,
+    canonical_json,
+)
 from content.review.facts import ChangedText, FactFinder
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.nodes import Node, attributes, kind, string

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change
 from content.document import ModuleDocument, PostDocument
-from content.models import ModuleInstance, Post
-from content.review.change_comparison import kind_at
+from content.models import Post
+from content.review.change_comparison import kind_at, shared_props
 from content.review.differences import Difference, ReferenceKind, ShownReference
 from content.review.labels import type_label
 from media.models import Asset
@@ -146,25 +146,6 @@ def references_of(changes: Iterable[Change], *documents: PostDocument) -> Refere
         for kind, ids in collect_references(listed, document).ids.items():
             wanted.ids[kind] |= ids
     return replace(load_titles(wanted), shared=shared)
-
-
-def shared_props(
-    changes: Iterable[Change], *documents: PostDocument
-) -> dict[str, Mapping[str, Json]]:
-    """The props of the global modules that these changes place, remove or override. No query where there are none."""
-    touched = {
-        change.module_id for change in changes if change.module_id and change.kind != "moved"
-    }
-    ids = {
-        module.instance_id
-        for document in documents
-        for module in document.modules
-        if module.scope == "global" and module.id in touched
-    }
-    if not ids:
-        return {}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    return {str(pk): props for pk, props in rows}
 
 
 def load_titles(wanted: Wanted) -> References:

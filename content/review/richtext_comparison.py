@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from content.changes import ABSENT, same
-from content.review.diff import Segment, align
-from content.review.differences import Difference, Sink, Status, canonical_json
+from content.review.differences import Difference, Segment, Sink, Status, align, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
 from content.review.merge_tree import InlinePart, MergedList, NodePart, Part, passages_of
 from proofroom.core.json import Json
@@ -41,7 +40,7 @@ _WINDOW: Final = 30
 
 def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> Part:
     """Two documents that are not the same. What is found is put into `sink`."""
-    return _node(before, after, sink, place, "", 0)
+    return _DocumentComparer(sink, place).compare(before, after, "", 0)
 
 
 def is_document(value: object) -> bool:
@@ -54,70 +53,253 @@ def _has_nodes(node: Node) -> bool:
     return isinstance(content, list) and all(isinstance(child, Mapping) for child in content)
 
 
-def _node(before: Node, after: Node, sink: Sink, place: Place, role: str, depth: int) -> Part:
-    """Two nodes that are not the same and stand for one another."""
-    count = sink.count
-    head = _head(before, after, sink, place, role)
-    both = {kind(before), kind(after)}
-    has_nodes = _has_nodes(before) and _has_nodes(after)
-    # Both hold blocks: their children can be told apart.
-    is_container = len(both) == 1 and both <= _CONTAINERS | {"doc"}
-    divides = is_container or both <= _LISTS or both <= _CELLS
-    if has_nodes and both <= _LEAVES:
-        content: Part = _leaf(children(before), children(after), sink, place, role, after)
-    elif has_nodes and divides and depth < _MAX_DEPTH:
-        content = _children(before, after, sink, place, role, depth)
-    else:
-        return _whole(before, after, sink, place, role)
-    if sink.count == count and not same(canonical_json(before), canonical_json(after)):
-        return _whole(before, after, sink, place, role)
-    passages = passages_of([head, content])
-    return NodePart(
-        before, after, passages, head=head, content=content, must_hold=kind(after) in _CONTAINERS
-    )
+@dataclass(slots=True)
+class _DocumentComparer:
+    """Goes through two documents, and puts what differs into `sink`."""
 
+    sink: Sink
+    place: Place
 
-def _whole(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Part:
-    """Nodes of which nothing is known: as they are stored."""
-    passage = sink.begin_passage()
-    sink.one(
-        "structure",
-        (*place, role) if role else place,
-        canonical_json(before),
-        canonical_json(after),
-    )
-    return Part(before, after, frozenset({passage}))
+    def compare(self, before: Node, after: Node, role: str, depth: int) -> Part:
+        """Two nodes that are not the same and stand for one another."""
+        count = self.sink.count
+        head = self.head(before, after, role)
+        both = {kind(before), kind(after)}
+        has_nodes = _has_nodes(before) and _has_nodes(after)
+        # Both hold blocks: their children can be told apart.
+        is_container = len(both) == 1 and both <= _CONTAINERS | {"doc"}
+        divides = is_container or both <= _LISTS or both <= _CELLS
+        if has_nodes and both <= _LEAVES:
+            content: Part = self.leaf(children(before), children(after), role, after)
+        elif has_nodes and divides and depth < _MAX_DEPTH:
+            content = self.blocks(before, after, role, depth)
+        else:
+            return self.whole(before, after, role)
+        if self.sink.count == count and not same(canonical_json(before), canonical_json(after)):
+            return self.whole(before, after, role)
+        passages = passages_of([head, content])
+        return NodePart(
+            before,
+            after,
+            passages,
+            head=head,
+            content=content,
+            must_hold=kind(after) in _CONTAINERS,
+        )
 
+    def whole(self, before: Node, after: Node, role: str) -> Part:
+        """Nodes of which nothing is known: as they are stored."""
+        passage = self.sink.begin_passage()
+        self.sink.one(
+            "structure",
+            (*self.place, role) if role else self.place,
+            canonical_json(before),
+            canonical_json(after),
+        )
+        return Part(before, after, frozenset({passage}))
 
-def _head(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Part:
-    """The type and the attributes of a node, and whatever else it has beside its content."""
-    one, other = (
-        {name: value for name, value in node.items() if name != "content"}
-        for node in (before, after)
-    )
-    if same(one, other):
-        return Part(one, other)
-    passage = sink.begin_passage()
-    said: list[tuple[str | None, str | None]] = []
-    is_same_kind = kind(before) == kind(after)
-    if not is_same_kind:
-        said.append((_name(before), _name(after)))
-    old, new = attributes(before), attributes(after)
-    for name in dict.fromkeys((*old, *new)):
-        was, now = old.get(name), new.get(name)
-        if not same(was, now) and (is_same_kind or name != "level"):
-            said.append((_attribute(name, was), _attribute(name, now)))
-    if not said:
-        said.append((canonical_json(one), canonical_json(other)))
-    where = (*place, role) if role else place
-    differences = [Difference("structure", where, *sides, "", passage) for sides in said]
-    # The beginning of the text that the attributes are of, where it is the same.
-    text = gathered(before)
-    segments: list[Segment] = []
-    if text and text == gathered(after):
-        segments = [Segment("same", text if len(text) <= 80 else text[:79] + "…")]
-    sink.line(place, differences, role=role, segments=segments)
-    return Part(one, other, frozenset({passage}))
+    def head(self, before: Node, after: Node, role: str) -> Part:
+        """The type and the attributes of a node, and whatever else it has beside its content."""
+        one, other = (
+            {name: value for name, value in node.items() if name != "content"}
+            for node in (before, after)
+        )
+        if same(one, other):
+            return Part(one, other)
+        passage = self.sink.begin_passage()
+        said: list[tuple[str | None, str | None]] = []
+        is_same_kind = kind(before) == kind(after)
+        if not is_same_kind:
+            said.append((_name(before), _name(after)))
+        old, new = attributes(before), attributes(after)
+        for name in dict.fromkeys((*old, *new)):
+            was, now = old.get(name), new.get(name)
+            if not same(was, now) and (is_same_kind or name != "level"):
+                said.append((_attribute(name, was), _attribute(name, now)))
+        if not said:
+            said.append((canonical_json(one), canonical_json(other)))
+        where = (*self.place, role) if role else self.place
+        differences = [Difference("structure", where, *sides, "", passage) for sides in said]
+        # The beginning of the text that the attributes are of, where it is the same.
+        text = gathered(before)
+        segments: list[Segment] = []
+        if text and text == gathered(after):
+            segments = [Segment("same", text if len(text) <= 80 else text[:79] + "…")]
+        self.sink.line(self.place, differences, role=role, segments=segments)
+        return Part(one, other, frozenset({passage}))
+
+    def leaf(self, old: Sequence[Node], new: Sequence[Node], role: str, node: Node) -> Part:
+        one, other = list(old), list(new)
+        if same(cast(Json, one), cast(Json, other)):
+            return Part(one, other)
+        is_code = kind(node) == "codeBlock"
+        ours, theirs = units_of(old), units_of(new)
+        where = (*self.place, role) if role else self.place
+        found = compare_inline(ours, theirs, self.sink, where)
+        if not found.differences:
+            # The same words with the same marks in other nodes: stored differently, and read alike.
+            passage = self.sink.begin_passage()
+            stored = Difference(
+                "structure", where, canonical_json(one), canonical_json(other), "", passage
+            )
+            self.sink.line(
+                self.place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))]
+            )
+            return Part(one, other, frozenset({passage}))
+        differences = [
+            # In code each sign counts.
+            replace(one, kind="code") if is_code and one.kind in ("text", "space") else one
+            for one in found.differences
+        ]
+        self.sink.line(self.place, differences, role=role, segments=found.segments, is_code=is_code)
+        passages = frozenset(step.passage for step in found.steps if step.passage)
+        return InlinePart(one, other, passages, steps=found.steps)
+
+    def blocks(self, before: Node, after: Node, role: str, depth: int) -> Part:
+        old, new = children(before), children(after)
+        one, other = list(old), list(new)
+        if same(cast(Json, one), cast(Json, other)):
+            return Part(one, other)
+        begun = self.sink.passage
+        parts: list[Part] = []
+        for run in align(
+            [canonical_json(node) for node in old], [canonical_json(node) for node in new]
+        ):
+            gone, come = old[run.old], new[run.new]
+            if run.is_same:
+                self.context(come, after, run.new.start, role, depth)
+                parts += [Part(node, node) for node in come]
+            else:
+                at = (run.old.start, run.new.start)
+                parts += self.replaced(gone, come, at, (before, after), role, depth)
+        # Rows of a table must go on having the same columns: where cells came or went, and not only
+        # whole rows, they are decided on together.
+        is_reshaped = kind(after) == "table" and _width(before) != _width(after)
+        if kind(after) == "tableRow":
+            is_reshaped = any(part.before is ABSENT or part.after is ABSENT for part in parts)
+        if is_reshaped:
+            self.sink.merge_passages(begun)
+            return Part(one, other, frozenset({begun + 1}))
+        return MergedList(one, other, passages_of(parts), parts=parts)
+
+    def replaced(
+        self,
+        gone: Sequence[Node],
+        come: Sequence[Node],
+        at: tuple[int, int],
+        parents: tuple[Node, Node],
+        role: str,
+        depth: int,
+    ) -> list[Part]:
+        """Pairs alike nodes in order; the rest came or went, neighbours in one passage."""
+        parts: list[Part] = []
+        passage = 0
+        begin = 0
+
+        def unpaired(node: Node, index: int, status: Status) -> Part:
+            nonlocal passage
+            passage = passage or self.sink.begin_passage()
+            parent = parents[0] if status == "removed" else parents[1]
+            self.alone(node, status, _role(role, parent, node, index), depth + 1, passage)
+            is_gone = status == "removed"
+            return Part(
+                node if is_gone else ABSENT, ABSENT if is_gone else node, frozenset({passage})
+            )
+
+        for number, node in enumerate(come):
+            partner = next(
+                (
+                    spot
+                    for spot in range(begin, min(len(gone), begin + _WINDOW))
+                    if _pairs(gone[spot], node, len(gone), len(come))
+                ),
+                None,
+            )
+            if partner is None:
+                parts.append(unpaired(node, at[1] + number, "inserted"))
+                continue
+            for spot in range(begin, partner):
+                parts.append(unpaired(gone[spot], at[0] + spot, "removed"))
+            passage = 0
+            name = _role(role, parents[1], node, at[1] + number)
+            parts.append(self.compare(gone[partner], node, name, depth + 1))
+            begin = partner + 1
+        parts += [unpaired(gone[spot], at[0] + spot, "removed") for spot in range(begin, len(gone))]
+        return parts
+
+    def alone(self, node: Node, status: Status, role: str, depth: int, passage: int) -> None:
+        """A node that came or went, with all that is in it, each thing named."""
+        is_gone = status == "removed"
+        where = (*self.place, role)
+
+        def one(words: str) -> Difference:
+            before, after = (words, None) if is_gone else (None, words)
+            return Difference("structure", where, before, after, passage=passage)
+
+        # The attributes that the role does not tell, and whatever else the node has.
+        differences = [
+            one(text)
+            for name, value in attributes(node).items()
+            if name != "level" and value not in (None, 1) and (text := _attribute(name, value))
+        ]
+        differences += [
+            one(f"{name}: {canonical_json(value)}")
+            for name, value in node.items()
+            if name not in _KEYS
+        ]
+        segments: list[Segment] = []
+        inside = depth < _MAX_DEPTH and _has_nodes(node) and kind(node) in _CONTAINERS
+        if kind(node) in _LEAVES and _has_nodes(node):
+            units = units_of(children(node))
+            found = compare_inline(
+                units if is_gone else [], [] if is_gone else units, self.sink, where
+            )
+            differences += [
+                replace(difference, passage=passage) for difference in found.differences
+            ]
+            segments = found.segments
+        elif not inside:
+            words = (
+                "———" if kind(node) == "horizontalRule" and len(node) == 1 else canonical_json(node)
+            )
+            differences.append(one(words))
+            segments = [Segment("removed" if is_gone else "inserted", words)]
+        if not differences and (not inside or not children(node)):
+            differences.append(one(_name(node)))
+        if differences:
+            is_code = kind(node) == "codeBlock"
+            if is_code:
+                differences = [
+                    replace(found, kind="code") if found.kind in ("text", "space") else found
+                    for found in differences
+                ]
+            self.sink.line(
+                self.place,
+                differences,
+                role=role,
+                status=status,
+                segments=segments,
+                is_code=is_code,
+            )
+        for index, child in enumerate(children(node) if inside else ()):
+            self.alone(child, status, _role(role, node, child, index), depth + 1, passage)
+
+    def context(self, nodes: Sequence[Node], parent: Node, at: int, role: str, depth: int) -> None:
+        """Blocks that stay, as text around what changes."""
+        for index, node in enumerate(nodes, at):
+            name = _role(role, parent, node, index)
+            inner = children(node)
+            if kind(node) in _CONTAINERS and inner and depth < _MAX_DEPTH:
+                self.context(inner, node, 0, name, depth + 1)
+                continue
+            text = text_of_units(units_of(inner)) if kind(node) in _LEAVES else gathered(node)
+            self.sink.line(
+                self.place,
+                (),
+                role=name,
+                status="same",
+                segments=[Segment("same", text)] if text else [],
+            )
 
 
 def _attribute(name: str, value: Json) -> str | None:
@@ -139,170 +321,8 @@ def _attribute(name: str, value: Json) -> str | None:
     return words[name].format(said) if name in words else f"{name}: {said}"
 
 
-def _leaf(
-    old: Sequence[Node], new: Sequence[Node], sink: Sink, place: Place, role: str, node: Node
-) -> Part:
-    one, other = list(old), list(new)
-    if same(cast(Json, one), cast(Json, other)):
-        return Part(one, other)
-    is_code = kind(node) == "codeBlock"
-    ours, theirs = units_of(old), units_of(new)
-    where = (*place, role) if role else place
-    found = compare_inline(ours, theirs, sink, where)
-    if not found.differences:
-        # The same words with the same marks in other nodes: stored differently, and read alike.
-        passage = sink.begin_passage()
-        stored = Difference(
-            "structure", where, canonical_json(one), canonical_json(other), "", passage
-        )
-        sink.line(place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))])
-        return Part(one, other, frozenset({passage}))
-    differences = [
-        # In code each sign counts.
-        replace(one, kind="code") if is_code and one.kind in ("text", "space") else one
-        for one in found.differences
-    ]
-    sink.line(place, differences, role=role, segments=found.segments, is_code=is_code)
-    passages = frozenset(step.passage for step in found.steps if step.passage)
-    return InlinePart(one, other, passages, steps=found.steps)
-
-
-def _children(before: Node, after: Node, sink: Sink, place: Place, role: str, depth: int) -> Part:
-    old, new = children(before), children(after)
-    one, other = list(old), list(new)
-    if same(cast(Json, one), cast(Json, other)):
-        return Part(one, other)
-    begun = sink.passage
-    parts: list[Part] = []
-    for run in align(
-        [canonical_json(node) for node in old], [canonical_json(node) for node in new]
-    ):
-        gone, come = old[run.old], new[run.new]
-        if run.is_same:
-            _context(come, after, run.new.start, sink, place, role, depth)
-            parts += [Part(node, node) for node in come]
-        else:
-            at = (run.old.start, run.new.start)
-            parts += _replaced(gone, come, at, (before, after), sink, place, role, depth)
-    # Rows of a table must go on having the same columns: where cells came or went, and not only
-    # whole rows, they are decided on together.
-    is_reshaped = kind(after) == "table" and _width(before) != _width(after)
-    if kind(after) == "tableRow":
-        is_reshaped = any(part.before is ABSENT or part.after is ABSENT for part in parts)
-    if is_reshaped:
-        sink.merge_passages(begun)
-        return Part(one, other, frozenset({begun + 1}))
-    return MergedList(one, other, passages_of(parts), parts=parts)
-
-
 def _width(table: Node) -> int:
     return max((len(children(row)) for row in children(table)), default=0)
-
-
-def _replaced(
-    gone: Sequence[Node],
-    come: Sequence[Node],
-    at: tuple[int, int],
-    parents: tuple[Node, Node],
-    sink: Sink,
-    place: Place,
-    role: str,
-    depth: int,
-) -> list[Part]:
-    """Pairs alike nodes in order; the rest came or went, neighbours in one passage."""
-    parts: list[Part] = []
-    passage = 0
-    begin = 0
-
-    def alone(node: Node, index: int, status: Status) -> Part:
-        nonlocal passage
-        passage = passage or sink.begin_passage()
-        parent = parents[0] if status == "removed" else parents[1]
-        _alone(node, status, sink, place, _role(role, parent, node, index), depth + 1, passage)
-        is_gone = status == "removed"
-        return Part(node if is_gone else ABSENT, ABSENT if is_gone else node, frozenset({passage}))
-
-    for number, node in enumerate(come):
-        partner = next(
-            (
-                spot
-                for spot in range(begin, min(len(gone), begin + _WINDOW))
-                if _pairs(gone[spot], node, len(gone), len(come))
-            ),
-            None,
-        )
-        if partner is None:
-            parts.append(alone(node, at[1] + number, "inserted"))
-            continue
-        for spot in range(begin, partner):
-            parts.append(alone(gone[spot], at[0] + spot, "removed"))
-        passage = 0
-        name = _role(role, parents[1], node, at[1] + number)
-        parts.append(_node(gone[partner], node, sink, place, name, depth + 1))
-        begin = partner + 1
-    parts += [alone(gone[spot], at[0] + spot, "removed") for spot in range(begin, len(gone))]
-    return parts
-
-
-def _alone(
-    node: Node, status: Status, sink: Sink, place: Place, role: str, depth: int, passage: int
-) -> None:
-    """A node that came or went, with all that is in it, each thing named."""
-    is_gone = status == "removed"
-    where = (*place, role)
-
-    def one(words: str) -> Difference:
-        before, after = (words, None) if is_gone else (None, words)
-        return Difference("structure", where, before, after, passage=passage)
-
-    # The attributes that the role does not tell, and whatever else the node has.
-    differences = [
-        one(text)
-        for name, value in attributes(node).items()
-        if name != "level" and value not in (None, 1) and (text := _attribute(name, value))
-    ]
-    differences += [
-        one(f"{name}: {canonical_json(value)}") for name, value in node.items() if name not in _KEYS
-    ]
-    segments: list[Segment] = []
-    inside = depth < _MAX_DEPTH and _has_nodes(node) and kind(node) in _CONTAINERS
-    if kind(node) in _LEAVES and _has_nodes(node):
-        units = units_of(children(node))
-        found = compare_inline(units if is_gone else [], [] if is_gone else units, sink, where)
-        differences += [replace(difference, passage=passage) for difference in found.differences]
-        segments = found.segments
-    elif not inside:
-        words = "———" if kind(node) == "horizontalRule" and len(node) == 1 else canonical_json(node)
-        differences.append(one(words))
-        segments = [Segment("removed" if is_gone else "inserted", words)]
-    if not differences and (not inside or not children(node)):
-        differences.append(one(_name(node)))
-    if differences:
-        is_code = kind(node) == "codeBlock"
-        if is_code:
-            differences = [
-                replace(found, kind="code") if found.kind in ("text", "space") else found
-                for found in differences
-            ]
-        sink.line(place, differences, role=role, status=status, segments=segments, is_code=is_code)
-    for index, child in enumerate(children(node) if inside else ()):
-        _alone(child, status, sink, place, _role(role, node, child, index), depth + 1, passage)
-
-
-def _context(
-    nodes: Sequence[Node], parent: Node, at: int, sink: Sink, place: Place, role: str, depth: int
-) -> None:
-    """Blocks that stay, as text around what changes."""
-    for index, node in enumerate(nodes, at):
-        name = _role(role, parent, node, index)
-        inner = children(node)
-        if kind(node) in _CONTAINERS and inner and depth < _MAX_DEPTH:
-            _context(inner, node, 0, sink, place, name, depth + 1)
-            continue
-        text = text_of_units(units_of(inner)) if kind(node) in _LEAVES else gathered(node)
-        sink.line(
-            place, (), role=name, status="same", segments=[Segment("same", text)] if text else []
-        )
 
 
 def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:

@@ -20,8 +20,7 @@ from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
-from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.core.validation.text_values import clean_line
+from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
 from proofroom.definitions import find_module, validate_props, validation, why_excluded
 from proofroom.definitions.richtext.schema import safe_href
 
@@ -247,7 +246,26 @@ def clean_modules(
             edited.setdefault(change.module_id, []).append(change)
     for module_id, parts in edited.items():
         cleaned[module_id] = _clean_edited(cast(ModuleDocument, after.module(module_id)), parts)
-    _check_global([module for module in cleaned.values() if module.id not in before.order])
+    # A placed global module must exist, and be of that type.
+    wanted = {
+        module.global_slug: module
+        for module in cleaned.values()
+        if module.id not in before.order and module.scope == "global"
+    }
+    if wanted:
+        # Locked, so that it cannot be deleted before the post that places it is written.
+        shared = ModuleInstance.objects.select_for_update(of=("self",), no_key=True)
+        shared = shared.filter(scope="global", global_slug__in=wanted).order_by("pk")
+        found = {row.global_slug: row for row in shared}
+        for slug, module in wanted.items():
+            row = found.get(slug)
+            if row is None or str(row.pk) != module.instance_id or row.type != module.type:
+                raise invalid(
+                    "globalSlug",
+                    _("No global module %(slug)r of type %(type)s.")
+                    % {"slug": slug, "type": module.type},
+                    code="unknown_global",
+                )
     return replace(after, modules=tuple(cleaned.get(module.id, module) for module in after.modules))
 
 
@@ -331,26 +349,6 @@ def rekey_by_names(error: RuleViolation, names: Mapping[str, str]) -> RuleViolat
             parts[1] = names.get(parts[1], parts[1])
         details[".".join(parts)] = sentences
     return RuleViolation(error.message, code=error.code, details=details)
-
-
-def _check_global(added: list[ModuleDocument]) -> None:
-    """A placed global module must exist, and be of that type."""
-    wanted = {module.global_slug: module for module in added if module.scope == "global"}
-    if not wanted:
-        return
-    # Locked, so that it cannot be deleted before the post that places it is written.
-    shared = ModuleInstance.objects.select_for_update(of=("self",), no_key=True)
-    shared = shared.filter(scope="global")
-    found = {row.global_slug: row for row in shared.filter(global_slug__in=wanted).order_by("pk")}
-    for slug, module in wanted.items():
-        row = found.get(slug)
-        if row is None or str(row.pk) != module.instance_id or row.type != module.type:
-            raise invalid(
-                "globalSlug",
-                _("No global module %(slug)r of type %(type)s.")
-                % {"slug": slug, "type": module.type},
-                code="unknown_global",
-            )
 
 
 _KEYS_OF_GROUP: Final[Mapping[str, type]] = {

@@ -95,7 +95,8 @@ def check_references(
         for module in taken_over.modules:
             known |= {reference.thing for reference in _of_module(module)}
         new = [reference for reference in new if reference.thing not in known]
-    _refuse(_missing(new))
+    if new:
+        _refuse(_missing(new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +191,14 @@ def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
     return [item for item in references if item.name not in there[item.kind]]
 
 
-def _posts(ids: Collection[str]) -> Collection[str]:
-    return {str(pk) for pk in Post.objects.kept().filter(pk__in=ids).values_list("pk", flat=True)}
-
-
-def _terms(ids: Collection[str]) -> Collection[str]:
-    return {str(pk) for pk in Term.objects.filter(pk__in=ids).values_list("pk", flat=True)}
-
-
-reference_lookups.register(_posts, name="post-reference")
-reference_lookups.register(_terms, name="taxonomy-reference")
+reference_lookups.register(
+    lambda ids: set(map(str, Post.objects.kept().filter(pk__in=ids).values_list("pk", flat=True))),
+    name="post-reference",
+)
+reference_lookups.register(
+    lambda ids: set(map(str, Term.objects.filter(pk__in=ids).values_list("pk", flat=True))),
+    name="taxonomy-reference",
+)
 
 
 def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -10,7 +10,8 @@ from content.changes import ABSENT, Value, same
 from content.document import ModuleDocument, PostDocument
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import ModuleProps, Prop, find_module, props_of, validation
+from proofroom.definitions import ModuleProps, Prop, find_module, props_of
+from proofroom.definitions.props import defaults
 
 
 def translated_modules(
@@ -66,7 +67,7 @@ def _items(value: Value) -> list[Mapping[str, Json]]:
 
 
 def _untranslated(nested: type[ModuleProps], item: Mapping[str, Json]) -> JsonObject:
-    values = {**validation.defaults(nested), **item}
+    values = {**defaults(nested), **item}
     found: JsonObject = {}
     for prop in props_of(nested).values():
         if not prop.translatable:

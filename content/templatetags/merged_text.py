@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
 from content.review.characters import draw_space, make_visible, visible_context
-from content.review.diff import Segment
+from content.review.differences import Segment
 
 register = template.Library()
 _HIDDEN = '<span class="visually-hidden">'

@@ -15,8 +15,7 @@ from content.posts import document_edits
 from content.posts.create import propose_post
 from content.rules import check_changes
 from content.rules.modules import rekey_for_module
-from content.tools.arguments import Ids, Markdown, Props, hint, with_finder
-from content.tools.authorship import resolve_author
+from content.tools.arguments import Ids, Markdown, Props, hint, resolve_author, with_finder
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import StagedResult, staged_answer
 from proofroom.core.actor import Actor

@@ -6,8 +6,7 @@ from typing import Literal
 
 from content.layers import open_layers
 from content.models import Layer
-from content.tools.arguments import OnPost
-from content.tools.read_post import require_post
+from content.tools.arguments import OnPost, require_post
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Result, tool

@@ -14,14 +14,12 @@ from content.layers.rejected_changes import (
     EarlierRejections,
     earlier_rejections,
 )
-from content.layers.state import mark_of, post_not_found
+from content.layers.state import mark_of
 from content.models import Layer, ModuleInstance, Post
-from content.posts import queries
 from content.posts.canonical_json import export_post
-from content.tools.arguments import Format, OnPost
+from content.tools.arguments import Format, OnPost, require_post, unknown_post
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
-from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
 from proofroom.definitions import allowed_modules, post_types
@@ -97,19 +95,6 @@ class Manifest(Document):
 
 class CanonicalPost(Document):
     translations: list[NamedTranslation]
-
-
-def require_post(post_id: UUID | str) -> Post:
-    post = queries.find_post(UUID(str(post_id)))
-    if post is None:
-        raise unknown_post(post_id)
-    return post
-
-
-def unknown_post(post_id: UUID | str) -> NotFound:
-    not_found = post_not_found(post_id)
-    not_found.message += " Call list_posts to find the id."
-    return not_found
 
 
 @tool(

@@ -14,8 +14,7 @@ from content.posts.revision_queries import (
     find_revision,
     revisions_of,
 )
-from content.tools.arguments import Format, OnPost, PostId
-from content.tools.read_post import require_post
+from content.tools.arguments import Format, OnPost, PostId, require_post
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound

@@ -10,7 +10,8 @@ import orjson
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, modules, props_of
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import is_document
 
 _RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}."

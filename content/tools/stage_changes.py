@@ -22,12 +22,13 @@ from content.tools.arguments import (
     ModuleId,
     Props,
     Staging,
+    present_author,
     require_module_type,
+    require_post,
     require_stageable,
+    resolve_author,
     with_finder,
 )
-from content.tools.authorship import present_author, resolve_author
-from content.tools.read_post import require_post
 from content.tools.rich_text import stored_props
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation

@@ -10,9 +10,16 @@ from pydantic import Field
 from content.layers import open_layers
 from content.models import Layer, Post
 from content.posts import queries
-from content.tools.arguments import PostId, Props, Staging, require_stageable, with_finder
-from content.tools.authorship import present_author, resolve_author
-from content.tools.read_post import require_post
+from content.tools.arguments import (
+    PostId,
+    Props,
+    Staging,
+    present_author,
+    require_post,
+    require_stageable,
+    resolve_author,
+    with_finder,
+)
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import Authored, StagedResult, staged_answer
 from content.translations.translate import propose_translation, propose_translations

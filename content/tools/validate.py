@@ -68,13 +68,10 @@ def _of_module_within(name: str, given: Mapping[str, Any]) -> dict[str, list[str
     if name != "add_module_to_post_ai_review":
         return {}
     if type_ not in modules:
-        return {"moduleType": [f"There is no module type {str(type_)[:80]!r}.{_close(str(type_))}"]}
+        guess = nearest(str(type_)[:128], modules.names())
+        hint = f" Did you mean {guess!r}?" if guess else ""
+        return {"moduleType": [f"There is no module type {str(type_)[:80]!r}.{hint}"]}
     return _of_module(str(type_), given.get("props") or {}) if not given.get("globalSlug") else {}
-
-
-def _close(name: str) -> str:
-    guess = nearest(name[:128], modules.names())
-    return f" Did you mean {guess!r}?" if guess else ""
 
 
 def _unknown(name: str) -> RuleViolation:

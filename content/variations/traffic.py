@@ -12,8 +12,7 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from content.layers.live import event_payload
-from content.layers.state import lock_post, lock_post_in
+from content.layers.state import event_payload, lock_post, lock_post_in
 from content.models import Post, Status
 from proofroom.core import outbox
 from proofroom.core.actor import Actor

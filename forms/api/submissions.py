@@ -33,10 +33,9 @@ from forms.services.submissions import (
 )
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.answer import Answer, TextOrNull, list_of
-from proofroom.core.api.body import StrictJsonParser, body_length, body_object
+from proofroom.core.api.body import OneAnswer, StrictJsonParser, body_length, body_object
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.renderers import OneAnswer
 from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
 from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet

@@ -14,8 +14,8 @@ from proofroom.accounts.models import ApiToken, User
 from proofroom.accounts.queries import load_user
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services.account_tokens import hash_of, record_use
-from proofroom.core.api.authentication import ApiCredential
 from proofroom.core.api.exceptions import InvalidToken
+from proofroom.core.api.permissions import ApiCredential
 from proofroom.core.database.statements import (
     Statement,
     columns_of,

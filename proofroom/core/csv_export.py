@@ -27,16 +27,16 @@ def header_line(titles: Iterable[str]) -> str:
 
 
 def line(cells: Iterable[Json]) -> str:
-    return str(_writer.writerow([_cell(cell) for cell in cells]))
-
-
-def _cell(value: Json) -> str | int | float:
-    """Return what a spreadsheet shows as it is: a text that would begin a formula gets an apostrophe before it."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return value
-    text = str(value)
-    return f"'{text}" if text.startswith(_BEGINS_FORMULA) else text
+    """A line that a spreadsheet shows as it is: a text that would begin a formula gets an apostrophe before it."""
+    shown: list[str | int | float] = []
+    for value in cells:
+        if value is None:
+            shown.append("")
+        elif isinstance(value, bool):
+            shown.append("true" if value else "false")
+        elif isinstance(value, int | float):
+            shown.append(value)
+        else:
+            text = str(value)
+            shown.append(f"'{text}" if text.startswith(_BEGINS_FORMULA) else text)
+    return str(_writer.writerow(shown))

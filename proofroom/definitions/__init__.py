@@ -49,17 +49,19 @@ from proofroom.definitions.module_group import (
 from proofroom.definitions.post_type import (
     PostType,
     SeoDefaults,
+    Taxonomy,
     TaxonomyUse,
     allowed_modules,
     custom_text_of,
     find_post_type,
+    find_taxonomy,
     post_types,
+    taxonomies,
     translatable_custom_fields,
     validate_custom_fields,
     why_excluded,
 )
 from proofroom.definitions.props import Prop, props_of
-from proofroom.definitions.taxonomy import Taxonomy, find_taxonomy, taxonomies
 
 __all__ = [
     "MOST_LISTED",

@@ -24,7 +24,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from proofroom.definitions.richtext import schema as richtext
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 RICH_TEXT_MAX_BYTES = 400_000
 """Of the JSON form, in UTF-8."""

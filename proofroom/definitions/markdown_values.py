@@ -1,6 +1,6 @@
 """A module's props as Markdown: the texts that `words_of` finds, with headings, links and pictures.
 
-Built as rich-text nodes and written by `proofroom.definitions.richtext.markdown`, so that no text becomes syntax.
+Built as rich-text nodes, which `proofroom.definitions.richtext.markdown_writer` writes: no text becomes syntax.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.props import Prop, props_of
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.markdown import to_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import Node, attributes, children, integer, kind, one_line
 
 Media = Mapping[str, Mapping[str, object]]

@@ -16,8 +16,8 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.markdown_values import Media, markdown_of_props
-from proofroom.definitions.props import json_schema, props_of, words_of
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.props import defaults, json_schema, props_of, words_of
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 MOST_LISTED: Final = 48
 
@@ -85,7 +85,7 @@ class Module:
 
     @classmethod
     def default_props(cls) -> JsonObject:
-        return validation.defaults(cls.Props)
+        return defaults(cls.Props)
 
     @classmethod
     def lists(cls, props: Mapping[str, Json]) -> Iterable[PostList]:

@@ -1,4 +1,4 @@
-"""Post types: one class per file in `<app>/post_types/`."""
+"""Post types and taxonomies: one class per file in `<app>/post_types/` and `<app>/taxonomies/`. Terms are content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.module import Module, excluded_because, modules
-from proofroom.definitions.props import json_schema, props_of, words_of
+from proofroom.definitions.props import defaults, json_schema, props_of, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PostType:
 
     @classmethod
     def default_custom_fields(cls) -> JsonObject:
-        return validation.defaults(cls.CustomFields)
+        return defaults(cls.CustomFields)
 
     @classmethod
     def seo(cls) -> SeoDefaults:
@@ -118,3 +118,26 @@ def why_excluded(post_type: str, module_type: str) -> str | None:
 def allowed_modules(post_type: str) -> list[type[Module]]:
     """The modules that may stand in posts of the type, in order of name."""
     return [module for module in modules if why_excluded(post_type, module.name) is None]
+
+
+class Taxonomy:
+    """A way to sort posts; `name` is its slug. `free_tagging`: authors make terms while writing."""
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    description: ClassVar[str] = ""
+    hierarchical: ClassVar[bool] = False
+    free_tagging: ClassVar[bool] = False
+
+
+taxonomies: Registry[Taxonomy] = Registry("taxonomies", Taxonomy)
+
+
+def find_taxonomy(slug: str) -> type[Taxonomy]:
+    """The definition, or `RuleViolation` with code `unknown_taxonomy`."""
+    found = taxonomies.get(slug)
+    if found is None:
+        raise validation.unknown(
+            "taxonomy", slug, taxonomies.names(), code="unknown_taxonomy", field="taxonomy"
+        )
+    return found

@@ -52,6 +52,11 @@ def props_of(props: type[ModuleProps]) -> dict[str, Prop]:
     return found
 
 
+def defaults(props: type[ModuleProps]) -> JsonObject:
+    """A new dict of the defaults, as JSON."""
+    return cast("JsonObject", props().model_dump(mode="json", by_alias=True))
+
+
 def option_label(value: object) -> str:
     """Return what people read for a value to choose from; pages say it in the reader's language."""
     return str(value).replace("-", " ").capitalize()

@@ -15,7 +15,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import describe_translated, details_of, shorten_key
 from proofroom.definitions.fields import ModuleProps
-from proofroom.definitions.props import props_of
+from proofroom.definitions.props import defaults, props_of
 
 _MOST_PATHS = 20
 _SENTENCES = {
@@ -28,11 +28,6 @@ _SENTENCES = {
     ),
 }
 """In place of pydantic's, which speak of Python."""
-
-
-def defaults(props: type[ModuleProps]) -> JsonObject:
-    """A new dict of the defaults, as JSON."""
-    return cast("JsonObject", props().model_dump(mode="json", by_alias=True))
 
 
 def check(

@@ -7,7 +7,7 @@ from typing import Final
 
 from proofroom.core.find_replace import Hand, RowSource
 from proofroom.core.json import Json
-from proofroom.core.validation.text_values import clean_line
+from proofroom.core.validation.input_validation import clean_line
 from proofroom.menus.items import clean_items
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, Menu

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.tools.arguments import OnPost, PostId
-from content.tools.read_post import require_post
+from content.tools.arguments import OnPost, PostId, require_post
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject, format_time
 from proofroom.core.site_urls import preview_url

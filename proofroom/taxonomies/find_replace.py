@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from proofroom.core.find_replace import Hand, RowSource
-from proofroom.core.validation.text_values import clean_line
+from proofroom.core.validation.input_validation import clean_line
 from proofroom.taxonomies.models import NAME_MAX, Term
 
 

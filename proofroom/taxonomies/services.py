@@ -15,7 +15,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
-from proofroom.core.validation.text_values import slug_of
+from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_taxonomy
 from proofroom.taxonomies.models import SLUG_MAX, Term
 from proofroom.taxonomies.rules import (

@@ -15,8 +15,7 @@ from django.utils.html import format_html
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from content.changes import Changes
-from content.changes.values import Change
+from content.changes import Change, Changes
 from content.document import PostDocument
 from content.models import ModuleInstance, Post
 from content.posts import post_repository

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.editorial.post_editor import choices
 from tests import make
 from tests.admin.pages import fields, url

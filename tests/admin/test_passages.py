@@ -16,7 +16,8 @@ from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.review.differences import SEPARATOR
 from proofroom.core.errors import CmsError
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from tests import make
 from tests.admin.pages import fields, review
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from content.review.cards import cards_of_layer
 from content.review.comparison import ValueShape, compare
-from content.review.diff import Segment, diff_text
 from content.review.difference_text import length_note, note_of, summarize
+from content.review.differences import Segment, diff_text
 from content.review.references import References
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
 
 _texts = st.text(st.sampled_from(list("ab ,.\n")) | st.characters(codec="utf-8"), max_size=60)

@@ -18,7 +18,7 @@ from agents_app.runs.creation import create_run
 from agents_app.runs.triggers import start_event_runs
 from content.models import Draft
 from proofroom.core import outbox
-from proofroom.core.api.renderers import dumps
+from proofroom.core.api.body import dumps
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import format_time
 from proofroom.core.models import Event

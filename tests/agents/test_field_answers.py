@@ -11,7 +11,7 @@ from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from proofroom.core.json import JsonObject
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
 from tests.agents.asking import execute
 from tests.fake_provider import Reply

@@ -18,7 +18,7 @@ from content.layers import submit
 from content.layers.reject import reject
 from content.models import Layer, Post
 from content.posts import document_edits
-from content.tools.authorship import resolve_author
+from content.tools.arguments import resolve_author
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import review

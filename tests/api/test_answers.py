@@ -12,8 +12,7 @@ import pytest
 from pydantic import Field, ValidationError
 
 from proofroom.core.api.answer import Answer, TextOrNull, list_of, one_of
-from proofroom.core.api.body import Body, check
-from proofroom.core.api.renderers import dumps
+from proofroom.core.api.body import Body, check, dumps
 from proofroom.core.errors import RuleViolation
 
 

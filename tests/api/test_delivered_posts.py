@@ -22,7 +22,7 @@ from content.variations.arms import as_original
 from content.variations.services import create_variation
 from content.variations.traffic import change_variation
 from media.models import Asset
-from proofroom.core.api.renderers import dumps
+from proofroom.core.api.body import dumps
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.json import JsonObject
 from proofroom.definitions import modules

@@ -8,7 +8,7 @@ import pytest
 
 from content.models import Layer
 from content.posts.create import create_post
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from content.models import Post
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.schema import validate
 from tests import make
 

@@ -30,7 +30,7 @@ from content.review.references import MediaView, References, references_of
 from content.review.risk import assess
 from proofroom.definitions import find_module, modules, props_of
 from proofroom.definitions.props import Prop
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
 from tests.content.mutations import IDS, pairs
 from tests.content.test_richtext_roundtrip import DOCUMENT

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.find_replace.posts import PostSource
 from content.find_replace.services import Substitution
+from content.find_replace.sources import PostSource
 from content.models import Post
 from content.variations.services import create_variation
 from tests import make

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from proofroom.core.json import JsonObject
 from proofroom.definitions import markdown_of
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 
 PICTURE = "6f1c9ad0-6f0e-4c1e-9a51-5a0a3d1a0001"
 MEDIA = {PICTURE: {"url": "/media/a.webp", "alt": "A *kettle*"}}

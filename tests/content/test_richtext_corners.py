@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import MAX_QUOTES, validate
 

@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from proofroom.definitions.richtext.html import to_html
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import validate
 

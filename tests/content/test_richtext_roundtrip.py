@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofroom.definitions.richtext.html import to_html
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import MARK_ORDER, to_text
 from proofroom.definitions.richtext.schema import validate
 

@@ -8,7 +8,8 @@ import pytest
 
 from proofroom.definitions.richtext.html import to_html
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import validate
 from tests.content.test_richtext_documents import Page

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proofroom.definitions.richtext.html import to_html
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.nodes import blocks, to_text
 from proofroom.definitions.richtext.schema import (
     EMPTY,

@@ -8,7 +8,8 @@ from types import FrameType
 import pytest
 
 from proofroom.definitions.richtext.html import to_html
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import validate
 
 SLOW = {

@@ -20,7 +20,7 @@ from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.queries import find_run
 from content.layers import open_layers
-from content.review.diff import Segment, diff_text
+from content.review.differences import Segment, diff_text
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import RuleViolation

@@ -14,7 +14,7 @@ from content.review.difference_text import length_note, summarize
 from content.review.labels import field_label, module_names, prop_label
 from content.review.references import References, Wanted, load_titles
 from proofroom.core.json import Json
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 
 @dataclass(frozen=True, slots=True)

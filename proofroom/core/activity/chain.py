@@ -112,34 +112,30 @@ def _seal_batch() -> int:
                 skip_locked=True, of=("self",), no_key=True
             )
             batch = list(waiting.order_by("id")[:SEAL_BATCH_SIZE])
-            Seal.objects.bulk_create(_links(batch, last))
+            seq, before = (last.seq, last.hash) if last is not None else (0, BEFORE_FIRST)
+            now = timezone.now()
+            links = []
+            for event in batch:
+                seq += 1
+                salt = secrets.token_hex(16)
+                facts, payload = facts_of(event), payload_of(event, salt)
+                seal = Seal(
+                    seq=seq,
+                    event_id=event.pk,
+                    facts=facts,
+                    payload=payload,
+                    salt=salt,
+                    before=before,
+                    hash=link_of(seq, before, facts, payload),
+                    made_at=now,
+                )
+                links.append(seal)
+                before = seal.hash
+            Seal.objects.bulk_create(links)
             Event.objects.filter(pk__in=[event.pk for event in batch]).update(is_sealed=True)
     except IntegrityError:
         return 0
     return len(batch)
-
-
-def _links(batch: Iterable[Event], last: Seal | None) -> list[Seal]:
-    seq, before = (last.seq, last.hash) if last is not None else (0, BEFORE_FIRST)
-    now = timezone.now()
-    links = []
-    for event in batch:
-        seq += 1
-        salt = secrets.token_hex(16)
-        facts, payload = facts_of(event), payload_of(event, salt)
-        seal = Seal(
-            seq=seq,
-            event_id=event.pk,
-            facts=facts,
-            payload=payload,
-            salt=salt,
-            before=before,
-            hash=link_of(seq, before, facts, payload),
-            made_at=now,
-        )
-        links.append(seal)
-        before = seal.hash
-    return links
 
 
 VERIFY_BATCH_SIZE: Final = 1_000

@@ -12,7 +12,7 @@ from proofroom.core import outbox
 from proofroom.core.activity.presenters import EntryAnswer, present
 from proofroom.core.activity.queries import ActivityFilter, filter_activity
 from proofroom.core.actor import Actor
-from proofroom.core.api.renderers import dumps
+from proofroom.core.api.body import dumps
 from proofroom.core.csv_export import header_line, line
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -44,7 +44,9 @@ def export(*, chosen: ActivityFilter, format: Format, actor: Actor) -> Iterator[
     payload: JsonObject = {"format": format, "chosen": chosen.told()}
     told = outbox.record("activity.exported", actor=actor, payload=payload)
     rows = filter_activity(chosen).filter(pk__lte=told.pk)
-    return _csv(rows, actor) if format == "csv" else _json_lines(rows, actor)
+    if format == "csv":
+        return _csv(rows, actor)
+    return (dumps(entry).decode() + "\n" for entry in _presented(rows, actor))
 
 
 def _csv(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
@@ -61,11 +63,6 @@ def _csv(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
             "hash": seal["hash"] if seal is not None else None,
         }
         yield line(flat[name] for _, name in _COLUMNS)
-
-
-def _json_lines(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
-    for entry in _presented(rows, actor):
-        yield dumps(entry).decode() + "\n"
 
 
 def _presented(rows: QuerySet[Event], actor: Actor) -> Iterator[EntryAnswer]:

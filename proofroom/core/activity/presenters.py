@@ -235,7 +235,10 @@ def _entry(
     kind = find_kind(event.name)
     is_private = kind is None or kind.is_private
     payload = present_payload(event)
-    if not _may_read(event, posts, actor):
+    # Titles of posts stand in what entries say, too.
+    is_there = event.post_id is None or str(event.post_id) in posts
+    is_readable = kind is not None and (actor.diagnoses or actor.can(kind.permission))
+    if not is_readable or not (is_there or actor.can("posts.restore")):
         payload = {name: value for name, value in payload.items() if name in _PLAIN}
     post_id = None if event.post_id is None else str(event.post_id)
     title = None if post_id is None else posts.get(post_id)
@@ -267,15 +270,6 @@ def _entry(
         if seal is None
         else {"seq": seal.seq, "hash": seal.hash, "sealedAt": seal.made_at},
     }
-
-
-def _may_read(event: Event, posts: Mapping[str, str], actor: Actor) -> bool:
-    """Whether it is more to the actor than that it happened: titles of posts stand in what entries say, too."""
-    kind = find_kind(event.name)
-    if kind is None or not (actor.diagnoses or actor.can(kind.permission)):
-        return False
-    is_there = event.post_id is None or str(event.post_id) in posts
-    return is_there or actor.can("posts.restore")
 
 
 def present_payload(event: Event) -> JsonObject:

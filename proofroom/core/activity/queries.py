@@ -15,7 +15,7 @@ from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import all_kinds
-from proofroom.core.validation.text_values import parse_uuid
+from proofroom.core.validation.input_validation import parse_uuid
 
 MAX_ROWS_SEARCHED: Final = 20_000
 """Of the newest entries, how many are looked through for what has no index."""

@@ -1,4 +1,7 @@
-"""The activity log: what happened in sentences, a page for each entry with what caused it and what it caused."""
+"""The activity log: what happened in sentences, its filters, and a page for each entry with what it caused.
+
+No filter asks the log for its values: that would read all of it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
+from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -16,20 +20,14 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from proofroom.core import outbox
 from proofroom.core.activity import queries
-from proofroom.core.activity.presenters import EntryAnswer, present
-from proofroom.core.admin.bounded_lists import BoundedPaginator
-from proofroom.core.admin.event_filters import (
-    ActorFilter,
-    DoorFilter,
-    EventAgentFilter,
-    EventPostFilter,
-    EventStateFilter,
-    GroupFilter,
-)
+from proofroom.core.activity.presenters import CHANNEL_LABELS, present
+from proofroom.core.activity.queries import names_of
+from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
@@ -41,6 +39,113 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
+from proofroom.core.outbox import all_kinds
+from proofroom.core.outbox.dispatch import failed_events
+
+_MOST = 100
+Choices = list[tuple[str, str]]
+_GROUPS = {
+    "activity": gettext_lazy("Activity log"),
+    "agent": gettext_lazy("Agents"),
+    "ai": gettext_lazy("AI settings"),
+    "chat": gettext_lazy("Chat"),
+    "content": gettext_lazy("Menus, terms, redirects and more"),
+    "database": gettext_lazy("Find and replace"),
+    "events": gettext_lazy("Events"),
+    "feedback": gettext_lazy("Notes"),
+    "form": gettext_lazy("Forms"),
+    "mcp": gettext_lazy("AI clients (MCP)"),
+    "mcp_token": gettext_lazy("MCP tokens"),
+    "media": gettext_lazy("Media"),
+    "module-group": gettext_lazy("Module groups"),
+    "post": gettext_lazy("Posts"),
+    "redirects": gettext_lazy("Redirects"),
+    "sitemap": gettext_lazy("Sitemap"),
+    "token": gettext_lazy("API tokens"),
+    "urlPattern": gettext_lazy("URL patterns"),
+    "user": gettext_lazy("Accounts"),
+    "webhook": gettext_lazy("Webhooks"),
+    "workflow": gettext_lazy("Workflows"),
+}
+
+
+class GroupFilter(ValueFilter):
+    title = gettext_lazy("kind")
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        groups = {kind.name.partition(".")[0] for kind in all_kinds() if not kind.is_internal}
+        named = [(group, str(_GROUPS.get(group, group.capitalize()))) for group in groups]
+        return sorted(named, key=lambda item: item[1])
+
+    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
+        return rows.filter(name__in=names_of(value))
+
+
+class DoorFilter(ValueFilter):
+    title = gettext_lazy("door")
+    parameter_name = "via"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [(door, in_words(name)) for door, name in CHANNEL_LABELS.items()]
+
+    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
+        return rows.filter(via=value[:20])
+
+
+class EventStateFilter(ValueFilter):
+    title = gettext_lazy("telling")
+    parameter_name = "telling"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("given-up", _("Given up"))]
+
+    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
+        return rows.filter(pk__in=failed_events().values("pk"))
+
+
+class ActorFilter(ValueFilter):
+    title = gettext_lazy("account")
+    parameter_name = "actor"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        rows = get_user_model()._default_manager.order_by("username")[:_MOST]
+        return [(str(row.pk), str(row)) for row in rows]
+
+    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
+        is_id = value.isascii() and value.isdigit() and len(value) <= 18
+        return rows.filter(actor_id=int(value)) if is_id else rows.none()
+
+
+class EventAgentFilter(ValueFilter):
+    title = gettext_lazy("agent")
+    parameter_name = "agent"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        users = get_user_model()._default_manager.filter(agent_id__isnull=False)
+        ids = users.order_by("agent_id").values_list("agent_id", flat=True)[:_MOST]
+        return [(id_, id_) for id_ in ids if id_]
+
+    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
+        return rows.filter(agent_id=value[:80])
+
+
+class EventPostFilter(ValueFilter):
+    """Only shown where a post's page led here."""
+
+    title = gettext_lazy("post")
+    parameter_name = "post"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        value = request.GET.get(self.parameter_name, "")
+        return [(value, value)] if value else []
+
+    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
+        try:
+            return rows.filter(post_id=UUID(value))
+        except ValueError:
+            return rows.none()
+
 
 _LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
 _GONE = ("deleted", "purged", "revoked", "reject", "pruned", "disabled")
@@ -167,12 +272,22 @@ def show(request: HttpRequest, event_id: int) -> TemplateResponse:
     tree = [(place, presented[row.pk], row) for place, row in enumerate(causes)]
     tree.append((len(causes), entry, event))
     tree += [(len(causes) + depth, presented[row.pk], row) for depth, row in effects]
+    branches = [
+        {
+            "indent": "↳ " if place else "",
+            "level": "\u2003" * max(0, place - 1),
+            "entry": one,
+            "at": row.created_at,
+            "is_here": row.pk == event.pk,
+        }
+        for place, one, row in tree
+    ]
     context = {
         "event": event,
         "entry": entry,
         "badge": badge_of(event),
         "payload": json.dumps(entry["payload"], indent=2, ensure_ascii=False),
-        "tree": [_branch(place, one, row, event) for place, one, row in tree] if tree[1:] else [],
+        "tree": branches if tree[1:] else [],
         "is_given_up": event.dispatched_at is None and event.attempts >= outbox.MAX_ATTEMPTS,
     }
     title = gettext("Entry %(pk)s") % {"pk": event.pk}
@@ -195,16 +310,6 @@ def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
 def _entry(event: Event) -> JsonObject:
     found: JsonObject = event.entry  # type: ignore[attr-defined]  # the list sets it
     return found
-
-
-def _branch(place: int, entry: EntryAnswer, row: Event, here: Event) -> dict[str, object]:
-    return {
-        "indent": "↳ " if place else "",
-        "level": "\u2003" * max(0, place - 1),
-        "entry": entry,
-        "at": row.created_at,
-        "is_here": row.pk == here.pk,
-    }
 
 
 def _named(text: str) -> Q:

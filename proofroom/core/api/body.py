@@ -1,11 +1,11 @@
-"""Typed request bodies and query parameters. What does not fit is 422 with details by path."""
+"""Bodies: JSON of requests read into types, 422 with details by path where it does not fit, and JSON of answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import IO, Annotated, Any, ClassVar, Final, Optional, TypeVar
 from uuid import UUID
 
@@ -22,7 +22,9 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 from rest_framework.exceptions import ParseError
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import JSONParser
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
 from proofroom.core.api.answer import wire_names
@@ -162,3 +164,48 @@ def check(values: Mapping[str, Any], shape: type[B]) -> B:
         return shape.model_validate(dict(values))
     except ValidationError as error:
         raise violation_of(error, shape) from None
+
+
+class OneAnswer(DefaultContentNegotiation):
+    """There is one form, whatever the caller accepts; refusals are JSON.
+
+    A cache on the way keeps answers by address alone: what one caller accepts must not decide for the next.
+    """
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, str(first.media_type)
+
+
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
+
+
+def _plain(value: object) -> object:
+    """Answers by their names on the wire; times as `proofroom.core.json.format_time` writes them."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True, warnings=False)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    if not isinstance(value, datetime):
+        raise TypeError(f"{type(value).__name__} is no JSON")
+    aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return aware.isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def dumps(value: object) -> bytes:
+    """JSON of dicts, lists, UUIDs, times (ISO 8601, UTC, to the millisecond, `Z`) and `orjson.Fragment`s."""
+    return orjson.dumps(value, default=_plain, option=_OPTIONS)
+
+
+class OrjsonRenderer(JSONRenderer):
+    """Renders with orjson; what a column already holds as JSON text goes through as a `Fragment`."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        return b"" if data is None else dumps(data)

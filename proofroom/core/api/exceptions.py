@@ -88,17 +88,16 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         away = body(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
         away["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return away
-    if isinstance(error, IntegrityError | OperationalError) and _is_conflict(error):
+    # The database undid the change because of another: a constraint, a deadlock, a lock.
+    is_conflict = isinstance(error, IntegrityError) or (
+        isinstance(error, OperationalError)
+        and any(word in str(error).lower() for word in ("deadlock", "locked"))
+    )
+    if is_conflict:
         logger.warning("two changes met in %s", context.get("view"), exc_info=error)
         return body(409, "conflict", "Something else changed this at the same time; try again.")
     logger.exception("unexpected error in %s", context.get("view"), exc_info=error)
     return body(500, "server_error", "Something went wrong here; it was logged.")
-
-
-def _is_conflict(error: Exception) -> bool:
-    """Return whether the database undid the change because of another: a constraint, a deadlock, a lock."""
-    text = str(error).lower()
-    return isinstance(error, IntegrityError) or "deadlock" in text or "locked" in text
 
 
 def body(

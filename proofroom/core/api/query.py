@@ -55,8 +55,6 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
     A filter that is written wrong would else list everything. What is public ignores them: its addresses are linked
     to, and links carry parameters of others.
     """
-    if request.method not in ("GET", "HEAD") or view.action is None:  # no method of the address
-        return
     if declared_access(view, view.action) in (PUBLIC, SECRET):
         return
     known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed

@@ -146,7 +146,7 @@ LOCATION: Final = OpenApiParameter(
 class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """Describes `ManagementSession` in the document."""
 
-    target_class = "proofroom.core.api.authentication.ManagementSession"
+    target_class = "proofroom.core.api.permissions.ManagementSession"
     name = "session"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
@@ -265,7 +265,15 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
             if shape.get("$ref") == "#/components/schemas/NullEnum":
                 shape.clear()
                 shape["type"] = "null"
-    _close_requests(result)
+    # Say of objects that are only sent, never answered, that no key beside theirs is taken.
+    sent: set[str] = set()
+    answered: set[str] = set()
+    for _path, _method, operation in operations(result):
+        _reach(operation.get("requestBody"), schemas, sent)
+        _reach(operation["responses"], schemas, answered)
+    for name in sent - answered:
+        if "properties" in schemas[name]:
+            schemas[name].setdefault("additionalProperties", False)
     # Link each creation to what can then be done with the id that it answers.
     for path, method, operation in list(operations(result)):
         made = operation["responses"].get("201")
@@ -279,7 +287,8 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
             for below, _, target in operations(result)
             if below.rpartition("/")[0] == path and below.endswith("}")
         }
-        if links and _answers_an_id(made, result):
+        name = made["content"][JSON_TYPE]["schema"].get("$ref", "").rpartition("/")[2]
+        if links and "id" in schemas.get(name, {}).get("properties", {}):
             made["links"] = links
     described = {tag["name"]: tag for tag in result.get("tags", [])}
     used = {tag for _, _, operation in operations(result) for tag in operation["tags"]}
@@ -297,19 +306,6 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
         for method in _METHODS:
             if method in item:
                 yield path, method, item[method]
-
-
-def _close_requests(document: dict[str, Any]) -> None:
-    """Say of objects that are only sent, never answered, that no key beside theirs is taken."""
-    schemas = document["components"]["schemas"]
-    sent: set[str] = set()
-    answered: set[str] = set()
-    for _, _, operation in operations(document):
-        _reach(operation.get("requestBody"), schemas, sent)
-        _reach(operation["responses"], schemas, answered)
-    for name in sent - answered:
-        if "properties" in schemas[name]:
-            schemas[name].setdefault("additionalProperties", False)
 
 
 def _shapes(part: Any) -> Iterator[dict[str, Any]]:
@@ -331,9 +327,3 @@ def _reach(part: Any, schemas: dict[str, Any], found: set[str]) -> None:
     elif isinstance(part, list):
         for value in part:
             _reach(value, schemas, found)
-
-
-def _answers_an_id(response: dict[str, Any], document: dict[str, Any]) -> bool:
-    reference = response["content"][JSON_TYPE]["schema"].get("$ref", "")
-    shape = document["components"]["schemas"].get(reference.rpartition("/")[2], {})
-    return "id" in shape.get("properties", {})

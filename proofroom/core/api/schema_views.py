@@ -16,7 +16,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from proofroom.core.api.renderers import OneAnswer, dumps
+from proofroom.core.api.body import OneAnswer, dumps
 from proofroom.core.api.schema import JSON_TYPE, operations
 from proofroom.core.api.views import CountedFirst
 
@@ -143,6 +143,12 @@ def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
         shape = item.get("content", {}).get(JSON_TYPE, {}).get("schema")
         kinds = kinds_of(shape) if shape else ()
         answers.append(ReferenceEntry(status, kinds, item["description"]))
+    parameters = []
+    for item in given.get("parameters", []):
+        notes = [item["in"], *(["required"] if item.get("required") else [])]
+        note = ", ".join([*notes, *_bounds(item["schema"])])
+        description = item.get("description", "")
+        parameters.append(ReferenceEntry(item["name"], kinds_of(item["schema"]), description, note))
     return Operation(
         id=given["operationId"],
         method=method.upper(),
@@ -150,20 +156,10 @@ def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
         summary=given["summary"],
         description=given["description"],
         access=" or ".join(schemes) or "anybody",
-        parameters=tuple(_parameter(item) for item in given.get("parameters", [])),
+        parameters=tuple(parameters),
         body=tuple(kind for item in content.values() for kind in kinds_of(item["schema"])),
         example="" if value is None else json.dumps(value, indent=2, ensure_ascii=False),
         answers=tuple(answers),
-    )
-
-
-def _parameter(given: Shape) -> ReferenceEntry:
-    note = ", ".join([given["in"], *(["required"] if given.get("required") else [])])
-    return ReferenceEntry(
-        given["name"],
-        kinds_of(given["schema"]),
-        given.get("description", ""),
-        ", ".join([note, *_bounds(given["schema"])]),
     )
 
 

@@ -36,18 +36,16 @@ def caller_address(peer: str, forwarded: str) -> str:
     if depth == 0:
         return peer
     hops = forwarded.split(",")
-    return (_address(hops[-depth]) if len(hops) >= depth else None) or peer
-
-
-def _address(text: str) -> str | None:
-    """An address as proxies write it, with or without a port."""
-    text = text.strip()
+    if len(hops) < depth:
+        return peer
+    # As proxies write it, with or without a port.
+    text = hops[-depth].strip()
     if text.count(":") == 1 or text.startswith("["):
         text = text.rpartition(":")[0] if not text.endswith("]") else text
     try:
         return str(ip_address(text.strip("[]")))
     except ValueError:
-        return None
+        return peer
 
 
 @lru_cache(maxsize=4096)
@@ -147,8 +145,7 @@ def show_rate_limit(request: HttpRequest, count: HitCount) -> None:
 class WindowThrottle(BaseThrottle):
     """Counts against the view's `throttle_scope`, else against `user` or `anon`."""
 
-    def __init__(self) -> None:
-        self.count: HitCount | None = None
+    count: HitCount | None = None
 
     def allow_request(self, request: Request, view: Any) -> bool:
         address = client_address(request)

@@ -15,10 +15,9 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from proofroom.core.actor import Actor
-from proofroom.core.api.authentication import actor_of
-from proofroom.core.api.permissions import Declared, DeclaredPermission
+from proofroom.core.api.body import dumps
+from proofroom.core.api.permissions import Declared, DeclaredPermission, actor_of
 from proofroom.core.api.query import refuse_unknown_parameters
-from proofroom.core.api.renderers import dumps
 from proofroom.core.errors import invalid
 
 _SAME_FOR_ALL = frozenset({200, 304, 404, 422})
@@ -73,7 +72,9 @@ class ApiViewSet(CountedFirst, ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        refuse_unknown_parameters(request, self)
+        # No action: the address does not answer the method.
+        if request.method in ("GET", "HEAD") and self.action is not None:
+            refuse_unknown_parameters(request, self)
 
     def perform_content_negotiation(
         self, request: Request, force: bool = False

@@ -148,16 +148,15 @@ def _adapted(value: Scalar) -> Scalar:
     return value
 
 
-def _mark(value: Scalar, place: int) -> Scalar:
-    """A value of the same type that no queryset has as a constant."""
-    if isinstance(value, UUID):
-        return UUID(int=_MARK + place)
-    return f"\x01{place}" if isinstance(value, str) else -1_000_000 - place
-
-
 def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
     flat = _flat(arguments)
-    marks = [_mark(value, place) for place, value in enumerate(flat)]
+    # Values of the same types that no queryset has as a constant.
+    marks: list[Scalar] = []
+    for place, value in enumerate(flat):
+        if isinstance(value, UUID):
+            marks.append(UUID(int=_MARK + place))
+        else:
+            marks.append(f"\x01{place}" if isinstance(value, str) else -1_000_000 - place)
     rest = iter(marks)
     marked = [
         next(rest) if isinstance(argument, Scalar) else [next(rest) for _ in argument]

@@ -33,19 +33,15 @@ _NO_CONNECTION: Final = ("08", "57P", "53300")
 def is_database_away(error: BaseException | None) -> bool:
     """Return whether the error, or one that it followed from, says that PostgreSQL cannot be reached."""
     while error is not None:
-        if _is_about_connection(error):
+        if isinstance(error, psycopg.InterfaceError) and "connection" in str(error):
+            return True
+        # The client's own errors have no code: they are all about the connection.
+        if isinstance(error, psycopg.OperationalError) and (
+            error.sqlstate is None or error.sqlstate.startswith(_NO_CONNECTION)
+        ):
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _is_about_connection(error: BaseException) -> bool:
-    if isinstance(error, psycopg.InterfaceError):
-        return "connection" in str(error)
-    if not isinstance(error, psycopg.OperationalError):
-        return False
-    # The client's own errors have no code: they are all about the connection.
-    return error.sqlstate is None or error.sqlstate.startswith(_NO_CONNECTION)
 
 
 def log_database_away(error: BaseException | None, what: str) -> None:

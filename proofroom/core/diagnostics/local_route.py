@@ -164,7 +164,14 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
     try:
         kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         is_text = kind.startswith(_TEXTS) or kind.endswith(_TEXT_ENDINGS)
-        read = b"" if method == "HEAD" or not is_text else _beginning(response)
+        read = b""
+        if method != "HEAD" and is_text:
+            # A page that comes in parts, to its end or as far as it is shown; any other is at hand whole.
+            parts = response if response.streaming else [response.content]  # type: ignore[attr-defined]  # it is one of those
+            for part in parts:
+                read += part
+                if len(read) > BODY_BYTES + _LONGEST_SECRET:
+                    break
     finally:
         for closer in response._resource_closers:  # type: ignore[attr-defined]  # kept to itself
             with suppress(Exception):
@@ -185,14 +192,3 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
     size = None if response.streaming else len(response.content)  # type: ignore[attr-defined]  # it is one of those
     is_cut, location = len(read) > BODY_BYTES, shown.get("Location")
     return lambda ms: LocalAnswer(response.status_code, shown, location, body, size, is_cut, ms)
-
-
-def _beginning(response: HttpResponseBase) -> bytes:
-    if not response.streaming:
-        return bytes(response.content)  # type: ignore[attr-defined]  # it is one of those
-    found = b""
-    for block in response:
-        found += block
-        if len(found) > BODY_BYTES + _LONGEST_SECRET:
-            break
-    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -59,7 +59,15 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
     if file is None:
         return LogEnd((), 0, _NO_FILE)
     wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
-    found = [record for record in _records(_end_of(file)) if record.level in wanted]
+    # From the first whole record on: what was cut is left out, for nobody knows a part of a secret for one.
+    text = _end_of(file)
+    beginnings = list(BEGINNING.finditer(text))
+    ends = [following.start() for following in beginnings[1:]] + [len(text)]
+    found = [
+        LogRecord(beginning[1], beginning[2], beginning[3], text[beginning.end() : end].rstrip())
+        for beginning, end in zip(beginnings, ends, strict=False)
+        if beginning[2] in wanted
+    ]
     redactor, chosen = SecretRedactor(), list[LogRecord]()
     room, characters = min(lines, MAX_LOG_LINES), _MOST_CHARACTERS
     for record in reversed(found):
@@ -84,21 +92,10 @@ def log_file() -> Path | None:
 
 
 def _end_of(path: Path) -> str:
-    """From the first whole record on: what was cut is left out, for nobody knows a part of a secret for one."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - READ_BYTES))
-            text = file.read(READ_BYTES).decode("utf-8", "replace")
+            return file.read(READ_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:  # nothing was logged yet
         return ""
-    beginning = BEGINNING.search(text)
-    return text[beginning.start() :] if beginning else ""
-
-
-def _records(text: str) -> Iterator[LogRecord]:
-    found = list(BEGINNING.finditer(text))
-    ends = [following.start() for following in found[1:]] + [len(text)]
-    for beginning, end in zip(found, ends, strict=False):
-        at, level, logger = beginning.groups()
-        yield LogRecord(at, level, logger, text[beginning.end() : end].rstrip())

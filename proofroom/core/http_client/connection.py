@@ -254,27 +254,23 @@ async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> Http
     refuse_addresses(target.host, addresses)
     end = asyncio.get_running_loop().time() + CONNECT_SECONDS
     failure = Unreachable(f"The name {target.host} has no address.")
+    secure = target.scheme == "https"
     for place, address in enumerate(addresses):
         left = end - asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(left / (len(addresses) - place)):
-                return await _open(target, address, tls)
+                _, line = await asyncio.get_running_loop().create_connection(
+                    HttpConnection,
+                    # The address, never the name: a second question could be answered otherwise.
+                    str(address),
+                    target.port,
+                    ssl=tls if secure else None,
+                    server_hostname=target.host if secure else None,
+                )
+                return line
         except (OSError, TimeoutError) as error:
             failure = Unreachable(_why(target.host, error))
     raise failure
-
-
-async def _open(target: CallTarget, address: Address, tls: ssl.SSLContext) -> HttpConnection:
-    secure = target.scheme == "https"
-    _, line = await asyncio.get_running_loop().create_connection(
-        HttpConnection,
-        # The address, never the name: a second question could be answered otherwise.
-        str(address),
-        target.port,
-        ssl=tls if secure else None,
-        server_hostname=target.host if secure else None,
-    )
-    return line
 
 
 def _why(host: str, error: Exception) -> str:

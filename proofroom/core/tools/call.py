@@ -209,16 +209,14 @@ def refusal_text(error: CmsError) -> str:
     """Return what a refusal says to a model: the sentence, what was wrong where, and the version that stands."""
     lines = [error.message]
     found = [(path, said) for path, sentences in error.details.items() for said in sentences]
-    if len(found) != 1 or not _is_told(error.message, *found[0]):
+    path, sentence = found[0] if len(found) == 1 else ("", "")
+    # Where inside of a value something is wrong, the message must say as well.
+    is_told = sentence in error.message and ("." not in path or path in error.message)
+    if len(found) != 1 or not is_told:
         lines += [f"- {path}: {sentence}" for path, sentence in found if sentence != error.message]
     if isinstance(error, Conflict) and error.current is not None:
         lines.append(f"The version that stands now is {error.current}.")
     return "\n".join(lines)
-
-
-def _is_told(message: str, path: str, sentence: str) -> bool:
-    """Return whether the message says it already. Where inside of a value something is wrong, it must say as well."""
-    return sentence in message and ("." not in path or path in message)
 
 
 def strip_unstorable(name: str) -> str:

@@ -144,8 +144,14 @@ def page_after(
     no other row."""
     total = rows.count()
     if arguments.cursor is not None:
-        key = open_cursor(arguments.cursor, of=_list_of(arguments, tool))
-        rows = rows.filter(_after(order, key))
+        # Rows behind the one with this key.
+        key, behind = open_cursor(arguments.cursor, of=_list_of(arguments, tool)), Q()
+        for place in reversed(range(len(order))):
+            column, is_falling = order[place].lstrip("-"), order[place].startswith("-")
+            beyond = Q(**{f"{column}__{'lt' if is_falling else 'gt'}": key[place]})
+            behind = beyond if not behind else beyond | (Q(**{column: key[place]}) & behind)
+        # Said of the first column once more, so that an index can begin there.
+        rows = rows.filter(behind, **{f"{column}__{'lte' if is_falling else 'gte'}": key[0]})
     found = list(rows.order_by(*order)[: arguments.limit + 1])
     return page_of_found(arguments, tool, found, total, order, present)
 
@@ -192,15 +198,3 @@ def _answer(items: list[JsonObject], total: int, following: str | None) -> JsonO
 def _list_of(arguments: Paged, tool: str) -> str:
     filters = arguments.model_dump_json(exclude={"limit", "cursor", "format"})
     return f"{tool} {filters}"
-
-
-def _after(order: Sequence[str], key: Sequence[Part]) -> Q:
-    """Rows behind the one with this key."""
-    behind = Q()
-    for place in reversed(range(len(order))):
-        column = order[place].lstrip("-")
-        beyond = Q(**{f"{column}__{'lt' if order[place].startswith('-') else 'gt'}": key[place]})
-        behind = beyond if not behind else beyond | (Q(**{column: key[place]}) & behind)
-    first = order[0].lstrip("-")
-    # Said once more, so that an index can begin there.
-    return behind & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": key[0]})

@@ -88,18 +88,15 @@ def value_at(values: object, path: str, default: object = None) -> object:
     for name in path.split("."):
         if isinstance(found, Mapping) and name in found:
             found = found[name]
-        elif _is_list(found) and name.isascii() and name.isdigit() and len(name) < 7:
-            items: Sequence[object] = found  # type: ignore[assignment]  # it is a list
-            if int(name) >= len(items):
+        elif (
+            isinstance(found, list | tuple) and name.isascii() and name.isdigit() and len(name) < 7
+        ):
+            if int(name) >= len(found):
                 return default
-            found = items[int(name)]
+            found = found[int(name)]
         else:
             return default
     return found
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list | tuple)
 
 
 def _same(found: object, value: object) -> bool:

@@ -92,12 +92,11 @@ def with_label(label: str | Promise, path: str, sentences: Iterable[str]) -> lis
     """Return what a service said about the field at `path`, as the reader knows that field."""
     parts = path.split(".")
     names = [".".join(parts[at:]) for at in range(len(parts))]
-    return [_said(str(label), names, sentence) for sentence in sentences]
-
-
-def _said(label: str, names: Iterable[str], sentence: str) -> str:
-    for name in names:
-        if label and sentence.startswith(f"{name} "):
+    said = []
+    for sentence in sentences:
+        name = next((name for name in names if sentence.startswith(f"{name} ")), None)
+        if str(label) and name is not None:
             rest = sentence.removeprefix(f"{name} ")
-            return gettext("“%(label)s” %(rest)s") % {"label": label, "rest": rest}
-    return sentence
+            sentence = gettext("“%(label)s” %(rest)s") % {"label": label, "rest": rest}
+        said.append(sentence)
+    return said

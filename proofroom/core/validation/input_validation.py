@@ -1,11 +1,17 @@
-"""Values from outside that could not be stored, read back or searched on every database."""
+"""Values from outside: what could not be stored, read back or searched anywhere, and texts as they are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Mapping
 from typing import Final
+from uuid import UUID
+
+from django.utils.translation import gettext as _
 
 from proofroom.core.errors import invalid
+from proofroom.core.json import Json
 
 MAX_DEPTH: Final = 64
 MAX_INTEGER: Final = 2**53
@@ -52,17 +58,11 @@ def _fault(value: object, levels: int) -> _Fault | None:
         return None
     if levels == 0:
         return (), f"is nested deeper than {MAX_DEPTH} levels"
-    if not isinstance(value, Mapping):
-        return _first(enumerate(value), levels)
-    for key in value:
+    for key in value if isinstance(value, Mapping) else ():
         sentence = _text_fault(str(key))
         if sentence:
             return (), f"has a key that {sentence}"
-    return _first(value.items(), levels)
-
-
-def _first(items: Iterable[tuple[object, object]], levels: int) -> _Fault | None:
-    for name, item in items:
+    for name, item in value.items() if isinstance(value, Mapping) else enumerate(value):
         fault = _fault(item, levels - 1)
         if fault is not None:
             return (str(name), *fault[0]), fault[1]
@@ -78,3 +78,54 @@ def _text_fault(text: str) -> str:
         except UnicodeEncodeError:
             return "must not hold half of a character (a lone surrogate)"
     return ""
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def clean_line(
+    name: str, value: Json, limit: int, *, required: bool = False, lines: bool = False
+) -> str:
+    """Text of at most so many characters, on one line unless `lines`; `RuleViolation` keyed by the field's name."""
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str):
+        raise invalid(name, _("%(name)s must be text.") % {"name": name})
+    value = value.strip()
+    if required and not value:
+        raise invalid(name, _("%(name)s must not be empty.") % {"name": name})
+    if len(value) > limit:
+        raise invalid(
+            name,
+            _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
+            % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
+        )
+    if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
+        raise invalid(
+            name,
+            _("%(name)s must not hold control characters or line breaks.") % {"name": name},
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise invalid(
+            name, _("%(name)s holds half of a character (a lone surrogate).") % {"name": name}
+        ) from None
+    return value
+
+
+def slug_of(title: str) -> str:
+    """A slug from a title: letters and digits of any script, in words joined by hyphens."""
+    plain = unicodedata.normalize("NFKC", title).lower()
+    words = re.sub(r"[\W_]+", "-", plain).strip("-")
+    return words[:120].strip("-") or "post"
+
+
+def parse_uuid(value: object) -> UUID | None:
+    """The id that a value is, or spells; None for everything else."""
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value) if isinstance(value, str) else None
+    except ValueError:
+        return None

@@ -28,7 +28,12 @@ def find_pattern_fault(pattern: str) -> str:
         return f"has {len(pattern):,} characters; at most {MAX_PATTERN_LENGTH} are allowed"
     if re.search(r"\(\?(?!:)", pattern):
         return "may group with (…) and (?:…) only"
-    if _size_of(pattern) > MAX_REPETITIONS:
+    # No less than the length of the pattern with its counted repetitions written out.
+    groups, singles = [1], [len(pattern)]
+    for before, least, most in _COUNT.findall(pattern):
+        number = max(int(least), int(most or 0), 1)
+        (groups if before == ")" else singles).append(number)
+    if prod(groups) * sum(singles) > MAX_REPETITIONS:
         return "repeats too much: lower the counts in its braces"
     try:
         _compiled(pattern)
@@ -47,15 +52,6 @@ def matches(pattern: str, text: str, longest: int = MAX_TEXT_LENGTH) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def _size_of(pattern: str) -> int:
-    """No less than the length of the pattern with its counted repetitions written out."""
-    groups, singles = [1], [len(pattern)]
-    for before, least, most in _COUNT.findall(pattern):
-        number = max(int(least), int(most or 0), 1)
-        (groups if before == ")" else singles).append(number)
-    return prod(groups) * sum(singles)
 
 
 @lru_cache(maxsize=256)

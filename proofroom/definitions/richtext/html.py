@@ -100,7 +100,12 @@ class _Renderer:
             case "bulletList":
                 return f"<ul>\n{self._items(node, depth)}\n</ul>"
             case "orderedList":
-                return f"<ol{_list_attributes(node)}>\n{self._items(node, depth)}\n</ol>"
+                attrs = attributes(node)
+                start = integer(attrs.get("start"), default=1, least=0, most=999_999_999)
+                extra = f' start="{start}"' if start != 1 else ""
+                style = string(attrs.get("type"))
+                extra += f' type="{style}"' if style in _LIST_TYPES - {"1"} else ""
+                return f"<ol{extra}>\n{self._items(node, depth)}\n</ol>"
             case "blockquote":
                 return f"<blockquote>\n{self.blocks(children(node), depth + 1)}\n</blockquote>"
             case "codeBlock":
@@ -221,14 +226,6 @@ def _opening(mark: TextMark) -> str:
     if is_external(mark.href) or mark.new_tab:
         extra += ' rel="noopener noreferrer"'
     return f'<a href="{escape(mark.href)}"{extra}>'
-
-
-def _list_attributes(node: Node) -> str:
-    attrs = attributes(node)
-    start = integer(attrs.get("start"), default=1, least=0, most=999_999_999)
-    extra = f' start="{start}"' if start != 1 else ""
-    style = string(attrs.get("type"))
-    return extra + (f' type="{style}"' if style in _LIST_TYPES - {"1"} else "")
 
 
 def _unique_slug(text: str, taken: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""Markdown to the stored form."""
+"""Markdown to the stored form: raw HTML is read as the text it is, and only `<br>` is understood."""
 
 from __future__ import annotations
 

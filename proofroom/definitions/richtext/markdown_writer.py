@@ -1,5 +1,9 @@
 """The stored form to Markdown.
 
+What CommonMark cannot express is normalised: empty paragraphs go, a table's first row becomes its header and its
+cells hold one paragraph, merged cells and lettered lists become plain ones, a link's target goes, equal neighbours
+join, line breaks in a text become spaces. Text is never lost.
+
 CommonMark opens and closes emphasis by the characters around its signs. Where those stand in the way, the
 neighbouring character is written as a numeric entity, which counts as punctuation.
 """
@@ -16,7 +20,6 @@ from proofroom.definitions.richtext.nodes import (
     INLINE,
     MAX_DEPTH,
     Node,
-    TextMark,
     TextRun,
     attributes,
     children,
@@ -85,7 +88,12 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
     previous: _Piece | None = None
     for at, step in enumerate(steps(found)):
         piece = _piece(step.run, one_line or at in {0, len(found) - 1}) if step.run else None
-        signs = "".join(_closing(mark) for mark in step.closes)
+        signs = "".join(
+            f"]({_target(mark.href, mark.title)})"
+            if mark.kind == "link"
+            else _SIGNS.get(mark.kind, "")
+            for mark in step.closes
+        )
         signs += "".join(
             ("[" if mark.kind == "link" else _SIGNS.get(mark.kind, "")) for mark in step.opens
         )
@@ -146,12 +154,6 @@ def _entity(char: str) -> str:
     return f"&#{ord(char)};"
 
 
-def _closing(mark: TextMark) -> str:
-    if mark.kind == "link":
-        return f"]({_target(mark.href, mark.title)})"
-    return _SIGNS.get(mark.kind, "")
-
-
 def _target(href: str, title: str) -> str:
     address = re.sub(r"&(?=#?\w{1,32};)", r"\\&", href)
     if "(" in address or ")" in address:
@@ -169,7 +171,7 @@ _MOST_ITEMS = 999_999_999
 
 
 def to_markdown(document: object) -> str:
-    """CommonMark, tables, strikethrough; `proofroom.definitions.richtext.markdown` says what is normalised."""
+    """CommonMark, tables, strikethrough; what they cannot express is normalised as the module says."""
     if not isinstance(document, dict):
         return ""
     lines = _blocks(children(document), 1)

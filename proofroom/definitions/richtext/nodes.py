@@ -229,26 +229,20 @@ def _block(node: Node, depth: int) -> list[str]:
     name = kind(node)
     if depth >= MAX_DEPTH:
         return [gathered(node)]
-    if name in {"paragraph", "heading"}:
-        return [_inline(children(node))]
-    if name in INLINE:
-        return [_inline([node])]
+    if name in {"paragraph", "heading"} or name in INLINE:
+        found = runs([node] if name in INLINE else children(node))
+        return ["".join("\n" if run.kind == "hardBreak" else run.text for run in found)]
     if name == "codeBlock":
         return [code_lines("".join(string(child.get("text")) for child in children(node)))]
     if name in {"bulletList", "orderedList"}:
         # The parts of a list are lines, not paragraphs.
         return ["\n".join(_blocks(children(node), depth + 1))]
     if name == "table":
-        return ["\n".join(_row(row, depth + 1) for row in children(node))]
+        rows = (
+            (" ".join(_blocks(children(cell), depth + 3)) for cell in children(row))
+            for row in children(node)
+        )
+        return ["\n".join("\t".join(cells) for cells in rows)]
     if name in {"listItem", "blockquote"}:
         return _blocks(children(node), depth + 1)
     return [gathered(node)]
-
-
-def _row(row: Node, depth: int) -> str:
-    cells = (" ".join(_blocks(children(cell), depth + 2)) for cell in children(row))
-    return "\t".join(cells)
-
-
-def _inline(nodes: Sequence[Node]) -> str:
-    return "".join("\n" if run.kind == "hardBreak" else run.text for run in runs(nodes))

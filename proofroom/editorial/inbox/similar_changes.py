@@ -17,7 +17,8 @@ from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
 from content.review.cards import ChangeCard, cards_of_layer
-from content.review.references import Wanted, collect_references, load_titles, shared_props
+from content.review.change_comparison import shared_props
+from content.review.references import Wanted, collect_references, load_titles
 from proofroom.core.admin.permissions import answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.inbox.decisions import (

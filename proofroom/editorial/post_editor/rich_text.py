@@ -18,7 +18,8 @@ from proofroom.core.admin.permissions import require
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import Json
 from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
-from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import EMPTY, validate
 
 DOCUMENT: Final = "~doc"

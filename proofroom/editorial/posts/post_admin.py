@@ -61,7 +61,7 @@ from proofroom.editorial.posts.revisions import compare, restore, revisions
 from proofroom.editorial.posts.variations import variations
 from proofroom.editorial.review.decisions import review
 from proofroom.editorial.review.edit_change import review_edit
-from proofroom.editorial.review.restore_rejection import rejection
+from proofroom.editorial.review.rejections import rejection
 from proofroom.editorial.translations.post_translations import translations
 
 _MAX_CHOSEN = 1000

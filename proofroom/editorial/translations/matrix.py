@@ -20,9 +20,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import Layer, Post, QueuedChange
 from content.review.labels import type_label
-from content.translations.queries import STATES, MatrixFilter, list_originals
 from content.translations.translate import create_translation
-from content.translations.translation_status import states_of
+from content.translations.translation_status import STATES, MatrixFilter, list_originals, states_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.definitions import post_types

@@ -25,8 +25,7 @@ from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm, with_label
-from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.core.validation.text_values import parse_uuid
+from proofroom.core.validation.input_validation import parse_uuid, refuse_unstorable
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.menus.admin.item_rows import (

@@ -26,7 +26,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of, validate_props
-from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.menus.models import Menu
 from proofroom.starter.demo.images import draw
 from proofroom.starter.demo.reading import (
