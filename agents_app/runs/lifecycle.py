@@ -243,7 +243,12 @@ def _wait(run: AgentRun, until: float) -> AgentRun:
             if doing != told:
                 report(steps, None, doing)
                 told, steps = doing, steps + 1
-            if woken.wait(_POLL_SECONDS) or not is_listening() or time.monotonic() >= look_at:
+            if is_listening():
+                is_due = woken.wait(_POLL_SECONDS) or time.monotonic() >= look_at
+            else:
+                time.sleep(_POLL_SECONDS)
+                is_due = True
+            if is_due:
                 woken.clear()
                 look_at = time.monotonic() + _LOOK_SECONDS
                 require_current_ownership()

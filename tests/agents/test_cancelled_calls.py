@@ -58,6 +58,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
         if waiting:
             waiting.pop(0)()
 
+    monkeypatch.setattr("agents_app.runs.lifecycle.is_listening", lambda: False)
     monkeypatch.setattr("agents_app.runs.lifecycle.time.sleep", pause)
     return waiting
 

@@ -161,6 +161,7 @@ def test_threat_15_an_answer_that_was_waited_for_asks_for_the_right_again(
         User.objects.filter(username="editor").update(**change)
         AgentRun.objects.filter(pk=run.pk).update(status=RunStatus.SUCCEEDED, summary="For editors")
 
+    monkeypatch.setattr("agents_app.runs.lifecycle.is_listening", lambda: False)
     monkeypatch.setattr("agents_app.runs.lifecycle.time.sleep", meanwhile)
 
     response = editor.get(f"/api/agent-runs/{run.pk}?wait=5")

@@ -35,6 +35,8 @@ KNOWN = {
     PROVIDERS: {"httpx2"},
     # Asks the server that it has just started whether it answers.
     "proofroom/core/management/commands/demo.py": {"socket", "urllib.request"},
+    # A pair of sockets inside the process, by which its threads wake the one that listens.
+    "proofroom/core/notifications.py": {"socket"},
 }
 
 
