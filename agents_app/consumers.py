@@ -17,7 +17,7 @@ from agents_app.runs.labels import progress_version, run_progress
 from agents_app.runs.queries import load_runs, load_steps
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.hub import RowFeed, RowPage, Snapshot
-from proofroom.core.realtime.sessions import Connection
+from proofroom.core.realtime.sessions import PageConnection
 from proofroom.core.realtime.websockets import PageConsumer
 
 
@@ -51,7 +51,7 @@ class RunConsumer(PageConsumer[RowPage]):
     permission: ClassVar[str] = "agents.view"
     feed = RunFeed
 
-    def page_of(self, connection: Connection) -> RowPage:
+    def page_of(self, connection: PageConnection) -> RowPage:
         language = str(settings.LANGUAGE_CODE)
         # The language of the page, where there is one of that name.
         with suppress(LookupError, ValueError):
@@ -101,6 +101,6 @@ class BatchConsumer(PageConsumer[RowPage]):
     permission: ClassVar[str] = "agents.view"
     feed = BatchFeed
 
-    def page_of(self, connection: Connection) -> RowPage:
+    def page_of(self, connection: PageConnection) -> RowPage:
         batch_id = self.scope["url_route"]["kwargs"]["batch_id"]
         return RowPage(connection, batch_id, str(settings.LANGUAGE_CODE))

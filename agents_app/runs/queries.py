@@ -21,7 +21,7 @@ from content.models import Layer, Provenance
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
-from proofroom.core.observability.metrics import Reading, count_readings
+from proofroom.core.observability.metrics import MetricReading, count_readings
 from proofroom.core.validation.input_validation import parse_uuid
 
 
@@ -214,7 +214,7 @@ def _texts(payload: Mapping[str, object], key: str) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
 
 
-def read_run_metrics() -> list[Reading]:
+def read_run_metrics() -> list[MetricReading]:
     """Return how many runs are not finished, by status. One query."""
     counts = AgentRun.objects.filter(status__in=UNFINISHED).values_list("status")
     return count_readings(

@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from content.models import QueuedChange, Status
-from proofroom.core.observability.metrics import Reading, count_readings
+from proofroom.core.observability.metrics import MetricReading, count_readings
 
 AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 _WEIGHT: Final = Case(
@@ -192,7 +192,7 @@ def list_waiting_posts(layers: Iterable[str], most: int) -> dict[str, list[Waiti
     }
 
 
-def read_inbox_metrics() -> list[Reading]:
+def read_inbox_metrics() -> list[MetricReading]:
     """Return how many changes wait for a decision, by layer. One query."""
     counts = QueuedChange.objects.values_list("layer").annotate(Count("pk")).order_by("layer")
     return count_readings(

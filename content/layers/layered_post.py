@@ -15,7 +15,7 @@ from content.layers.state import Layers, layers_of
 from content.models import Draft, Post, PostModule, PostTerm
 from content.posts.post_repository import document_of
 from content.posts.queries import reachable_posts, visible_posts, whole_post
-from proofroom.core.database.json_rows import JsonRows
+from proofroom.core.database.json_rows import ListedRows
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.json import JsonObject
 
@@ -27,7 +27,7 @@ _LAYERED: Final = Statement(
         .values(
             *columns_of(Post),
             "author__username",
-            module_rows=JsonRows(
+            module_rows=ListedRows(
                 PostModule.objects.filter(**_HERE)
                 .order_by("order_index", "id")
                 .values(
@@ -41,8 +41,8 @@ _LAYERED: Final = Statement(
                     props=F("instance__props"),
                 )
             ),
-            term_rows=JsonRows(PostTerm.objects.filter(**_HERE).values(its_id=F("term_id"))),
-            draft_rows=JsonRows(
+            term_rows=ListedRows(PostTerm.objects.filter(**_HERE).values(its_id=F("term_id"))),
+            draft_rows=ListedRows(
                 Draft.objects.filter(**_HERE).values(
                     draft_id=F("id"),
                     of_layer=F("layer"),
@@ -53,7 +53,7 @@ _LAYERED: Final = Statement(
                     written_by=F("marks"),
                 )
             ),
-            translation_rows=JsonRows(
+            translation_rows=ListedRows(
                 visible_posts()
                 .filter(translation_group=OuterRef("translation_group"))
                 .exclude(pk=OuterRef("pk"))

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
-from proofroom.core.observability.metrics import Reading, count_readings
+from proofroom.core.observability.metrics import MetricReading, count_readings
 from proofroom.webhooks.delivery_channels import NothingToSend, RequestRedactor, build_request
 from proofroom.webhooks.models import Attempt, Delivery, Webhook
 
@@ -157,7 +157,7 @@ def switched_off() -> QuerySet[Webhook]:
     return Webhook.objects.filter(is_active=False, disabled_at__isnull=False)
 
 
-def read_delivery_metrics() -> list[Reading]:
+def read_delivery_metrics() -> list[MetricReading]:
     """Return how many deliveries are not finished, by status. One query."""
     open_rows = Delivery.objects.filter(next_attempt_at__isnull=False)
     counts = open_rows.values_list("status").annotate(Count("pk")).order_by("status")

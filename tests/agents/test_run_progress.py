@@ -23,7 +23,7 @@ from agents_app.runs.labels import run_progress
 from agents_app.runs.run_log import add_step
 from proofroom.core.models import Event
 from proofroom.core.realtime.hub import RowPage, read_feeds
-from proofroom.core.realtime.sessions import Connection
+from proofroom.core.realtime.sessions import PageConnection
 from tests import make
 from tests.browser.agents_scene import run
 from tests.core.sockets import Page, asked, in_a_loop, session_of
@@ -173,7 +173,9 @@ def test_however_many_pages_follow_they_are_told_in_four_queries() -> None:
     counts = []
     key = session_of("editor")
     editor = make.user("editor")
-    connection_of_page = Connection(editor.pk, key, editor.get_session_auth_hash(), "agents.view")
+    connection_of_page = PageConnection(
+        editor.pk, key, editor.get_session_auth_hash(), "agents.view"
+    )
     for number in (1, 5):
         post = make.post(slug=f"post-{number}")
         pages = [RowPage(connection_of_page, run(post, "running").pk, "en") for _ in range(number)]
@@ -188,7 +190,7 @@ def test_however_many_pages_follow_they_are_told_in_four_queries() -> None:
 
 
 def test_pages_without_a_session_are_put_out_in_three_queries() -> None:
-    gone = Connection(make.user("editor").pk, "none", "", "agents.view")
+    gone = PageConnection(make.user("editor").pk, "none", "", "agents.view")
     pages = [RowPage(gone, begun().pk, "en")]
     with CaptureQueriesContext(connection) as queries:
         tell = read_feeds({RunFeed(): pages}, ())

@@ -9,7 +9,7 @@ import pytest
 from django.db.models import F, OuterRef
 
 from content.models import Post, PostModule
-from proofroom.core.database.json_rows import JsonRows
+from proofroom.core.database.json_rows import ListedRows
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def test_parts_come_in_their_order_with_their_json_and_none_where_there_are_none
     post = make.post("First")
     bare = make.post("Bare")
     PostModule.objects.filter(post=bare).delete()
-    parts = JsonRows(
+    parts = ListedRows(
         PostModule.objects.filter(post=OuterRef("pk"))
         .order_by("-order_index")
         .values(

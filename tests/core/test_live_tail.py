@@ -19,7 +19,7 @@ from proofroom.core.models import Event
 from proofroom.core.realtime import event_feed
 from proofroom.core.realtime.event_feed import EventPage
 from proofroom.core.realtime.messages import may_hear_of
-from proofroom.core.realtime.sessions import Connection, still_authorized
+from proofroom.core.realtime.sessions import PageConnection, still_authorized
 from tests import make
 from tests.core.sockets import asked, in_a_loop, opened, session_of
 
@@ -109,7 +109,7 @@ def test_a_look_costs_as_much_for_many_pages_as_for_one(
     keys = [session_of("editor") for _ in range(20)]
     user = make.user("editor")
     connections = [
-        Connection(user.pk, key, user.get_session_auth_hash(), "posts.view")
+        PageConnection(user.pk, key, user.get_session_auth_hash(), "posts.view")
         for key in [*keys, "gone"]
     ]
     following = event_feed.Tail()

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 
 from proofroom.core.observability import operations
-from proofroom.core.observability.operations import Operation, OperationKind, measure
+from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id, current_ids
 from proofroom.core.tasks import dispatch_events
 from tests import make
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ended() -> Any:
-    found: list[Operation] = []
+    found: list[MeasuredOperation] = []
     with operations.operation_ended.registered_temporarily(found.append):
         yield found
 
@@ -30,7 +30,9 @@ def ask_database() -> None:
         cursor.execute("SELECT 1")
 
 
-def test_statements_count_for_the_operation_and_for_those_around_it(ended: list[Operation]) -> None:
+def test_statements_count_for_the_operation_and_for_those_around_it(
+    ended: list[MeasuredOperation],
+) -> None:
     with measure(OperationKind.TASK, "outer"):
         ask_database()
         with measure(OperationKind.TOOL_CALL, "inner"):
@@ -41,7 +43,7 @@ def test_statements_count_for_the_operation_and_for_those_around_it(ended: list[
     assert 0 < ended[0].database_seconds < ended[1].seconds
 
 
-def test_what_raises_ends_as_an_error(ended: list[Operation]) -> None:
+def test_what_raises_ends_as_an_error(ended: list[MeasuredOperation]) -> None:
     with pytest.raises(ZeroDivisionError), measure(OperationKind.TASK, "broken"):
         _ = 1 / 0
 
@@ -49,7 +51,7 @@ def test_what_raises_ends_as_an_error(ended: list[Operation]) -> None:
 
 
 def test_a_request_is_named_by_its_route_and_never_by_its_address(
-    client: Client, ended: list[Operation]
+    client: Client, ended: list[MeasuredOperation]
 ) -> None:
     post = make.post()
 
@@ -99,7 +101,7 @@ def test_staff_see_timings_and_visitors_do_not(client: Client) -> None:
     assert int(found[3]) > 3
 
 
-def test_a_message_to_a_worker_takes_the_ids_along(ended: list[Operation]) -> None:
+def test_a_message_to_a_worker_takes_the_ids_along(ended: list[MeasuredOperation]) -> None:
     seen = []
     with (
         operations.operation_ended.registered_temporarily(lambda _: seen.append(current_ids())),

@@ -16,7 +16,11 @@ from proofroom.core.caching.front_cache import FrontRequest, Reply, find
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
-from proofroom.core.observability.operations import Operation, OperationKind, operation_ended
+from proofroom.core.observability.operations import (
+    MeasuredOperation,
+    OperationKind,
+    operation_ended,
+)
 from proofroom.core.observability.work_ids import choose_request_id
 
 Meta = Mapping[str, Any]
@@ -109,7 +113,7 @@ def _reply(meta: Meta, scheme: str, path: str, tell: Tell = lambda task: task())
             more |= count.headers
     reply = found.reply_to(meta, more)
     operation_ended(
-        Operation(
+        MeasuredOperation(
             OperationKind.REQUEST,
             "front cache",
             outcome=str(reply.status),

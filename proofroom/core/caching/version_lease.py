@@ -22,7 +22,7 @@ CHANNEL: Final = "content_version"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class VersionReading:
     """The beginning of a read of the version: what ends the lease while it goes on makes it worthless."""
 
     ends: int
@@ -46,11 +46,11 @@ class VersionLease:
             self.end()
         return self._version if time.monotonic() < self._until else None
 
-    def begin(self) -> Reading:
+    def begin(self) -> VersionReading:
         """To be called before the version is read."""
-        return Reading(self._ends, time.monotonic())
+        return VersionReading(self._ends, time.monotonic())
 
-    def renew(self, reading: Reading, version: int) -> None:
+    def renew(self, reading: VersionReading, version: int) -> None:
         """Rely on a version that was just read, but for what a transaction sees that only it may ever see."""
         if connection.in_atomic_block:
             return

@@ -9,7 +9,7 @@ from django.db.models import JSONField, Subquery, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
 
-class JsonRows(Subquery):
+class ListedRows(Subquery):
     """The text of a JSON list with an object for each row; NULL or an empty list where there is none.
 
     The queryset names its columns itself: `values(name=F("column"))`. An id is written as the database writes it, and

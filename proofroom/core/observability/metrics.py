@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from django.conf import settings
 
 from proofroom.core.hooks import Hook
-from proofroom.core.observability.operations import Operation, OperationKind, operation_ended
+from proofroom.core.observability.operations import (
+    MeasuredOperation,
+    OperationKind,
+    operation_ended,
+)
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -75,7 +79,7 @@ STATEMENTS: Final = MetricKind(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MetricReading:
     """A number as it is now, such as how much waits."""
 
     name: str
@@ -84,22 +88,22 @@ class Reading:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-read_metrics: Final[Hook[[], Iterable[Reading]]] = Hook()
+read_metrics: Final[Hook[[], Iterable[MetricReading]]] = Hook()
 """Functions of apps that return what waits in them; a few cheap queries each."""
 
 
 def count_readings(
     name: str, help: str, label: str, counts: Iterable[tuple[str, int]]
-) -> list[Reading]:
+) -> list[MetricReading]:
     """Return one reading for each count, under the value of its label."""
-    return [Reading(name, help, count, {label: value}) for value, count in counts]
+    return [MetricReading(name, help, count, {label: value}) for value, count in counts]
 
 
 Histogram: TypeAlias = Callable[[float, Mapping[str, str]], None]
 """Adds a value under labels."""
 
 
-def operation_labels(operation: Operation) -> dict[str, str]:
+def operation_labels(operation: MeasuredOperation) -> dict[str, str]:
     """Return the labels of an operation's duration, in the order of its kind."""
     values = [operation.name, operation.outcome]
     if operation.kind is OperationKind.REQUEST:
@@ -107,7 +111,7 @@ def operation_labels(operation: Operation) -> dict[str, str]:
     return dict(zip(DURATIONS[operation.kind].labels, values, strict=True))
 
 
-def record_operation(operation: Operation) -> None:
+def record_operation(operation: MeasuredOperation) -> None:
     """Add an operation to the histograms of whoever collects them."""
     for histograms in (_prometheus_histograms(), _otlp_histograms()):
         if not histograms:
@@ -184,7 +188,7 @@ def prometheus_text() -> tuple[bytes, str]:
 class WaitingCollector:
     """Shows readings as gauges."""
 
-    readings: Sequence[Reading]
+    readings: Sequence[MetricReading]
 
     def collect(self) -> Iterable[Metric]:
         from prometheus_client.core import GaugeMetricFamily

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from proofroom.core.observability.operations import Operation, OperationKind, measure
+from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id
 
 REQUEST_ID_HEADER: Final = "X-Request-ID"
@@ -61,7 +61,7 @@ def _observed(
         yield finish
 
 
-def server_timing(operation: Operation) -> str:
+def server_timing(operation: MeasuredOperation) -> str:
     """Return the header that the browser's network panel shows as bars (W3C Server Timing), in milliseconds."""
     total, database = 1000 * operation.elapsed, 1000 * operation.database_seconds
     return (

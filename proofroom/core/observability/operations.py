@@ -28,7 +28,7 @@ class OperationKind(StrEnum):
 
 
 @dataclass(slots=True)
-class Operation:
+class MeasuredOperation:
     """`name` comes from a bounded set (a route, a task, a tool), never from a caller. `outcome` is a word of one."""
 
     kind: OperationKind
@@ -46,16 +46,16 @@ class Operation:
         return time.perf_counter() - self.started
 
 
-operation_ended: Final[Hook[[Operation], None]] = Hook()
+operation_ended: Final[Hook[[MeasuredOperation], None]] = Hook()
 """Called with each operation when it is over."""
-_current: ContextVar[Operation | None] = ContextVar("operation", default=None)
+_current: ContextVar[MeasuredOperation | None] = ContextVar("operation", default=None)
 
 
 @contextmanager
-def measure(kind: OperationKind, name: str) -> Iterator[Operation]:
+def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
     """Time the block, count its statements, and show it as a span. What it raises makes the outcome `error`."""
     outer = _current.get()
-    operation = Operation(kind, name)
+    operation = MeasuredOperation(kind, name)
     token = _current.set(operation)
     try:
         with tracing.start_span(f"{kind} {name}") as span:

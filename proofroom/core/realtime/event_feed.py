@@ -28,7 +28,7 @@ from proofroom.core.realtime.messages import (
     presence_message,
     who_is_at,
 )
-from proofroom.core.realtime.sessions import Connection
+from proofroom.core.realtime.sessions import PageConnection
 from proofroom.core.realtime.websockets import PageConsumer
 
 MAX_EVENTS_KEPT: Final = 1000
@@ -111,7 +111,9 @@ class Tail:
 class EventPage(OpenPage):
     """A page that hears of one post, or of all; `after` is what it heard last."""
 
-    def __init__(self, connection: Connection, post_id: UUID | None, after: After | None) -> None:
+    def __init__(
+        self, connection: PageConnection, post_id: UUID | None, after: After | None
+    ) -> None:
         super().__init__(connection)
         self.post_id = post_id
         self.after = after
@@ -212,7 +214,7 @@ class EventsConsumer(PageConsumer[EventPage]):
     permission: ClassVar[str] = "posts.view"
     feed = EventFeed
 
-    def page_of(self, connection: Connection) -> EventPage:
+    def page_of(self, connection: PageConnection) -> EventPage:
         given: dict[str, Any] = parse_qs(
             self.scope["query_string"].decode("ascii"), max_num_fields=10
         )

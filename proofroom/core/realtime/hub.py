@@ -23,7 +23,7 @@ from django.utils import translation
 from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
 from proofroom.core.notifications import Subscription, is_listening, listen
-from proofroom.core.realtime.sessions import Connection, still_authorized
+from proofroom.core.realtime.sessions import PageConnection, still_authorized
 
 CLOSE_NORMAL: Final = 1000
 BAD_REQUEST: Final = 4400
@@ -39,7 +39,7 @@ class OpenPage:
     most_waiting: ClassVar[int] = 100
     """Messages that wait for a page; one that takes none is dropped, and may come again."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PageConnection) -> None:
         self.connection = connection
         self.has_ended = False
         self.queue: asyncio.Queue[JsonObject | int] = asyncio.Queue()
@@ -114,7 +114,7 @@ class RowPage(OpenPage):
 
     most_waiting: ClassVar[int] = 50
 
-    def __init__(self, connection: Connection, row_id: UUID, language: str) -> None:
+    def __init__(self, connection: PageConnection, row_id: UUID, language: str) -> None:
         super().__init__(connection)
         self.row_id = row_id
         self.language = language

@@ -16,7 +16,7 @@ from proofroom.core.actor import ActorUser
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class PageConnection:
     """A websocket as far as its rights go: its session, the hash that this was bound to, and what it needs."""
 
     user_id: int
@@ -25,15 +25,15 @@ class Connection:
     permission: str
 
 
-def authorize(scope: dict[str, Any], permission: str) -> Connection | None:
+def authorize(scope: dict[str, Any], permission: str) -> PageConnection | None:
     """The connection of a scope through `AuthMiddlewareStack`; None for who may not come in."""
     user, session = scope["user"], scope["session"]
     if not (user.is_authenticated and user.is_staff and user.has_perm(permission)):
         return None
-    return Connection(user.pk, session.session_key, session[HASH_SESSION_KEY], permission)
+    return PageConnection(user.pk, session.session_key, session[HASH_SESSION_KEY], permission)
 
 
-def still_authorized(connections: Collection[Connection]) -> dict[Connection, ActorUser]:
+def still_authorized(connections: Collection[PageConnection]) -> dict[PageConnection, ActorUser]:
     """Return the users of connections whose session and permission are still valid. Two queries."""
     store = import_module(settings.SESSION_ENGINE).SessionStore
     keys = store.get_model_class()._default_manager.filter(
@@ -41,7 +41,7 @@ def still_authorized(connections: Collection[Connection]) -> dict[Connection, Ac
     )
     valid = set(keys.values_list("session_key", flat=True))
     users = get_user_model()._default_manager.in_bulk({one.user_id for one in connections})
-    authorized: dict[Connection, ActorUser] = {}
+    authorized: dict[PageConnection, ActorUser] = {}
     for one in connections:
         user: Any = users.get(one.user_id)
         if (

@@ -28,7 +28,7 @@ from proofroom.core.realtime.hub import (
     Page,
     hub_here,
 )
-from proofroom.core.realtime.sessions import Connection, authorize
+from proofroom.core.realtime.sessions import PageConnection, authorize
 
 
 class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[misc]  # channels has no types
@@ -40,7 +40,7 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
     _page: Page | None = None
     _sending: asyncio.Task[None] | None = None
 
-    def page_of(self, connection: Connection) -> Page:
+    def page_of(self, connection: PageConnection) -> Page:
         """The page that the address asks for. Raises `ValueError` where it makes no sense."""
         raise NotImplementedError
 
