@@ -18,7 +18,7 @@ from cms_project.asgi import application
 from tests import make
 
 ORIGIN = b"http://localhost"
-WAIT = 5
+WAIT = 20  # pages look every five seconds where nothing wakes them, as inside a test's transaction
 
 
 class Page(ApplicationCommunicator):

@@ -140,8 +140,9 @@ class TestOnPostgresql:
         thread = notifications._listener._thread
         assert thread is not None
         heard.subscription.close()
-        thread.join(WAIT)
+        thread.join(60)
 
+        assert not thread.is_alive()
         assert not is_listening()
         while listening_sessions():
             """The server takes a moment to notice."""
