@@ -16,7 +16,7 @@ import uvicorn
 from django.conf import settings
 from django.test import Client
 
-from benchmarks import mcp, writing
+from benchmarks import mcp, writes
 from benchmarks.endpoints import ASKED
 from benchmarks.postgres import free_port
 from benchmarks.report import Report
@@ -45,7 +45,7 @@ def measure(seeded: Seeded, report: Report) -> None:
         return go
 
     def create() -> None:
-        body = writing.new_post(next(numbers))
+        body = writes.new_post(next(numbers))
         answer = editor.post("/api/posts", body, content_type="application/json")
         assert answer.status_code == 201, answer.content
 

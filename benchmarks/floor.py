@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
-from benchmarks import floor_pages, floor_track, floor_writing
+from benchmarks import floor_pages, floor_track, floor_writes
 from benchmarks import floor_sql as sql
 
 Wire = dict[str, Any]
@@ -51,7 +51,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         if staged == "track":
             wire: Wire = await floor_track.track(connection, receive)
         elif staged == "create":
-            wire = await floor_writing.create(connection, receive)
+            wire = await floor_writes.create(connection, receive)
         elif post_id:
             wire = await _post(connection, UUID(post_id), staged == "staged")
         else:

@@ -154,19 +154,19 @@ def _admin(run: Run) -> None:
 def _writing(run: Run) -> None:
     from django.conf import settings
 
-    from benchmarks import measuring, sessions, writing
+    from benchmarks import measuring, sessions, writes
     from benchmarks.endpoints import Endpoint
 
     sizes = run.sizes
     seeded = run.seed(min(sizes.posts, sizes.admin_posts))
     with servers.receiver() as receiver:
-        rows = writing.measure(
+        rows = writes.measure(
             run.url, seeded.published, seeded.editor_id, receiver, sizes.write_rounds
         )
     token = "benchmark" * 3 + "token"  # as many letters as Django makes
     headers = sessions.cookie_of(seeded.editor_id)
     headers["Cookie"] += f"; {settings.CSRF_COOKIE_NAME}={token}"
-    create = writing.create_request("/api/posts", headers | {"X-CSRFToken": token}, 0)
+    create = writes.create_request("/api/posts", headers | {"X-CSRFToken": token}, 0)
     environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
     chosen = [Endpoint("POST /api/posts, 5 modules", create, "create", None, status=201)]
     with (
@@ -176,11 +176,11 @@ def _writing(run: Run) -> None:
         rounds = measuring.Rounds(
             sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
         )
-        bare = {"create": writing.create_request("/create", {}, 0)}
+        bare = {"create": writes.create_request("/create", {}, 0)}
         found = rounds.measure(chosen, bare, product, floor)
     run.say_rounds(f"{sizes.write_rounds} rounds; creations {sizes.rounds} of {sizes.seconds:g} s")
     measuring.show(chosen, found, run.report)
-    writing.show(rows, run.report)
+    writes.show(rows, run.report)
 
 
 def _requests(run: Run) -> None:

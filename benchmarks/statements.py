@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import psycopg
 
-from proofroom.core.database.postgresql.prepared import PreparedReads
+from proofroom.core.database.postgresql.prepared_reads import PreparedReads
 
 _TIMES: Final = 3
 """What is done once in a while, a session prolonged or a kept value read again, falls into one of them."""

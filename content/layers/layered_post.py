@@ -8,18 +8,25 @@ from typing import Any, Final
 from uuid import UUID
 
 import orjson
-from django.db.models import F, OuterRef
+from django.db.models import OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast
 
-from content.document import ModuleDocument
 from content.layers.state import Layers, layers_of
 from content.models import Draft, Post, PostModule, PostTerm
-from content.posts.post_repository import document_of
+from content.posts.post_repository import MODULE_COLUMNS, document_of, module_of
 from content.posts.queries import reachable_posts, visible_posts, whole_post
-from proofroom.core.database.json_rows import ListedRows
+from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.json import JsonObject
 
 _HERE: Final = {"post": OuterRef("pk")}
+_DRAFT_COLUMNS: Final = ("id", "layer", "version", "is_empty", "base", "document", "marks")
+
+
+def _listed(rows: QuerySet[Any, Any]) -> Cast:
+    return Cast(JSONRows(rows), TextField())
+
+
 _LAYERED: Final = Statement(
     lambda post_id: (
         reachable_posts()
@@ -27,38 +34,23 @@ _LAYERED: Final = Statement(
         .values(
             *columns_of(Post),
             "author__username",
-            module_rows=ListedRows(
+            module_rows=_listed(
                 PostModule.objects.filter(**_HERE)
                 .order_by("order_index", "id")
-                .values(
-                    module_id=F("id"),
-                    placed=F("instance_id"),
-                    is_locked=F("locked"),
-                    changed=F("overrides"),
-                    type=F("instance__type"),
-                    scope=F("instance__scope"),
-                    slug=F("instance__global_slug"),
-                    props=F("instance__props"),
-                )
+                .values(entry=JSONObject(**{name: name for name in MODULE_COLUMNS}))
             ),
-            term_rows=ListedRows(PostTerm.objects.filter(**_HERE).values(its_id=F("term_id"))),
-            draft_rows=ListedRows(
+            term_rows=_listed(PostTerm.objects.filter(**_HERE).values(entry=JSONValue("term_id"))),
+            draft_rows=_listed(
                 Draft.objects.filter(**_HERE).values(
-                    draft_id=F("id"),
-                    of_layer=F("layer"),
-                    at_version=F("version"),
-                    holds_nothing=F("is_empty"),
-                    stands_on=F("base"),
-                    says=F("document"),
-                    written_by=F("marks"),
+                    entry=JSONObject(**{name: name for name in _DRAFT_COLUMNS})
                 )
             ),
-            translation_rows=ListedRows(
+            translation_rows=_listed(
                 visible_posts()
                 .filter(translation_group=OuterRef("translation_group"))
                 .exclude(pk=OuterRef("pk"))
                 .order_by("locale")
-                .values(post_id=F("id"), language=F("locale"))
+                .values(entry=JSONObject(id="id", locale="locale"))
             ),
         )
     )
@@ -82,55 +74,23 @@ def read_layered_post(post_id: UUID) -> LayeredPost | None:
         return None
     row = rows[0]
     post = whole_post(row)
-    placed = _listed(row["module_rows"])
-    terms = [_id(one["its_id"]) for one in _listed(row["term_rows"])]
-    live = document_of(post, [_module_of(one) for one in placed], terms)
+    placed = orjson.loads(row["module_rows"])
+    live = document_of(post, map(module_of, placed), orjson.loads(row["term_rows"]))
+    drafts = [_draft_of(post, one) for one in orjson.loads(row["draft_rows"])]
     return LayeredPost(
         post=post,
-        layers=layers_of(post, live, [_draft_of(post, one) for one in _listed(row["draft_rows"])]),
-        translations=[
-            (_id(one["post_id"]), one["language"]) for one in _listed(row["translation_rows"])
-        ],
-        shared={_id(one["placed"]): one["props"] for one in placed if one["scope"] == "global"},
-    )
-
-
-def _listed(text: str | None) -> list[Row]:
-    rows: list[dict[str, Any]] = orjson.loads(text) if text else []
-    return rows
-
-
-def _id(text: str) -> str:
-    """An id as a document has it, however the database writes it."""
-    return str(UUID(text))
-
-
-def _module_of(row: Row) -> ModuleDocument:
-    return ModuleDocument(
-        id=_id(row["module_id"]),
-        type=row["type"],
-        instance_id=_id(row["placed"]),
-        scope=row["scope"],
-        global_slug=row["slug"],
-        locked=bool(row["is_locked"]),
-        props=row["props"] if row["scope"] == "local" else {},
-        overrides=row["changed"] or {},
+        layers=layers_of(post, live, drafts),
+        translations=[(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])],
+        shared={
+            one["instance_id"]: one["instance__props"]
+            for one in placed
+            if one["instance__scope"] == "global"
+        },
     )
 
 
 def _draft_of(post: Post, row: Row) -> Draft:
     """A draft to be read; what is left out of it loads when it is asked for."""
-    draft = instance_from_row(
-        Draft,
-        {
-            "id": row["draft_id"],
-            "layer": row["of_layer"],
-            "version": row["at_version"],
-            "is_empty": bool(row["holds_nothing"]),
-            "base": row["stands_on"],
-            "document": row["says"],
-            "marks": row["written_by"],
-        },
-    )
+    draft = instance_from_row(Draft, row)
     draft.post = post
     return draft

@@ -21,7 +21,7 @@ COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_
 """The column of each document field."""
 
 
-_MODULE_COLUMNS: Final = (
+MODULE_COLUMNS: Final = (
     "id",
     "instance_id",
     "locked",
@@ -35,7 +35,7 @@ _MODULES: Final = Statement(
     lambda post_id: (
         PostModule.objects.filter(post_id=post_id)
         .order_by("order_index", "id")
-        .values(*_MODULE_COLUMNS)
+        .values(*MODULE_COLUMNS)
     )
 )
 _TERMS: Final = Statement(
@@ -45,7 +45,7 @@ _TERMS: Final = Statement(
 
 def load(post: Post) -> PostDocument:
     """The live document of a post. Two queries."""
-    modules = [_module_of(row) for row in _MODULES.rows(post.pk)]
+    modules = [module_of(row) for row in _MODULES.rows(post.pk)]
     return document_of(post, modules, [str(row["term_id"]) for row in _TERMS.rows(post.pk)])
 
 
@@ -67,8 +67,8 @@ def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
     listed = list(posts)
     modules: dict[UUID, list[ModuleDocument]] = defaultdict(list)
     rows = PostModule.objects.filter(post__in=listed).order_by("order_index", "id")
-    for row in rows.values("post_id", *_MODULE_COLUMNS):
-        modules[row["post_id"]].append(_module_of(row))
+    for row in rows.values("post_id", *MODULE_COLUMNS):
+        modules[row["post_id"]].append(module_of(row))
     terms: dict[UUID, list[str]] = defaultdict(list)
     assigned = PostTerm.objects.filter(post__in=listed).values_list("post_id", "term_id")
     for post_id, term_id in assigned:
@@ -76,7 +76,8 @@ def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
     return [(post, document_of(post, modules[post.pk], terms[post.pk])) for post in listed]
 
 
-def _module_of(row: Row) -> ModuleDocument:
+def module_of(row: Row) -> ModuleDocument:
+    """A module of a live document, from its row with `MODULE_COLUMNS`."""
     return ModuleDocument(
         id=str(row["id"]),
         type=row["instance__type"],

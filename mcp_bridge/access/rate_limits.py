@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import TypeAlias
 
 from django.conf import settings
 from pydantic import BaseModel
 
-from mcp_bridge.access.call_counts import Hit
 from mcp_bridge.access.principals import Principal
 from proofroom.core.api.throttles import parse_rate
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.errors import CmsError
 from proofroom.core.tools import Tool
+
+Hit: TypeAlias = Callable[[str, int], int]
+"""Counts one more hit of a key that ends so many seconds after its first; how many there are now."""
 
 
 class TooManyCalls(CmsError):

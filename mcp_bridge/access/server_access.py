@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any, Final
 
-from mcp_bridge.access.call_counts import CallCounts
+from proofroom.core.caching.hit_batches import HitBatches
 from proofroom.core.notifications import Subscription, listen, notify
 
 CHANNEL: Final = "mcp_access"
@@ -38,7 +38,7 @@ class ServerAccess:
 
     def __init__(self) -> None:
         self.known = KnownAccess()
-        self.counts = CallCounts()
+        self.counts = HitBatches()
 
     def forget(self) -> None:
         """Read everything anew from now on; calls stay counted."""

@@ -17,9 +17,8 @@ from mcp.shared.exceptions import MCPError
 from agents_app.definitions.agents import all_agents, only_enabled
 from content.models import Layer
 from content.posts import queries
-from mcp_bridge.access.call_counts import Hit
 from mcp_bridge.access.principals import Principal, actor_for, may_use
-from mcp_bridge.access.rate_limits import count_call
+from mcp_bridge.access.rate_limits import Hit, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol.prompts import (
     AGENT,
@@ -59,7 +58,7 @@ def handler(
     """The handler; it answers only what the caller's own tools would list, and counts as a call."""
 
     async def complete(ctx: Context, params: wire.CompleteRequestParams) -> wire.CompleteResult:
-        return await workers.run(complete_argument, principal_of(ctx), params, access.counts.hit)
+        return await workers.run(complete_argument, principal_of(ctx), params, access.counts.count)
 
     return complete
 

@@ -27,7 +27,7 @@ from mcp_bridge.protocol.tool_calls import (
 )
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.errors import CmsError
-from proofroom.core.observability.tracing import find_tracer
+from proofroom.core.observability.traces import find_tracer
 from proofroom.core.tools import Tool, all_tools, get_tool, load_tools
 from proofroom.core.tools.call import nearest
 from proofroom.core.tools.schemas import lean_schema, result_schema
@@ -71,7 +71,7 @@ def count_requests(workers: Workers, access: ServerAccess) -> ServerMiddleware[A
         )
         if ctx.request_id is not None and ctx.method not in UNCOUNTED and not counts_itself:
             try:
-                await workers.run(count_call, principal_of(ctx), hit=access.counts.hit)
+                await workers.run(count_call, principal_of(ctx), hit=access.counts.count)
             except TooManyCalls as error:
                 raise MCPError(wire.INVALID_REQUEST, error.message, {"code": error.code}) from None
         return await call_next(ctx)

@@ -95,7 +95,7 @@ def _answer_call(
     try:
         with follow_progress(follower) if follower else nullcontext():
             check_cancelled()
-            count_call(principal, get_tool(name), hit=access.counts.hit if access else count_hit)
+            count_call(principal, get_tool(name), hit=access.counts.count if access else count_hit)
             call.actor = _actor_of(principal, name, access)
             tool = calling.find_tool(name)
             call.is_read = tool.kind == "read" and tool.group != DIAGNOSTICS
@@ -152,7 +152,7 @@ def log_unknown(
     """Count and log a call of a tool that is not there."""
     code = "unknown_tool"
     try:
-        count_call(principal, hit=access.counts.hit)
+        count_call(principal, hit=access.counts.count)
     except TooManyCalls as error:
         code = error.code
     log_refused(principal, name, raw, code)

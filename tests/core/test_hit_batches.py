@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -78,3 +79,16 @@ def test_callers_are_as_many_as_may_be(monkeypatch: pytest.MonkeyPatch, now: lis
         batches.count(f"key-{number}", 60)
 
     assert [shared(f"key-{number}") for number in range(5)] == [2, 2, 1, 1, 1]
+
+
+def test_many_threads_lose_no_hit() -> None:
+    batches = HitBatches()
+
+    def count(_: int) -> None:
+        for _ in range(100):
+            batches.count("key", 60)
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(count, range(20)))
+
+    assert batches.count("key", 60) == 2001

@@ -10,9 +10,9 @@ from django.db import DatabaseError, DataError, OperationalError, connection, tr
 from django.test.utils import CaptureQueriesContext
 from psycopg.types.json import Jsonb
 
-from proofroom.core.database.postgresql import prepared
+from proofroom.core.database.postgresql import prepared_reads
 from proofroom.core.database.postgresql.base import DatabaseWrapper
-from proofroom.core.database.postgresql.prepared import PreparedReads
+from proofroom.core.database.postgresql.prepared_reads import PreparedReads
 from proofroom.core.observability.operations import OperationKind, measure
 
 pytestmark = [
@@ -113,7 +113,7 @@ def test_a_table_that_changed_is_read_as_it_is_now() -> None:
 
 
 def test_the_least_used_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prepared, "MAX_PREPARED", 3)
+    monkeypatch.setattr(prepared_reads, "MAX_PREPARED", 3)
     connection.close()
     for number in (1, 2, 3, 1, 4, 5, 1):
         assert read(f"SELECT {number}") == [(number,)]
@@ -139,7 +139,7 @@ def test_a_connection_that_ends_meanwhile_is_replaced_and_one_that_ends_under_a_
 
 
 def _end_from_another(pid: int) -> None:
-    from proofroom.core.database.postgresql.prepared import ReadingConnection
+    from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 
     parameters = {**cast(DatabaseWrapper, connection).get_connection_params(), "autocommit": True}
     parameters.pop("pool", None)

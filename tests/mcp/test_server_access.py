@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import anyio
 import pytest
 from asgiref.sync import sync_to_async
-from django.core.cache import cache
 
-from mcp_bridge.access import call_counts, server_access
-from mcp_bridge.access.call_counts import CallCounts
+from mcp_bridge.access import server_access
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.server_access import CHANNEL, ServerAccess
 from mcp_bridge.access.tokens import create_token, revoke_token
@@ -19,7 +16,6 @@ from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
-from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.models import Event
 from proofroom.core.notifications import Subscription
 from tests import make
@@ -119,40 +115,3 @@ def test_threat_43_a_change_that_is_told_of_ends_a_token_at_its_next_call(
         assert (await server.ask(**request)).status == 401
 
     inside(scene)
-
-
-def test_hits_are_counted_here_and_told_to_the_others_in_batches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cache.clear()
-    monkeypatch.setattr(call_counts, "is_shared", lambda: True)
-    first, second = CallCounts(), CallCounts()
-
-    assert [first.hit("key", 60) for _ in range(3)] == [1, 2, 3]  # only the first hit was told
-    assert second.hit("key", 60) == 2
-    monkeypatch.setattr(call_counts, "SHARE_SECONDS", 0.0)
-    assert [first.hit("key", 60), second.hit("key", 60)] == [5, 6]
-    assert count_hit("key", 60) == 7
-
-
-def test_a_window_that_is_over_counts_anew() -> None:
-    counts = CallCounts()
-
-    assert [counts.hit("key", 0), counts.hit("key", 0)] == [1, 1]
-
-
-def test_many_threads_lose_no_hit() -> None:
-    counts = CallCounts()
-
-    async def main() -> None:
-        async with anyio.create_task_group() as group:
-            for _ in range(20):
-                group.start_soon(anyio.to_thread.run_sync, hits)
-
-    def hits() -> None:
-        for _ in range(100):
-            counts.hit("key", 60)
-
-    anyio.run(main)
-
-    assert counts.hit("key", 60) == 2001

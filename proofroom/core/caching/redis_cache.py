@@ -99,11 +99,6 @@ def count_hit(key: str, seconds: int, hits: int = 1) -> int:
     return _count_in(_here, key, seconds, hits)
 
 
-def is_shared() -> bool:
-    """Return whether all processes count together."""
-    return isinstance(caches["default"], CountingRedisCache)
-
-
 def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
     # Added, then increased: both atomic, so that concurrent calls cannot pass the limit together.
     backend.add(key, 0, seconds)

@@ -15,7 +15,7 @@ from typing import Final
 
 from django.db import connection, transaction
 
-from proofroom.core.notifications import listen, notify
+from proofroom.core.notifications import Subscription, listen, notify
 
 LEASE_SECONDS: Final = 1.0
 CHANNEL: Final = "content_version"
@@ -37,6 +37,7 @@ class VersionLease:
         self._until = 0.0
         self._ends = 0
         self._listening_process = 0
+        self._subscription: Subscription | None = None
         self._lock = Lock()
         self._file = DatabaseFile()
 
@@ -69,7 +70,7 @@ class VersionLease:
         """Have what other processes write end the lease at once, where the database tells of it."""
         if self._listening_process != os.getpid():
             self._listening_process = os.getpid()
-            listen(CHANNEL, lambda payload: self.end(), lost=self.end)
+            self._subscription = listen(CHANNEL, lambda payload: self.end(), lost=self.end)
 
     def end_everywhere(self) -> None:
         """End it here and in the processes that listen, when the caller's transaction is committed."""
@@ -82,7 +83,10 @@ class VersionLease:
         notify(CHANNEL)
 
     def forget(self) -> None:
-        """Forget the version too: for another database."""
+        """Forget the version too, and listen no more: for another database."""
+        if self._subscription is not None:
+            self._subscription.close()
+        self._subscription, self._listening_process = None, 0
         self.end()
         self._version = 0
 

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from proofroom.core.hooks import Hook
-from proofroom.core.observability import tracing
+from proofroom.core.observability import traces
 from proofroom.core.observability.work_ids import current_ids
 
 Answer = TypeVar("Answer")
@@ -58,7 +58,7 @@ def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
     operation = MeasuredOperation(kind, name)
     token = _current.set(operation)
     try:
-        with tracing.start_span(f"{kind} {name}") as span:
+        with traces.start_span(f"{kind} {name}") as span:
             try:
                 yield operation
             except BaseException:

@@ -15,7 +15,7 @@ from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from proofroom.core.database.postgresql.prepared import ReadingConnection
+from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 
 Connection = psycopg.Connection[Any]
 

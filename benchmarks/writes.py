@@ -16,7 +16,7 @@ from django.db import transaction
 from django.test import Client
 from psycopg.rows import TupleRow
 
-from benchmarks import floor_writing
+from benchmarks import floor_writes
 from benchmarks.cpu import cpu_of
 from benchmarks.load import Request
 from benchmarks.report import Report
@@ -88,7 +88,7 @@ def measure(
     ids = iter(post_ids)
     rows = []
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as bare:
-        floor_writing.make_tables(bare)
+        floor_writes.make_tables(bare)
         for paths in APPROVED:
             name = f"approval of {paths} path{'s' if paths > 1 else ''}"
             ours = [_approval(next(ids), user, paths) for _ in range(rounds + 1)]
@@ -160,8 +160,8 @@ def _bare_approval(bare: Bare, paths: int) -> Callable[[], object]:
         {"type": "callout", "props": {"title": f"No. {number}"}} for number in range(paths - 2)
     ]
     content = orjson.dumps({"excerpt": "Changed.", "modules": modules})
-    post_id = floor_writing.stage(bare, content)
-    return lambda: floor_writing.approve(bare, post_id)
+    post_id = floor_writes.stage(bare, content)
+    return lambda: floor_writes.approve(bare, post_id)
 
 
 def _dispatch(actor: Actor) -> Callable[[], object]:
@@ -182,10 +182,10 @@ def _bare_dispatch(bare: Bare, client: httpx.Client, url: str) -> Callable[[], o
     body = orjson.dumps({"id": str(uuid4()), "event": _TOLD})
 
     def go() -> None:
-        floor_writing.note_happened(bare, _TOLD)
+        floor_writes.note_happened(bare, _TOLD)
         answer = client.post(url, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code == 204, answer.status_code
-        floor_writing.note_happened(bare, _TOLD)
+        floor_writes.note_happened(bare, _TOLD)
 
     return go
 
