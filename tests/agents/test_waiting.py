@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
@@ -34,14 +36,14 @@ def test_whoever_finds_no_place_gets_the_run_as_it_stands(
     waits: list[float] = []
     seen: list[str] = []
 
-    class Pause(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            waits.append(timeout or 0.0)
-            seen.append(lifecycle.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
-            AgentRun.objects.filter(pk=run.pk).update(status="succeeded")
-            return True
+    def pause(seconds: float) -> None:
+        waits.append(seconds)
+        seen.append(lifecycle.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
+        AgentRun.objects.filter(pk=run.pk).update(status="succeeded")
 
-    monkeypatch.setattr("agents_app.runs.lifecycle.Event", Pause)
+    monkeypatch.setattr(lifecycle, "is_listening", lambda: False)
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=pause)
+    monkeypatch.setattr(lifecycle, "time", clock)
     lifecycle.limit_waiting(1)
 
     assert lifecycle.wait_for_run(run, 60).status == "succeeded"
