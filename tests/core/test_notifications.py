@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from queue import Queue
 from threading import Event
@@ -33,7 +34,17 @@ class Heard:
 
 
 @pytest.fixture
-def heard() -> Iterator[Heard]:
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody else listens in this process: pages of other tests may still be open."""
+    stop_listening()
+    with monkeypatch.context() as patched:
+        patched.setattr(notifications._listener, "_subscriptions", defaultdict(list))
+        yield
+        stop_listening()
+
+
+@pytest.fixture
+def heard(alone: None) -> Iterator[Heard]:
     subscribed = Heard()
     assert subscribed.lost.wait(WAIT)
     subscribed.lost.clear()
