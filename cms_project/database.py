@@ -25,6 +25,18 @@ def database_settings(url: str | None, data_dir: Path) -> Database:
     return postgresql(url)
 
 
+def replica_settings(url: str, database: Database) -> Database:
+    """The `replica` entry of `DATABASES`, of a PostgreSQL that follows `database`. Tests read the database itself.
+
+    Raises `ValueError` with a sentence where either is no PostgreSQL.
+    """
+    if database["ENGINE"] == SQLITE:
+        raise ValueError("SQLite has no replicas; set DATABASE_URL to a PostgreSQL")
+    if urlsplit(url).scheme not in ("postgres", "postgresql"):
+        raise ValueError("it must look like postgresql://user:password@host:5432/name")
+    return {**postgresql(url), "TEST": {"MIRROR": "default"}}
+
+
 def sqlite(path: Path) -> Database:
     """WAL lets readers go on while one writes; IMMEDIATE and the time-out make writers queue up.
 

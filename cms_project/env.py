@@ -186,6 +186,9 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     database_url: str | None = secret(
         "postgresql://user:password@host:5432/name. Unset: SQLite in CMS_DATA_DIR."
     )
+    database_replica_url: str | None = secret(
+        "A replica of the database, at such an address, that the public site and delivery read from."
+    )
     redis_url: RedisUrl | None = secret(
         "redis://host:6379/0: cache and queue. Unset: memory and files."
     )

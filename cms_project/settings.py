@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from kombu import Queue
 
 from cms_project import openapi
-from cms_project.database import SQLITE, database_settings
+from cms_project.database import SQLITE, database_settings, replica_settings
 from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import log_file, logging_settings, terminal_stream
@@ -23,6 +23,12 @@ try:
     DATABASES = {"default": database_settings(CMS_ENV.database_url, DATA_DIR)}
 except ValueError as error:
     raise SystemExit(f"DATABASE_URL has a wrong value: {error}.") from None
+if CMS_ENV.database_replica_url:
+    try:
+        DATABASES["replica"] = replica_settings(CMS_ENV.database_replica_url, DATABASES["default"])
+    except ValueError as error:
+        raise SystemExit(f"DATABASE_REPLICA_URL has a wrong value: {error}.") from None
+    DATABASE_ROUTERS = ["proofroom.core.database.replica.ReplicaRouter"]
 _is_embedded = DATABASES["default"]["ENGINE"] == SQLITE
 if _is_embedded:
     close_to_others(DATA_DIR, DATABASES["default"]["NAME"])

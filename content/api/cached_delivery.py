@@ -9,11 +9,12 @@ from rest_framework.response import Response
 
 from proofroom.core.api import exceptions
 from proofroom.core.api.body import OneAnswer, dumps
-from proofroom.core.api.throttles import count_caller, show_rate_limit
+from proofroom.core.api.throttles import HitCount, count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
 from proofroom.core.caching.front_cache import keep_in_front
+from proofroom.core.database.replica import from_replica
 from proofroom.core.outbox import live_state, tags_changed_since
 
 CACHE_CONTROL = "public, max-age=60"
@@ -28,6 +29,8 @@ class DeliveredViewSet(ApiViewSet):
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that say with `depend_on` what their answers show; others depend on everything."""
+    live_version = 0
+    """The content version that is answered, or an earlier one."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the call, then answer from what is kept, else from the database."""
@@ -47,7 +50,14 @@ class DeliveredViewSet(ApiViewSet):
                 return too_many
         if request.method not in ("GET", "HEAD"):
             return super().dispatch(request, *args, **kwargs)
+        with from_replica():
+            return self._answer(request, count, *args, **kwargs)
+
+    def _answer(
+        self, request: HttpRequest, count: HitCount | None, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
         state = live_state()
+        self.live_version = state.version
         answers.follow(state.version, tags_changed_since)
         key = request.get_full_path()
         kept = answers.get(state.version, key)

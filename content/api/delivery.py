@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Final, NotRequired
+from typing import Annotated, Any, ClassVar, Final, NotRequired, cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 import orjson
@@ -25,8 +26,10 @@ from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
+from proofroom.core.caching.answer_cache import CachedAnswer, answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
 
 
 class DeliveredMediaAnswer(TypedDict):
@@ -137,10 +140,20 @@ class PublicPostViewSet(DeliveredViewSet):
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
         fields = fields_of(request, LISTABLE)
-        depend_on(tag_of_list(request.query_params.get("type") or ANY_TYPE))
+        tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
+        depend_on(tag)
         if fields and "media" in fields:
             depend_on(EVERYTHING)  # nobody says which files
-        return Response(post_reads.post_list(request, staged=False, fields=fields))
+        filters = post_reads.filters_of(request, staged=False)
+        counted = f"count {urlencode(sorted(filters.items()))}"
+        kept = answers.get(self.live_version, counted)
+        total = int(kept.body) if kept is not None else None
+        listed = post_reads.post_list(request, staged=False, fields=fields, total=total)
+        if kept is None:
+            found = cast(JsonObject, listed["meta"])["total"]
+            count = CachedAnswer(str(found).encode(), etag="", tags=frozenset({tag}))
+            answers.put(self.live_version, counted, count)
+        return Response(listed)
 
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:

@@ -81,9 +81,11 @@ def filter_class(staged: bool) -> type[PublicPostFilter]:
     return ManagedPostFilter if staged else PublicPostFilter
 
 
-def is_filtered(request: Request, *, staged: bool) -> bool:
-    """Return whether a list is asked for anything but its order. Most are not, and building the form is slow."""
-    return any(name in request.query_params for name in filter_class(staged).base_filters)
+def filters_of(request: Request, *, staged: bool) -> dict[str, str]:
+    """What the query narrows a list by. Most narrow nothing, and building the form is slow."""
+    names = filter_class(staged).base_filters
+    params = request.query_params
+    return {name: params[name] for name in names if name in params}
 
 
 def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
@@ -134,22 +136,27 @@ def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None)
 
 
 def post_list(
-    request: Request, *, staged: bool, fields: Collection[str] | None = None
+    request: Request,
+    *,
+    staged: bool,
+    fields: Collection[str] | None = None,
+    total: int | None = None,
 ) -> JsonObject:
     """A page of posts with their live modules; all with `staged`, else those that are published.
 
-    With `fields`, only those of each post. Two statements, three with what is staged or with files.
+    With `fields`, only those of each post. They are counted where `total` does not say how many there are. Two
+    statements, three with what is staged or with files.
     """
     page = page_of(request)
-    if is_filtered(request, staged=staged):
+    if filters_of(request, staged=staged):
         posts = queries.visible_posts() if staged else queries.published_posts()
         posts = filter_posts(request, posts, staged=staged)
-        total = posts.count()
-        rows: list[Row] = list(queries.listed_rows(posts)[page.slice])
+        total = posts.count() if total is None else total
+        rows: list[Row] = list(queries.listed_rows(queries.part_of(posts, page.slice)))
     else:
         locale = settings.CMS_ENV.default_locale
         rows, total = queries.page_of(
-            locale, ordering_of(request), page.slice, only_published=not staged
+            locale, ordering_of(request), page.slice, only_published=not staged, total=total
         )
     ids = [row["id"] for row in rows]
     has_media = fields is not None and "media" in fields

@@ -69,6 +69,8 @@ _WRITTEN: Final = {
 _AS_THEY_ARE: Final = tuple(
     column for name, column in LISTED_COLUMNS.items() if name not in _WRITTEN
 )
+DEEP_FROM: Final = 200
+"""Rows before a part of a list that make it deep."""
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",
@@ -195,14 +197,26 @@ def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
     return rows
 
 
+def part_of(posts: QuerySet[Post], part: slice) -> QuerySet[Post]:
+    """A part of ordered posts. Of those before a deep one an index is read, and not their rows.
+
+    What orders by a value that it computes is left as it is.
+    """
+    if part.start < DEEP_FROM or posts.query.annotations:
+        return posts[part]
+    return posts.filter(pk__in=posts.values("pk")[part])
+
+
 @lru_cache(maxsize=256)
-def _page_statement(ordering: str, begin: int, end: int, only_published: bool) -> Statement:
+def _page_statement(
+    ordering: str, begin: int, end: int, only_published: bool, counts: bool
+) -> Statement:
     posts = published_posts() if only_published else visible_posts()
 
     def build(locale: str) -> QuerySet[Post, Row]:
         listed = posts.filter(locale=locale)
-        page = listed_rows(order_posts(listed, ordering)).annotate(total=_total(listed))
-        return page[begin:end]
+        page = listed_rows(part_of(order_posts(listed, ordering), slice(begin, end)))
+        return page.annotate(total=_total(listed)) if counts else page
 
     return Statement(build)
 
@@ -223,13 +237,16 @@ _PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
 
 
 def page_of(
-    locale: str, ordering: str, part: slice, *, only_published: bool
+    locale: str, ordering: str, part: slice, *, only_published: bool, total: int | None = None
 ) -> tuple[list[Row], int]:
     """A part of the posts of a locale as `listed_rows`, in one of `ORDERINGS`, and how many there are in all.
 
-    One query, two beyond the end.
+    They are counted where `total` does not say it. One query, two beyond the end.
     """
-    rows = _page_statement(ordering, part.start, part.stop, only_published).rows(locale)
+    statement = _page_statement(ordering, part.start, part.stop, only_published, total is None)
+    rows = statement.rows(locale)
+    if total is not None:
+        return rows, total
     if not rows and part.start:
         counted = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
         return rows, counted[0]["total"] if counted else 0

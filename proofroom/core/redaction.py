@@ -106,7 +106,11 @@ class SecretRedactor:
     def __init__(self) -> None:
         words = secrets_of_service()
         # The passwords of addresses too: libraries name them alone.
-        for url in (settings.CMS_ENV.database_url, settings.CMS_ENV.redis_url):
+        for url in (
+            settings.CMS_ENV.database_url,
+            settings.CMS_ENV.database_replica_url,
+            settings.CMS_ENV.redis_url,
+        ):
             password = urlsplit(url).password if url else None
             if password and len(password) >= _SHORTEST_PASSWORD:
                 words.append(password)

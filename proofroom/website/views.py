@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from proofroom.core.caching.accepted_forms import prefers_markdown
+from proofroom.core.database.replica import from_replica
 from proofroom.core.outbox import content_version
 from proofroom.core.site_urls import (
     LLMS,
@@ -49,7 +52,16 @@ Answer = HttpResponseBase | None
 
 @require_safe
 def page(request: HttpRequest, path: str) -> HttpResponseBase:
-    """The page at an address; 301 from another form of it; 404 with the site's own page."""
+    """The page at an address; 301 from another form of it; 404 with the site's own page.
+
+    Who is signed in reads what the database has: a session that a replica does not have yet would be ended.
+    """
+    is_visitor = settings.SESSION_COOKIE_NAME not in request.COOKIES
+    with from_replica() if is_visitor else nullcontext():
+        return _answer(request, path)
+
+
+def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
     address = f"/{path}"
     locale = locale_of(address)
     own = _OWN.get(address.removeprefix(home_of(locale)))

@@ -30,16 +30,21 @@ def binaries() -> Path:
 class OwnPostgresql:
     """Listens on a port of this machine, as whoever runs the tests or, for root, as `postgres`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, leader: OwnPostgresql | None = None) -> None:
+        """A new one, or a replica that streams what `leader` writes."""
         self.bin = binaries()
-        self.data = folder / "data"
-        self.data.mkdir()
+        self.data = folder / ("data" if leader is None else "replica")
+        self.data.mkdir(mode=0o700)
         self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
         if os.getuid() == 0:
             subprocess.run(["chown", "postgres", self.data], check=True)
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
-                  "--locale=C.UTF-8", "--no-sync")  # fmt: skip
+        if leader is None:
+            self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                      "--locale=C.UTF-8", "--no-sync")  # fmt: skip
+        else:
+            self._run("pg_basebackup", "-D", self.data, "-d", leader.url, "-R", "-X", "stream",
+                      "--checkpoint=fast", "--no-sync")  # fmt: skip
 
     def start(self) -> None:
         options = f"-h 127.0.0.1 -p {self.port} -k '' -c fsync=off -c full_page_writes=off"
@@ -66,14 +71,25 @@ class OwnPostgresql:
 @contextmanager
 def own_postgresql() -> Iterator[OwnPostgresql]:
     """Started, and ended with the block."""
+    with own_servers() as (server, _):
+        yield server
+
+
+@contextmanager
+def own_servers(*, replica: bool = False) -> Iterator[tuple[OwnPostgresql, OwnPostgresql | None]]:
+    """One that is started, with a replica of it where that is asked for; both ended with the block."""
     # The folders of tests are closed to others, and so to the account that the server runs as.
     with TemporaryDirectory(prefix="cms-postgresql-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        server = OwnPostgresql(folder)
-        server.start()
+        servers = [OwnPostgresql(folder)]
         try:
-            yield server
+            servers[0].start()
+            if replica:
+                servers.append(OwnPostgresql(folder, servers[0]))
+                servers[1].start()
+            yield servers[0], servers[1] if replica else None
         finally:
-            if (server.data / "postmaster.pid").exists():
-                server.stop("immediate")
+            for server in reversed(servers):
+                if (server.data / "postmaster.pid").exists():
+                    server.stop("immediate")

@@ -15,6 +15,7 @@ from typing import Final
 
 from django.db import connection, transaction
 
+from proofroom.core.database.replica import has_replica, reads_replica
 from proofroom.core.notifications import Subscription, listen, notify
 
 LEASE_SECONDS: Final = 1.0
@@ -52,8 +53,11 @@ class VersionLease:
         return VersionReading(self._ends, time.monotonic())
 
     def renew(self, reading: VersionReading, version: int) -> None:
-        """Rely on a version that was just read, but for what a transaction sees that only it may ever see."""
-        if connection.in_atomic_block:
+        """Rely on a version that was just read, but for what a transaction sees that only it may ever see.
+
+        Beside a replica, which has it later, only on its own.
+        """
+        if connection.in_atomic_block or has_replica() != reads_replica():
             return
         with self._lock:
             if reading.ends == self._ends and version >= self._version:

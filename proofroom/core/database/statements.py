@@ -16,6 +16,8 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
+from proofroom.core.database.replica import reading_connection
+
 if TYPE_CHECKING:
     from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
@@ -60,7 +62,7 @@ class Statement:
             return []
         # With the types: a text and an id of the same query are adapted differently.
         types = [type(argument) if isinstance(argument, Scalar) else None for argument in arguments]
-        shape = (connection.vendor, *sizes, *types)
+        shape = (reading_connection().vendor, *sizes, *types)
         found = self._compiled.get(shape)
         if found is None:
             found = _compile(self._build, arguments)
@@ -108,7 +110,7 @@ class Insert:
 def instance_from_row(model: type[M], row: Row) -> M:
     """The model's object from the columns in a row; those that are not there load when they are asked for."""
     known = {name: row[name] for name in columns_of(model) if name in row}
-    return model.from_db(connection.alias, list(known), list(known.values()))
+    return model.from_db(reading_connection().alias, list(known), list(known.values()))
 
 
 def first_instance(model: type[M], rows: list[Row]) -> M | None:
@@ -122,6 +124,7 @@ def columns_of(model: type[Model]) -> list[str]:
 
 
 def _fetch(sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+    connection = reading_connection()
     if connection.vendor == "postgresql":
         read = cast("PostgreSQL", connection).read(sql, parameters)
         if read is not None:

@@ -24,9 +24,10 @@ from django.utils.translation import ngettext
 
 from proofroom.core.activity.chain import UNSEALED_AT_MOST, oldest_unsealed_at
 from proofroom.core.database.migrate import earlier_version_message
+from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
-from proofroom.core.models import Seal
+from proofroom.core.models import ContentVersion, Seal
 from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import
 
 Level = Literal["ok", "warn", "fail"]
@@ -48,6 +49,22 @@ def database() -> Iterator[CheckResult]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     yield CheckResult("ok", "database", f"{connection.display_name} answers")
+
+
+def replica() -> Iterator[CheckResult]:
+    """How far a replica is behind, in changes of live content."""
+    if not has_replica():
+        return
+    versions = [
+        ContentVersion.objects.using(alias).filter(pk=1).values_list("number", flat=True).first()
+        for alias in (DEFAULT_DB_ALIAS, REPLICA)
+    ]
+    behind = (versions[0] or 0) - (versions[1] or 0)
+    if behind > 0:
+        found = f"{behind} changes of live content behind"
+        yield CheckResult("warn", "replica", found, "look at pg_stat_replication on the database")
+    else:
+        yield CheckResult("ok", "replica", "answers, and has every change of live content")
 
 
 def migrations() -> Iterator[CheckResult]:
@@ -256,6 +273,7 @@ Check = tuple[str, Callable[[], Iterator[CheckResult]], str]
 """What is looked at, the look, and what to do where the look itself breaks."""
 CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
+    ("replica", replica, "check DATABASE_REPLICA_URL and that it is a replica of the database"),
     ("migrations", migrations, "check the database first"),
     ("queue", broker, "check REDIS_URL and that the server runs"),
     ("messages to workers", messages, "run ./run migrate first"),

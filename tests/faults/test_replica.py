@@ -1,0 +1,118 @@
+"""The public site and delivery read from a replica: late where it is late, and never missing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+import psycopg
+import pytest
+
+from tests.faults.postgresql import OwnPostgresql, own_servers
+from tests.faults.processes import Site
+
+pytestmark = pytest.mark.services
+PREPARE: Final = """
+import json
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.services.tokens import create_token
+from tests import make
+person = make.user("admin")
+_, secret = create_token(
+    name="A program", permissions=permissions_of("admin"), actor=make.actor("admin"), user_id=person.pk,
+    expires_at=None,
+)
+post = make.post("Before", slug="a-post", status="published")
+print(json.dumps({"token": secret, "post": str(post.pk)}))
+"""
+SEEN_WITHIN: Final = 30.0
+
+
+@dataclass
+class Running:
+    site: Site
+    leader: OwnPostgresql
+    replica: OwnPostgresql
+    editor: httpx.Client
+    visitor: httpx.Client
+    post_id: str
+
+    def rename(self, title: str) -> None:
+        body = {"title": title}
+        answer = self.editor.put(f"/api/posts/{self.post_id}", json=body)
+        assert answer.status_code == 200, answer.text
+
+    def seen(self) -> set[str]:
+        """The titles that visitors see at every door."""
+        delivered = f"/api/public/posts/{self.post_id}"
+        asked_anew = f"?fields=title,id&per_page={time.monotonic_ns() % 90 + 1}"
+        page = self.visitor.get("/blog/a-post").text
+        return {
+            self.visitor.get(delivered).json()["title"],
+            self.visitor.get(f"/api/public/posts{asked_anew}").json()["data"][0]["title"],
+            page[page.index("<title>") + 7 :].split("</title>")[0].split(" ")[0],
+        }
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    with own_servers(replica=True) as (leader, replica):
+        assert replica is not None
+        site = Site(tmp_path, leader.url, DATABASE_REPLICA_URL=replica.url)
+        try:
+            site.start("redis")
+            made = site.ask(PREPARE)
+            site.start("web")
+            site.wait_for_web()
+            url = f"http://127.0.0.1:{site.port}"
+            with (
+                httpx.Client(
+                    base_url=url, headers={"Authorization": f"Bearer {made['token']}"}, timeout=30
+                ) as editor,
+                httpx.Client(base_url=url, timeout=30) as visitor,
+            ):
+                yield Running(site, leader, replica, editor, visitor, made["post"])
+        finally:
+            site.stop()
+
+
+def wait_until(is_so: Callable[[], bool], site: Site) -> None:
+    until = time.monotonic() + SEEN_WITHIN
+    while not is_so():
+        assert time.monotonic() < until, site.log("web")
+        time.sleep(0.1)
+
+
+def test_visitors_see_what_the_replica_has_and_then_what_is_new(running: Running) -> None:
+    wait_until(lambda: running.seen() == {"Before"}, running.site)
+    with psycopg.connect(running.replica.url, autocommit=True) as replica:
+        replica.execute("SELECT pg_wal_replay_pause()")
+        running.rename("After")
+
+        # What the database has is read by who writes, and keeps nothing new from visitors.
+        written = running.editor.get(f"/api/posts/{running.post_id}").json()
+        assert written["title"] == "After"
+        until = time.monotonic() + 2.5  # longer than a version is relied on
+        while time.monotonic() < until:
+            assert running.seen() == {"Before"}
+
+        replica.execute("SELECT pg_wal_replay_resume()")
+    wait_until(lambda: running.seen() == {"After"}, running.site)
+
+
+def test_the_database_answers_while_the_replica_does_not(running: Running) -> None:
+    wait_until(lambda: running.seen() == {"Before"}, running.site)
+    running.replica.stop("immediate")
+    running.rename("After")
+    wait_until(lambda: running.seen() == {"After"}, running.site)
+    assert "The replica does not answer" in running.site.whole_log("web")
+
+    running.replica.start()
+    running.rename("Again")
+    wait_until(lambda: running.seen() == {"Again"}, running.site)
