@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
+from runpy import run_module
 from types import FrameType
-from typing import Protocol
+from typing import Protocol, TextIO
 
 GRACE_SECONDS = 7.0
 """How long children may take to stop by themselves before they are killed."""
+_POLL_SECONDS = 0.02
 _COLOURS = (36, 33, 35, 32)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A command to run under a name."""
+    """A module to run under a name, as `python -m` does. Of the warnings that begin so, none is shown."""
 
     name: str
-    command: Sequence[str]
+    module: str
+    arguments: Sequence[str] = ()
+    ignored_warning: str = ""
+
+    @property
+    def command(self) -> list[str]:
+        """The command for a process of its own, in the running interpreter."""
+        ignored = ["-W", f"ignore:{self.ignored_warning}"] if self.ignored_warning else []
+        return [sys.executable, *ignored, "-m", self.module, *self.arguments]
+
+    def run(self) -> None:
+        """Run it in this process."""
+        if self.ignored_warning:
+            warnings.filterwarnings("ignore", re.escape(self.ignored_warning))
+        sys.argv = [self.module, *self.arguments]
+        run_module(self.module, run_name="__main__", alter_sys=True)
 
 
 class Terminal(Protocol):
@@ -36,39 +56,87 @@ class Terminal(Protocol):
     def isatty(self) -> bool: ...
 
 
+class Process(Protocol):
+    """A started process."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+
+
+class ForkedProcess:
+    """A process that began as a copy of this one."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative where a signal ended it; None while it runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+def fork() -> ForkedProcess | None:
+    """Go on in two processes. Returns the other one, and None in that one.
+
+    Only the thread that calls goes on in both, so that what another thread had locked would stay locked for ever:
+    raises `RuntimeError` where there are others.
+    """
+    if threading.active_count() > 1:
+        raise RuntimeError("a process with threads cannot be forked safely")
+    # What waits in a buffer would be written twice.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    return ForkedProcess(pid) if pid else None
+
+
 class Children:
-    """Started programs. Their output goes line by line to `out`, each line behind its program's name."""
+    """Started programs. Their output goes line by line to `out`, each line behind its program's name.
+
+    With `is_forking` they begin as copies of this process and share the memory of what it has loaded.
+    """
 
     def __init__(
-        self, programs: Sequence[Program], *, environ: dict[str, str], out: Terminal
+        self,
+        programs: Sequence[Program],
+        *,
+        environ: dict[str, str],
+        out: Terminal,
+        is_forking: bool = False,
     ) -> None:
         self.programs = programs
         self.environ = {**os.environ, "PYTHONUNBUFFERED": "1", **environ}
         self.out = out
+        self.is_forking = is_forking
         self.is_stopping = threading.Event()
-        self._running: list[tuple[Program, subprocess.Popen[str]]] = []
+        self._running: list[tuple[Program, Process]] = []
+        self._outputs: list[TextIO] = []
         self._readers: list[threading.Thread] = []
 
-    def start(self) -> None:
-        """Start every program."""
-        width = max(len(program.name) for program in self.programs)
-        for number, program in enumerate(self.programs):
-            process = subprocess.Popen(  # noqa: S603  # the commands are this project's own
-                program.command,
-                env=self.environ,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                # Ctrl-C reaches this process only; it then stops the others in order.
-                start_new_session=True,
-            )
+    def start(self) -> Program | None:
+        """Start every program. Returns None; in a forked process, the program that it has to run."""
+        for program in self.programs:
+            read_end, write_end = os.pipe()
+            self._outputs.append(os.fdopen(read_end, encoding="utf-8", errors="replace"))
+            process = fork() if self.is_forking else self._spawn(program, write_end)
+            if process is None:
+                self._become_child(write_end)
+                return program
+            os.close(write_end)
             self._running.append((program, process))
+        width = max(len(program.name) for program in self.programs)
+        for number, (program, output) in enumerate(zip(self.programs, self._outputs, strict=True)):
             prefix = self._prefix(program.name.ljust(width), number)
-            reader = threading.Thread(target=self._copy, args=(process, prefix), daemon=True)
+            # After the last fork: a thread would hold the lock of the output in one of the copies.
+            reader = threading.Thread(target=self._copy, args=(output, prefix), daemon=True)
             reader.start()
             self._readers.append(reader)
+        return None
 
     def wait(self, on_tick: Callable[[], None]) -> Program | None:
         """Wait until asked to stop (None) or until a program ends by itself (that program)."""
@@ -84,17 +152,52 @@ class Children:
         for _, process in self._running:
             _signal(process, signal.SIGTERM)
         deadline = time.monotonic() + GRACE_SECONDS
+        while time.monotonic() < deadline and self._is_running():
+            time.sleep(_POLL_SECONDS)
+        # What a program started itself (a reloader's child, say) must not outlive it.
         for _, process in self._running:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.0, deadline - time.monotonic()))
-            # What a program started itself (a reloader's child, say) must not outlive it.
             _signal(process, signal.SIGKILL)
-            process.wait()
+        while self._is_running():
+            time.sleep(_POLL_SECONDS)
         for reader in self._readers:
             reader.join(1)
 
-    def _copy(self, process: subprocess.Popen[str], prefix: str) -> None:
-        for line in process.stdout or ():
+    def exit_codes(self) -> dict[str, int | None]:
+        """Return how each program ended, by its name; None for one that runs."""
+        return {program.name: process.poll() for program, process in self._running}
+
+    def _is_running(self) -> bool:
+        return None in self.exit_codes().values()
+
+    def _spawn(self, program: Program, output: int) -> Process:
+        return subprocess.Popen(  # noqa: S603  # the commands are this project's own
+            program.command,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C reaches this process only; it then stops the others in order.
+            start_new_session=True,
+        )
+
+    def _become_child(self, output: int) -> None:
+        """Give this process, a copy, what `_spawn` gives a new one."""
+        os.setsid()
+        with open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.close(output)
+        for other in self._outputs:
+            other.close()
+        self._running, self._outputs = [], []  # the others are for the first process to end
+        os.environ.update(self.environ)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(write_through=True)
+
+    def _copy(self, output: TextIO, prefix: str) -> None:
+        for line in output:
             self.out.write(f"{prefix}{line}" if line.endswith("\n") else f"{prefix}{line}\n")
             self.out.flush()
 
@@ -104,7 +207,7 @@ class Children:
         return f"\033[{_COLOURS[number % len(_COLOURS)]}m{name} |\033[0m "
 
 
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+def _signal(process: Process, number: signal.Signals) -> None:
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:
@@ -124,8 +227,3 @@ def stopped_by_signals(children: Children) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def python(*arguments: str) -> list[str]:
-    """A command in the running interpreter."""
-    return [sys.executable, *arguments]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -18,8 +19,15 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from benchmarks.processes import memory_of
 from proofroom.core.diagnostics.doctor import examine
-from proofroom.core.process_runner import Children, Program, python, stopped_by_signals
+from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
+
+
+def python(*arguments: str) -> list[str]:
+    """A command in the running interpreter."""
+    return [sys.executable, *arguments]
+
 
 FAKE_UV = """#!/bin/sh
 echo "$*" >>"$UV_LOG"
@@ -147,16 +155,21 @@ def test_the_tests_on_services_want_to_know_them(checkout: Path):
     assert done.stderr.splitlines()[-1].startswith("Set DATABASE_URL and REDIS_URL")
 
 
+def code(name: str, text: str) -> Program:
+    """A program that runs this code."""
+    return Program(name, "tests.core.run_code", (text,))
+
+
 def children(*programs: Program, out: StringIO | None = None) -> Children:
     return Children(programs, environ={}, out=out or StringIO())
 
 
-SLEEPER = Program("sleeper", python("-c", "import time; print('up'); time.sleep(60)"))
+SLEEPER = code("sleeper", "import time; print('up'); time.sleep(60)")
 
 
 def test_output_carries_the_name_of_its_program():
     out = StringIO()
-    running = children(Program("a", python("-c", "print('one'); print('two')")), SLEEPER, out=out)
+    running = children(code("a", "print('one'); print('two')"), SLEEPER, out=out)
     running.start()
 
     ended = running.wait(lambda: None)
@@ -168,7 +181,7 @@ def test_output_carries_the_name_of_its_program():
 
 
 def test_a_signal_ends_all():
-    running = children(SLEEPER, Program("other", SLEEPER.command))
+    running = children(SLEEPER, dataclasses.replace(SLEEPER, name="other"))
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
 
     with stopped_by_signals(running):
@@ -178,21 +191,145 @@ def test_a_signal_ends_all():
         running.stop()
 
     assert ended is None
-    assert [process.returncode for _, process in running._running] == [-signal.SIGTERM] * 2
+    assert running.exit_codes() == {"sleeper": -signal.SIGTERM, "other": -signal.SIGTERM}
 
 
 def test_a_program_that_will_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("proofroom.core.process_runner.GRACE_SECONDS", 0.5)
-    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(60)"
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(60)"
     out = StringIO()
-    running = children(Program("deaf", python("-c", code)), out=out)
+    running = children(code("deaf", deaf), out=out)
     running.start()
     while "up" not in out.getvalue():
         time.sleep(0.05)
 
     running.stop()
 
-    assert running._running[0][1].returncode == -signal.SIGKILL
+    assert running.exit_codes() == {"deaf": -signal.SIGKILL}
+
+
+FORKING = """
+import sys
+from proofroom.core.process_runner import Children, Program, stopped_by_signals
+
+loaded = object()  # what a copy finds, and a new process would not
+sys.modules["loaded"] = loaded
+programs = [
+    Program(name, "tests.core.run_code", (text,))
+    for name, text in zip(sys.argv[1::2], sys.argv[2::2])
+]
+children = Children(programs, environ={"GIVEN": "yes"}, out=sys.stdout, is_forking=True)
+with stopped_by_signals(children):
+    mine = children.start()
+    if mine is None:
+        print("first:", children.wait(lambda: None).name)
+        children.stop()
+        print(children.exit_codes())
+if mine is not None:
+    mine.run()
+"""
+
+
+def forked(**programs: str) -> str:
+    """What is printed when these run as copies of a process until the first of them ends."""
+    arguments = [text for pair in programs.items() for text in pair]
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING, *arguments],
+        cwd=settings.BASE_DIR,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_forked_programs_have_what_was_loaded_and_all_that_a_process_has():
+    stopped = "import atexit, time; atexit.register(print, 'cleaned'); time.sleep(60)"
+    looks = """
+import os, signal, sys
+print("loaded" in sys.modules, os.environ["GIVEN"], sys.argv[0].endswith("run_code.py"))
+print(os.getsid(0) == os.getpid(), sys.stdin.read() == "")
+print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+print(sorted(name for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")))
+import atexit; atexit.register(print, "cleaned")
+sys.exit(5)
+"""
+
+    printed = forked(looks=looks, waits="import time; time.sleep(60)", stopped=stopped)
+
+    lines = printed.splitlines()
+    assert [line for line in lines if line.startswith("looks")] == [
+        "looks   | True yes True",
+        "looks   | True True",
+        "looks   | True",
+        "looks   | True",
+        "looks   | ['0', '1', '2']",
+        "looks   | cleaned",
+    ]
+    assert lines[-2:] == ["first: looks", "{'looks': 5, 'waits': -15, 'stopped': -15}"]
+
+
+def test_forked_programs_end_with_the_code_of_what_ended_them():
+    crashed = forked(broken="raise ValueError('no')", other="import time; time.sleep(60)")
+    killed = forked(a="import os; os.kill(os.getpid(), 9)", b="import time; time.sleep(60)")
+
+    assert "broken | ValueError: no" in crashed.splitlines()
+    assert crashed.splitlines()[-1] == "{'broken': 1, 'other': -15}"
+    assert killed.splitlines() == ["first: a", "{'a': -9, 'b': -15}"]
+
+
+def test_a_process_with_threads_is_not_forked():
+    thread = threading.Thread(target=(is_over := threading.Event()).wait)
+    thread.start()
+    try:
+        with pytest.raises(RuntimeError, match="threads"):
+            fork()
+    finally:
+        is_over.set()
+        thread.join()
+
+
+LOADING = """
+import gc, os, threading
+from django.db import connections
+from proofroom.core.management.commands.demo import Command
+
+def opened():
+    found = {name: f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")}
+    return {name: os.readlink(path) for name, path in found.items() if os.path.exists(path)}
+
+before = opened()
+Command().load()
+new = [path for name, path in opened().items() if name not in before]
+print(threading.active_count(), len(os.listdir("/proc/self/task")), gc.get_freeze_count() > 100_000)
+print([one.connection for one in connections.all(initialized_only=True)])
+print([path for path in new if not path.startswith("socket:")])
+print(sum(path.startswith("socket:") for path in new))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the demo forks nothing")
+def test_what_is_loaded_before_the_fork_opens_nothing():
+    """Threads, connections and locks would be passed on to every program."""
+    done = subprocess.run(
+        python("manage.py", "shell", "--verbosity", "0", "--no-imports", "-c", LOADING),
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+    threads, connections, files, sockets = done.stdout.splitlines()
+    assert threads == "1 1 True"
+    assert set(connections.strip("[]").split(", ")) <= {"", "None"}
+    assert files == "[]"
+    # Those with which `proofroom.core.notifications` wakes its thread; it makes others after a fork.
+    assert int(sockets) in (0, 2)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "::", "cms.example"])  # noqa: S104
@@ -225,6 +362,26 @@ def test_the_demo_says_which_port_is_taken(tmp_path: Path):
 
     assert done.returncode == 1
     assert f"Port {port} is taken" in done.stderr
+
+
+def test_the_demo_starts_nothing_on_a_database_that_it_cannot_prepare(tmp_path: Path):
+    (tmp_path / "cms.sqlite3").write_text("This is no database, but longer than its header is." * 9)
+    environ = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
+    environ |= {"CMS_DATA_DIR": str(tmp_path), "PORT": str(free_port())}
+
+    done = subprocess.run(
+        python("manage.py", "demo"),
+        cwd=settings.BASE_DIR,
+        env={**environ, "MCP_PORT": str(free_port())},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "Ready" not in done.stdout
+    assert done.stderr.count("file is not a database") >= 1
+    assert done.stderr.count("Traceback") <= 2  # the library's error and Django's, of one process
 
 
 def becomes_empty(queue: Path) -> bool:
@@ -274,6 +431,8 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
             check=True,
         )
         assert becomes_empty(tmp_path / "queue"), "the worker took nothing from the queue"
+        if sys.platform == "linux":
+            assert memory_of(demo.pid).proportional < 350 * 1024, "the programs share too little"
     finally:
         demo.send_signal(signal.SIGINT)
         rest, _ = demo.communicate(timeout=60)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
+import os
+import signal
 import socket
 import sys
 import time
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+from celery import current_app
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.checks import run_checks
@@ -18,10 +24,26 @@ from django.core.management import BaseCommand, CommandError, call_command, get_
 from django.db import DEFAULT_DB_ALIAS
 
 from proofroom.core.database.migrate import earlier_version_message
-from proofroom.core.process_runner import Children, Program, python, stopped_by_signals
+from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only
+SHARED_MODULES: Final = (
+    "uvicorn.main",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.websockets.auto",
+    "celery.bin.celery",
+    "celery.apps.worker",
+    "celery.app.control",
+    "celery.app.log",
+    "celery.beat",
+    "celery.concurrency.thread",
+    "celery.worker.components",
+    "celery.worker.consumer",
+    "mcp_bridge.management.commands.run_mcp",
+)
+"""What the programs load besides the site itself."""
 
 
 def require_loopback(host: str) -> None:
@@ -58,12 +80,18 @@ def answers(url: str) -> bool:
         return False
 
 
-def worker(queues: str, *options: str) -> list[str]:
+def worker(name: str, queues: str, *options: str) -> Program:
     """A worker that takes from these queues."""
-    command = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-    command += ["-A", "cms_project", "worker", "--queues", queues, "--pool", "threads"]
-    command += ["--concurrency", "4", "--loglevel", "WARNING", "--without-gossip"]
-    return python(*command, "--without-mingle", *options)
+    return Program(
+        name,
+        "celery",
+        (
+            "--quiet", "-A", "cms_project", "worker", "--queues", queues, "--pool", "threads",
+            "--concurrency", "4", "--loglevel", "WARNING", "--without-gossip", "--without-mingle",
+            *options,
+        ),
+        ignored_warning="You're running the worker",
+    )  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -73,29 +101,72 @@ class Command(BaseCommand):
     stdout_is_ready = False
     # A broken definition must not keep the site from starting: `prepare` says what is wrong.
     requires_system_checks = ()
+    # Where a process can be copied safely once it has loaded libraries of the system, which macOS refuses.
+    is_forking: ClassVar[bool] = sys.platform == "linux"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="An address of this machine only.")
 
     def handle(self, *args: Any, host: str, **options: Any) -> None:
         self.host, self.env = host, settings.CMS_ENV
+        self.started = time.monotonic()
         require_loopback(host)
         if self.env.site_url:
             require_loopback(urlsplit(self.env.site_url).hostname or "")
         require_free(self.env.port, "PORT")
         require_free(self.env.mcp_port, "MCP_PORT")
-        self.prepare()
-        children = Children(self.programs(), environ=self.environ(), out=sys.stdout)
-        self.started = time.monotonic()
+        children = Children(
+            self.programs(), environ=self.environ(), out=sys.stdout, is_forking=self.is_forking
+        )
         with stopped_by_signals(children):
-            children.start()
-            try:
-                ended = children.wait(self.announce)
-            finally:
-                children.stop()
+            run_here = self.supervise(children)
+        # In a forked process, with the signals as they are at the start of any.
+        if run_here is not None and not children.is_stopping.is_set():
+            run_here()
+
+    def supervise(self, children: Children) -> Callable[[], None] | None:
+        """Prepare, and run the programs until they are to stop. Returns what a forked process has to do."""
+        if not self.is_forking:
+            self.prepare()
+        else:
+            # Apart, so that its connections, and memory that it no longer needs, are passed on to nobody.
+            preparation = fork()
+            if preparation is None:
+                return self.prepare_apart
+            self.load()
+            while (code := preparation.poll()) is None:
+                if children.is_stopping.is_set():
+                    os.kill(preparation.pid, signal.SIGTERM)
+                time.sleep(0.02)
+            if code and not children.is_stopping.is_set():
+                sys.exit(code)
+        try:
+            if not children.is_stopping.is_set() and (program := children.start()):
+                return program.run
+            ended = children.wait(self.announce)
+        finally:
+            children.stop()
         if ended:
             raise CommandError(f"{ended.name} ended by itself; its last lines above say why.")
         self.stdout.write("Stopped.")
+        return None
+
+    def prepare_apart(self) -> None:
+        """Prepare in a forked process. Ctrl-C reaches it too, but the other one ends both."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.prepare()
+
+    def load(self) -> None:
+        """Load what the programs need, so that the memory of it is theirs together."""
+        for module in (settings.ASGI_APPLICATION.rpartition(".")[0], settings.ROOT_URLCONF):
+            import_module(module)
+        for module in SHARED_MODULES:
+            import_module(module)
+        current_app.loader.import_default_modules()
+        current_app.finalize()
+        # The collector writes to whatever it looks at, which would make a copy of it in each process.
+        gc.collect()
+        gc.freeze()
 
     def prepare(self) -> None:
         """Make the tables, and the sample content in a database where nobody has an account."""
@@ -117,19 +188,25 @@ class Command(BaseCommand):
     def programs(self) -> list[Program]:
         """Return what runs."""
         host = self.host
-        web = ["-m", "uvicorn", "cms_project.asgi:application", "--host", host]
-        web += ["--port", str(self.env.port), "--lifespan", "off", "--log-level", "warning"]
-        # No proxy stands in front: who says so in a header would be whoever they like, and on HTTPS.
-        web += ["--no-proxy-headers", "--timeout-graceful-shutdown", "3"]
-        beat = ["-B", "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
-        mcp = ["manage.py", "run_mcp", "--host", host, "--port", str(self.env.mcp_port)]
         return [
-            Program("web", python(*web)),
-            Program("worker", worker("celery,deliveries", *beat)),
+            Program(
+                "web",
+                "uvicorn",
+                (
+                    "cms_project.asgi:application", "--host", host, "--port", str(self.env.port),
+                    "--lifespan", "off", "--log-level", "warning",
+                    # No proxy stands in front: who says so in a header would be whoever they like, and on HTTPS.
+                    "--no-proxy-headers", "--timeout-graceful-shutdown", "3",
+                ),
+            ),
+            worker(
+                "worker", "celery,deliveries",
+                "-B", "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME,
+            ),
             # Agents wait for models, and keep nothing else waiting.
-            Program("agents", worker("agents", "--hostname", "agents@%h")),
-            Program("mcp", python(*mcp)),
-        ]
+            worker("agents", "agents", "--hostname", "agents@%h"),
+            Program("mcp", "manage", ("run_mcp", "--host", host, "--port", str(self.env.mcp_port))),
+        ]  # fmt: skip
 
     def announce(self) -> None:
         """Say once where everything is, as soon as it answers."""

@@ -7,11 +7,12 @@ import shlex
 from django.conf import settings
 
 from proofroom.core.management.commands import demo
-from proofroom.core.process_runner import Program, python
+from proofroom.core.process_runner import Program
 
 
 class Command(demo.Command):
     help = "Run the demo with reload and DEBUG."
+    is_forking = False  # what a watcher starts again has to load the code anew
 
     def environ(self) -> dict[str, str]:
         return {"DEBUG": "1"}
@@ -27,9 +28,8 @@ class Command(demo.Command):
         return [
             Program(
                 program.name,
-                python(
-                    "-m", "watchfiles", "--filter", "python", shlex.join(program.command), *folders
-                ),
+                "watchfiles",
+                ("--filter", "python", shlex.join(program.command), *folders),
             )
             for program in super().programs()
         ]
