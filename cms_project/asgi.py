@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,6 +11,8 @@ import django
 
 from cms_project.requests import Utf8ASGIHandler
 
+# Nothing of what is loaded is garbage: looking for it takes a sixth of the time to start.
+gc.disable()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 django.setup(set_prefix=False)
 http = Utf8ASGIHandler()
@@ -40,3 +43,6 @@ application = ProtocolTypeRouter(
         ),
     }
 )
+gc.collect()
+gc.freeze()  # what stays for good is not looked through again
+gc.enable()

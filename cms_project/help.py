@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-import markdown  # type: ignore[import-untyped]  # the package brings no types
-import nh3
 from django.contrib import admin
 from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -62,6 +60,10 @@ def pages(docs: Path) -> dict[str, HelpPage]:
 
 def render(page: HelpPage, known: set[str]) -> str:
     """The page as HTML that is safe in the admin; links lead to the pages that are known, or nowhere."""
+    # Only who reads the help loads what renders it.
+    import markdown  # type: ignore[import-untyped]  # the package brings no types
+    import nh3
+
     text = page.path.read_text(encoding="utf-8")
     html = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"])
     return nh3.clean(

@@ -49,11 +49,13 @@ class ObservabilityEnvironment(BaseSettings):
 def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None:
     """Check that the packages are there, and give metrics their folder. Runs before anything is measured."""
     for name, package in _PACKAGES.items():
+        if getattr(env, name) is None:
+            continue
         try:
             is_there = find_spec(package) is not None
         except ModuleNotFoundError:
             is_there = False
-        if getattr(env, name) is not None and not is_there:
+        if not is_there:
             raise SystemExit(
                 f"{name.upper()} is set, but {package} is not installed; "
                 "install the extra observability (see docs/operations.md)."

@@ -1,17 +1,24 @@
 """HTTP for production servers with threads."""
 
+import gc
 import os
 
 import django
 
 from cms_project.requests import Utf8WSGIHandler
 
+# Nothing of what is loaded is garbage: looking for it takes a sixth of the time to start.
+gc.disable()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 django.setup(set_prefix=False)
 
+import cms_project.urls  # noqa: E402, F401  # before the first request, which would wait for them
 from agents_app.runs.lifecycle import MAX_WAITING_IN_WEB, limit_waiting  # noqa: E402
 from proofroom.core.caching.front_applications import FrontWSGI  # noqa: E402
 
 limit_waiting(MAX_WAITING_IN_WEB)
 application = FrontWSGI(Utf8WSGIHandler(), is_listening=True)
+gc.collect()
+gc.freeze()  # what stays for good is not looked through again
+gc.enable()

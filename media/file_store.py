@@ -7,7 +7,8 @@ deleted. When the time has come a sweep deletes the file.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
@@ -21,12 +22,16 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from media.images import VARIANTS
 from media.models import Asset, StoredFile, Theme
 from proofroom.core.errors import CmsError
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
+VARIANTS: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400}
+"""The widest that each variant is, in pixels; from the largest, since each is made from the one before."""
+VARIANT_NAME: Final = re.compile(
+    rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(VARIANTS)})\.webp"
+)
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
 """How long a file may be written before it counts as left behind."""
 _BATCH_SIZE: Final = 20

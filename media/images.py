@@ -18,12 +18,6 @@ from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 from media.containers import COPIERS
 from proofroom.core.errors import RuleViolation, invalid
 
-VARIANTS: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400}
-"""The widest that each variant is, in pixels; from the largest, since each is made from the one before."""
-VARIANT_NAME: Final = re.compile(
-    rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(VARIANTS)})\.webp"
-)
-
 _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     "JPEG": ("image/jpeg", ".jpg"),
     "PNG": ("image/png", ".png"),

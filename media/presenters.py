@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from media.images import VARIANTS
+from media.file_store import VARIANTS
 from media.metadata import alt_of
 from media.models import Asset, AssetStatus
 from proofroom.core.json import JsonObject, format_time

@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from media.images import VARIANT_NAME
+from media.file_store import VARIANT_NAME
 from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
 from media.search import TABLE
 from media.services.references import related_names

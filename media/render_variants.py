@@ -16,7 +16,8 @@ from django.utils import timezone
 from PIL import Image, ImageChops, ImageStat
 
 from media import file_store
-from media.images import VARIANTS, normalize_orientation, strip_metadata
+from media.file_store import VARIANTS
+from media.images import normalize_orientation, strip_metadata
 from media.models import Asset, AssetStatus, Theme, VariantWork
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor

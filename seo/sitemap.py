@@ -22,10 +22,10 @@ from django.http import HttpRequest
 from django.http.request import split_domain_port
 from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext as _
-from redis.exceptions import RedisError
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.errors import Conflict
 from proofroom.core.json import JsonObject
 from proofroom.core.outbox import content_version
@@ -167,7 +167,7 @@ def current_sitemap(origin: str) -> SitemapBuild:
             with build_lock(origin) as is_mine:  # whoever was making it gave up
                 if is_mine:
                     return kept_sitemap(origin) or make_sitemap(origin)
-    except RedisError as error:
+    except redis_error() as error:
         raise NotReady from error
     raise NotReady
 

@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from media.admin.file_choice import choice_of
 from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceFileForm, initial_of
-from media.images import VARIANTS
+from media.file_store import VARIANTS
 from media.models import Asset, AssetStatus, Theme
 from media.presenters import site_image, url_of
 from media.services.crop import crop_image

@@ -12,9 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
-from PIL import Image
 
-from media.images import encode_image, frames_of, normalize_orientation, strip_metadata
 from media.models import Asset
 from media.services.files import replace_file, store_image
 from media.services.update import find_asset, update_asset
@@ -56,6 +54,11 @@ class Box:
 
 def crop(content: bytes, box: Box) -> tuple[bytes, str]:
     """The part as a file, and the ending of its name. Raises `RuleViolation` for an animation."""
+    # Only who changes images loads the library for them.
+    from PIL import Image
+
+    from media.images import encode_image, frames_of, normalize_orientation, strip_metadata
+
     image = Image.open(BytesIO(content))
     if frames_of(image) > 1:
         raise invalid("box", _("An animation cannot be cropped."))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from media import file_store, search
-from media.images import Cleaned, clean, damaged_image_error
 from media.metadata import clean_alt_text, clean_categories, clean_description, clean_filename
 from media.models import Asset, AssetStatus, StoredFile, Theme
 from media.services.update import find_asset, lock_asset
@@ -26,6 +25,9 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, invalid
 from proofroom.core.json import JsonObject
+
+if TYPE_CHECKING:
+    from media.images import Cleaned
 
 _PDF: Final = b"%PDF-"
 _PDF_END: Final = b"%%EOF"
@@ -95,6 +97,9 @@ def store_image(
 
 def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
     """The checked and cleaned content of a file that a caller sent."""
+    # Only who takes a file loads the library for images.
+    from media.images import Cleaned, clean, damaged_image_error
+
     env = settings.CMS_ENV
     content = file.read(env.media_max_bytes + 1)
     if len(content) > env.media_max_bytes:

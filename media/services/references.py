@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from media.images import VARIANT_NAME
+from media.file_store import VARIANT_NAME
 from media.models import Asset, MediaReference, StoredFile
 
 _NAME: Final = re.compile(r"[\w./-]{1,300}", re.ASCII)

@@ -11,7 +11,6 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 _SAY_AGAIN_SECONDS: Final = 60
@@ -20,6 +19,15 @@ _said_at: float | None = None
 _failed_at: float | None = None
 _here: Final = LocMemCache("limits", {"OPTIONS": {"MAX_ENTRIES": 100_000}})
 """Where hits are counted while Redis cannot be reached: by each process for itself."""
+
+
+def redis_error() -> type[Exception]:
+    """The error of a Redis that cannot be reached. Asked for where one was raised: a site without Redis does not load
+    the library, which takes longer than Django's models.
+    """
+    from redis.exceptions import RedisError
+
+    return RedisError
 
 
 class KeptClient(RedisCacheClient):
@@ -62,20 +70,20 @@ class CountingRedisCache(RedisCache):
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         try:
             return super().get(key, default, version)
-        except RedisError as error:
+        except redis_error() as error:
             _say(error)
             return default
 
     def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
         try:
             super().set(key, value, *args, **kwargs)
-        except RedisError as error:
+        except redis_error() as error:
             _say(error)
 
     def has_key(self, key: Any, version: int | None = None) -> bool:
         try:
             return bool(super().has_key(key, version))
-        except RedisError as error:
+        except redis_error() as error:
             _say(error)
             return False
 
@@ -93,7 +101,7 @@ def count_hit(key: str, seconds: int, hits: int = 1) -> int:
     if _failed_at is None or now - _failed_at >= _LEAVE_ALONE_SECONDS:
         try:
             return backend.count(key, seconds, hits)
-        except RedisError as error:
+        except redis_error() as error:
             _failed_at = now
             _say(error)
     return _count_in(_here, key, seconds, hits)
@@ -108,7 +116,7 @@ def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
         return hits
 
 
-def _say(error: RedisError) -> None:
+def _say(error: Exception) -> None:
     """Log that Redis is away, at most once a minute: every request comes by here."""
     global _said_at
     now = time.monotonic()
