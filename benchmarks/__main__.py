@@ -10,12 +10,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from benchmarks import postgres
 from benchmarks.parts import APART, PARTS, Run
+from benchmarks.redis_server import redis_for_run
 from benchmarks.report import Report
 from benchmarks.sizes import TINY, Sizes
 
@@ -29,6 +31,9 @@ OPTIONS: Final[dict[str, tuple[type[int] | type[float], str]]] = {
     "calls": (int, "calls of a tool in a round"),
     "connections": (int, "connections of a load"),
     "workers": (int, "processes of each server"),
+    "minutes": (float, "length of the soak"),
+    "clients": (int, "clients of the soak"),
+    "kills": (int, "processes that are killed in the soak, one after another"),
 }
 
 
@@ -73,10 +78,14 @@ def _passed_on(options: argparse.Namespace, asked: dict[str, float]) -> list[str
 
 
 def _measure(part: str, sizes: Sizes, options: argparse.Namespace) -> int:
-    report = Report()
-    with postgres.database() as url, tempfile.TemporaryDirectory() as folder:
+    report, chosen = Report(), (PARTS | APART)[part]
+    with (
+        redis_for_run() if chosen.has_redis else nullcontext(),
+        postgres.database() as url,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         set_up(url, folder)
-        (PARTS | APART)[part].measure(Run(sizes, options.only, url, Path(folder), report))
+        chosen.measure(Run(sizes, options.only, url, Path(folder), report))
     if options.report:
         report.save(options.report)
     for failure in report.failures:

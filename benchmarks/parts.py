@@ -218,10 +218,20 @@ def _peers(run: Run) -> None:
     comparison.measure(run.url, seeded, environ, sizes, KEPT / "peers", run.report)
 
 
+def _soak(run: Run) -> None:
+    from benchmarks import soak
+
+    seeded = run.seed(min(run.sizes.posts, run.sizes.soak_posts))
+    run.say_rounds(soak.describe(run.sizes))
+    soak.measure(seeded, run.sizes, run.folder, run.report)
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     title: str
     measure: Callable[[Run], None]
+    has_redis: bool = False
+    """Whether it starts a Redis where `REDIS_URL` names none."""
 
 
 PARTS: Final = {
@@ -238,5 +248,8 @@ PARTS: Final = {
     "processes": Part("Processes", _processes),
     "admin": Part("Admin", _admin),
 }
-APART: Final = {"peers": Part("Other systems", _peers)}
-"""Parts that install something first, and are measured only where they are named."""
+APART: Final = {
+    "peers": Part("Other systems", _peers),
+    "soak": Part("Soak", _soak, has_redis=True),
+}
+"""Parts that install something first or take long, and are measured only where they are named."""

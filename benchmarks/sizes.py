@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Those up to `workers` are options of the command too."""
+    """Those up to `kills` are options of the command too."""
 
     posts: int = 10_000
     events: int = 10_000
@@ -19,6 +19,9 @@ class Sizes:
     calls: int = 200
     connections: int = 8
     workers: int = 2
+    minutes: float = 10.0
+    clients: int = 64
+    kills: int = 9
     warm_seconds: float = 1.0
     sitemap: tuple[int, ...] = (1_000, 10_000, 100_000)
     photos: Mapping[str, tuple[int, int]] = field(
@@ -34,6 +37,7 @@ class Sizes:
     copied: tuple[int, ...] = (100, 5_000)
     admin_posts: int = 300
     fixed_posts: int = 100
+    soak_posts: int = 1_000
     write_rounds: int = 9
     least_requests: int = 0
     has_slow_rows: bool = True
@@ -48,6 +52,9 @@ TINY: Final = Sizes(
     calls=6,
     connections=2,
     workers=1,
+    minutes=0.25,
+    clients=12,
+    kills=1,
     warm_seconds=0.1,
     sitemap=(50, 100),
     photos={"0.1 MP": (400, 300)},
@@ -61,6 +68,7 @@ TINY: Final = Sizes(
     copied=(100,),
     admin_posts=60,
     fixed_posts=60,
+    soak_posts=60,
     write_rounds=5,
     least_requests=12,
     has_slow_rows=False,

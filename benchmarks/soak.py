@@ -1,0 +1,214 @@
+"""Mixed traffic of many clients while one process after another is killed: what it costs, and what must hold then."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+from benchmarks import servers, sessions, soak_checks
+from benchmarks.mcp import CREDENTIALS
+from benchmarks.report import Report
+from benchmarks.seed import WORDS, Seeded
+from benchmarks.sizes import Sizes
+from benchmarks.soak_clients import (
+    REFUSALS,
+    SHARES,
+    Book,
+    Scene,
+    WorkPost,
+    clients_of,
+    run_clients,
+    unexplained,
+)
+from benchmarks.soak_site import VICTIMS, Life, Site, running_site
+from content.models import Post, PostModule
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core.actor import Actor
+from proofroom.webhooks.models.webhook import NewWebhook
+from proofroom.webhooks.services.webhooks import create_webhook
+
+WORK_POSTS: Final = 24
+"""Posts that all editors, agents and AI clients write in."""
+LOOK_SECONDS: Final = 2.0
+WARM_SHARE: Final = 0.1
+"""Of the whole run: so long a process may fill what it keeps, before it counts what it holds."""
+GROWTH: Final = 1.1
+SLACK_KIB: Final = 8 * 1024
+"""At its end a process holds at most `GROWTH` times what it held when it was warm, and this."""
+JUDGED_SHARE: Final = 0.3
+"""Of the whole run: processes that lived shorter are shown, and not judged."""
+TOLD: Final = ["post.updated"]
+
+
+def measure(seeded: Seeded, sizes: Sizes, folder: Path, report: Report) -> None:
+    people = _people(seeded, sizes.clients)
+    scene = Scene(
+        posts=_work_posts(seeded), published=seeded.published, pages=seeded.pages,
+        people=people, words=WORDS,
+    )  # fmt: skip
+    ids = [post.id for post in scene.posts]
+    seconds, book = 60 * sizes.minutes, Book()
+    with servers.receiver() as receiver:
+        admin = User.objects.create_user("soak@example.com", None, role=Role.ADMIN)
+        hook = f"http://127.0.0.1:{receiver.port}/hook"
+        create_webhook(
+            actor=Actor(user=admin, via="api"),
+            webhook=NewWebhook(name="Soak", url=hook, events=TOLD),
+        )
+        before = soak_checks.read_before(ids)
+        with running_site(folder, CREDENTIALS) as site:
+            asyncio.run(_soak(site, scene, book, seconds, sizes.kills))
+            settled = soak_checks.wait_until_settled()
+            _show(site, book, seconds, report)
+            stored = soak_checks.stored_marks(ids)
+            for check in (
+                soak_checks.check_left(),
+                soak_checks.check_writes(book.written, stored),
+                soak_checks.check_seen(book.seen, stored),
+                soak_checks.check_live(before, book),
+                soak_checks.check_runs(book),
+                soak_checks.check_views(book),
+                soak_checks.check_receiver(receiver),
+                soak_checks.check_doctor(site),
+                soak_checks.check_activity(site),
+                check_calls(book, site),
+                check_memory(site.lives, seconds),
+            ):
+                for wrong in check:
+                    report.fail(wrong)
+    _conclude(site, book, settled, report)
+
+
+def _people(seeded: Seeded, clients: int) -> list[dict[str, str]]:
+    """As many who are logged in as there are clients; each has the cookie and header that a browser sends."""
+    # The seeded account has a password that the doctor knows.
+    seed = User.objects.get(pk=seeded.editor_id)
+    seed.set_unusable_password()
+    seed.save()
+    token = "benchmark" * 3 + "token"  # as many letters as Django makes
+    people = []
+    for number in range(clients):
+        name = f"editor-{number}"
+        user = User.objects.create_user(
+            f"{name}@example.com", None, username=name, role=Role.EDITOR
+        )
+        headers = sessions.cookie_of(user.pk)
+        headers["Cookie"] += f"; {settings.CSRF_COOKIE_NAME}={token}"
+        people.append(headers | {"X-CSRFToken": token})
+    return people
+
+
+def _work_posts(seeded: Seeded) -> list[WorkPost]:
+    posts = Post.objects.filter(path__in=seeded.pages[:WORK_POSTS], locale="en")
+    modules = {
+        (post, type_name): str(pk)
+        for post, type_name, pk in PostModule.objects.filter(post__in=posts).values_list(
+            "post_id", "instance__type", "pk"
+        )
+    }
+    return [
+        WorkPost(
+            str(post.pk), post.path, modules[post.pk, "callout"], modules[post.pk, "features-list"]
+        )
+        for post in posts.order_by("path")
+    ]
+
+
+async def _soak(site: Site, scene: Scene, book: Book, seconds: float, kills: int) -> None:
+    """The clients, and beside them whoever looks at memory and whoever kills."""
+    looking = asyncio.create_task(_look(site))
+    await asyncio.gather(run_clients(site, scene, book, seconds), _kill(site, seconds, kills))
+    looking.cancel()
+    await asyncio.wait([looking])
+    if not looking.cancelled():
+        looking.result()
+
+
+async def _look(site: Site) -> None:
+    while True:
+        await asyncio.to_thread(site.look)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _kill(site: Site, seconds: float, kills: int) -> None:
+    """Evenly over the run, one after another."""
+    begin = time.monotonic()
+    for number in range(kills):
+        await asyncio.sleep(begin + seconds * (number + 1) / (kills + 1) - time.monotonic())
+        await asyncio.to_thread(site.kill, VICTIMS[number % len(VICTIMS)])
+
+
+def check_calls(book: Book, site: Site) -> Iterator[str]:
+    """Only refusals that are expected, and calls that broke while their server was killed."""
+    for what, said in book.unexpected.items():
+        yield f"{what}: {said}"
+    alone = Counter(f"{one.kind}: {one.error}" for one in unexplained(book.broken, site))
+    for what, count in alone.items():
+        yield f"{count} calls broke though nobody was killed: {what}"
+
+
+def judged(lives: Sequence[Life], seconds: float) -> list[tuple[Life, float, float]]:
+    """Each life that was warm at some time, with the KiB that it held then and at its end."""
+    warm, found = WARM_SHARE * seconds, []
+    for life in lives:
+        if life.age > 1.5 * warm:
+            held = life.held(warm, 1.5 * warm), life.held(life.age - 0.5 * warm, life.age)
+            found.append((life, *held))
+    return found
+
+
+def check_memory(lives: Sequence[Life], seconds: float) -> Iterator[str]:
+    for life, begin, end in judged(lives, seconds):
+        if life.age >= JUDGED_SHARE * seconds and end > GROWTH * begin + SLACK_KIB:
+            grown = f"from {begin / 1024:.0f} to {end / 1024:.0f} MiB"
+            yield f"{life.name} grew {grown} in {life.age:.0f} s"
+
+
+def _show(site: Site, book: Book, seconds: float, report: Report) -> None:
+    columns = ("call", "answers", "per second", "p50 ms", "p99 ms", "broke")
+    broken = Counter(one.kind for one in book.broken)
+    rows = []
+    for kind in sorted(set(book.seconds) | set(broken)):
+        times = sorted(book.seconds[kind]) or [0.0]
+        refused = [str(book.statuses[kind][status] or "") for status in REFUSALS]
+        rows.append(
+            (
+                kind, f"{len(book.seconds[kind]):,}", f"{len(book.seconds[kind]) / seconds:.1f}",
+                f"{1000 * times[len(times) // 2]:.0f}",
+                f"{1000 * times[min(len(times) - 1, int(len(times) * 0.99))]:.0f}",
+                str(broken[kind] or ""), *refused,
+            )
+        )  # fmt: skip
+    report.show_table((*columns, *map(str, REFUSALS)), rows)
+    report.show_table(
+        ("process", "lived s", "PSS MiB when warm", "at its end", "grown"),
+        [
+            (
+                life.name, f"{life.age:.0f}", f"{begin / 1024:.0f}", f"{end / 1024:.0f}",
+                f"{100 * (end / begin - 1):+.0f} %",
+            )
+            for life, begin, end in judged(site.lives, seconds)
+        ],
+    )  # fmt: skip
+
+
+def _conclude(site: Site, book: Book, settled: float, report: Report) -> None:
+    writes = sum(len(texts) for texts in book.written.values())
+    killed = ", ".join(f"{name} {n}" for name, n in Counter(k.name for k in site.kills).items())
+    report.say(
+        f"{len(site.kills)} kills ({killed}); {writes} texts written, {len(book.approved)} approvals, "
+        f"{len(book.runs)} runs of agents, {book.views['accepted']} views; all was done "
+        f"{settled:.0f} s after the last call. {len(report.failures)} failures."
+    )
+
+
+def describe(sizes: Sizes) -> str:
+    clients = sum(clients_of(kind, sizes.clients) for kind in SHARES)
+    return f"{clients} clients, {sizes.minutes:g} minutes, {sizes.kills} kills"

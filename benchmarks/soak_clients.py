@@ -1,0 +1,350 @@
+"""Clients of the soak: visitors, editors, reviewers, people who start agents, AI clients, pages that tell of views.
+
+What each was answered is noted, so that it can be held against what is stored at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from random import Random
+from typing import Any, Final, Literal
+
+import httpx
+
+from benchmarks.mcp import CREDENTIALS
+from benchmarks.soak_site import Site
+
+MARK: Final = re.compile(r"soak-[a-z]+\d+-\d+")
+"""What tells the texts of the run apart: each is written once."""
+SHARES: Final = {"visitor": 32, "tracker": 8, "editor": 8, "ai": 8, "agent": 4, "reviewer": 4}
+"""How many of 64 clients do what."""
+FIELDS: Final = ("title", "excerpt", "metaDescription", "callout")
+"""What editors write, each at places of his own; the last is the title of a module."""
+AGENT: Final = "seo-specialist"
+WRITING_TOOL: Final = "update_post_module_ai_review"
+PAUSE: Final = 0.3
+"""Seconds between two calls of a client, on average."""
+TIMEOUT: Final = 60.0
+REFUSALS: Final = (409, 429, 503)
+_BROWSER: Final = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36"}
+_TRACKED: Final = "/api/public/analytics/track"
+_MCP: Final = "io.modelcontextprotocol/"
+_REVISION: Final = "2026-07-28"
+Fate = Literal["accepted", "refused", "unsure"]
+Step = Callable[[], Awaitable[None]]
+Place = tuple[str, str]
+"""A post, and what of it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A call that had no answer."""
+
+    kind: str
+    server: str
+    begin: float
+    end: float
+    error: str
+
+
+@dataclass(slots=True)
+class Book:
+    """What the clients did, and were answered."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    statuses: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    unexpected: dict[str, str] = field(default_factory=dict)
+    """The first answer of each kind and status that is neither a success nor an expected refusal."""
+    broken: list[Broken] = field(default_factory=list)
+    written: dict[Place, list[tuple[str, Fate]]] = field(default_factory=lambda: defaultdict(list))
+    """The texts of each place in their order. Each place has one client that writes there."""
+    seen: set[str] = field(default_factory=set)
+    """Texts that visitors were shown."""
+    approved: set[tuple[str, int]] = field(default_factory=set)
+    """Posts, and the versions that approvals were answered with."""
+    runs: list[str] = field(default_factory=list)
+    views: Counter[Fate] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPost:
+    """A post that editors and agents write in, with two of its modules."""
+
+    id: str
+    path: str
+    callout: str
+    features: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What there is to ask for, and who asks: headers of people who are logged in."""
+
+    posts: Sequence[WorkPost]
+    published: Sequence[str]
+    pages: Sequence[str]
+    people: Sequence[Mapping[str, str]]
+    words: Sequence[str]
+
+
+class Client:
+    """One of them: calls one after the other, on connections of its own."""
+
+    def __init__(self, site: Site, scene: Scene, book: Book, name: str, number: int) -> None:
+        self.scene, self.book, self.name, self.number = scene, book, f"{name}{number}", number
+        self.random = Random(self.name)  # noqa: S311  # the same calls each time
+        self._made = 0
+        self._urls = {"web": f"http://127.0.0.1:{site.web_port}"}
+        self._urls["mcp"] = f"http://127.0.0.1:{site.mcp_port}"
+        self._http = httpx.AsyncClient(timeout=TIMEOUT, trust_env=False)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def call(
+        self, kind: str, method: str, path: str, *, server: str = "web",
+        headers: Mapping[str, str] | None = None, body: object = None,
+    ) -> httpx.Response | None:  # fmt: skip
+        """The answer; None where there was none, or a refusal. Both are noted."""
+        begin = time.monotonic()
+        try:
+            answer = await self._http.request(
+                method, self._urls[server] + path, headers=dict(headers or {}), json=body
+            )
+        except httpx.HTTPError as error:
+            self.book.broken.append(
+                Broken(kind, server, begin, time.monotonic(), type(error).__name__)
+            )
+            return None
+        self.book.seconds[kind].append(time.monotonic() - begin)
+        self.book.statuses[kind][answer.status_code] += 1
+        if answer.status_code >= 300 and answer.status_code not in REFUSALS:
+            self.book.unexpected.setdefault(f"{kind}: {answer.status_code}", answer.text[:300])
+        return answer
+
+    def text(self) -> str:
+        """One that was never written before."""
+        self._made += 1
+        return f"Text soak-{self.name}-{self._made}"
+
+    def note(self, place: Place, text: str, answer: httpx.Response | None) -> None:
+        mark = MARK.findall(text)[0]
+        self.book.written[place].append((mark, fate_of(answer)))
+
+
+def fate_of(answer: httpx.Response | None) -> Fate:
+    """What became of a write. Without an answer, and after an error of the server, nobody knows."""
+    if answer is None or answer.status_code >= 500:
+        return "unsure"
+    return "accepted" if answer.status_code < 300 else "refused"
+
+
+class Visitor(Client):
+    """Reads what is public."""
+
+    async def step(self) -> None:
+        post = self.random.choice(self.scene.posts)
+        page = self.random.choice((post.path, self.random.choice(self.scene.pages)))
+        number = self.random.randrange(1, 20)
+        kind, path = self.random.choice(
+            (
+                ("page", page),
+                ("page", page),
+                ("list page", "/blog"),
+                ("feed", "/blog/feed.xml"),
+                ("search page", f"/search?q={self.random.choice(self.scene.words)}"),
+                ("delivery, a post", f"/api/public/posts/{post.id}"),
+                (
+                    "delivery, a post",
+                    f"/api/public/posts/{self.random.choice(self.scene.published)}",
+                ),
+                ("delivery, a list", f"/api/public/posts?type=blog&page={number}"),
+            )
+        )
+        answer = await self.call(kind, "GET", path, headers=_BROWSER)
+        if answer is not None:
+            self.book.seen.update(MARK.findall(answer.text))
+
+
+class Tracker(Client):
+    """Tells of one view to five."""
+
+    async def step(self) -> None:
+        count = self.random.choice((1, 1, 1, 5))
+        post = self.random.choice(self.scene.published)
+        event = {
+            "eventType": "view",
+            "postId": post,
+            "viewportWidth": 1280,
+            "metadata": {"soak": 1},
+        }
+        answer = await self.call(
+            "views told", "POST", _TRACKED, headers=_BROWSER, body=[event] * count
+        )
+        fate = fate_of(answer)
+        self.book.views[fate] += (
+            answer.json()["accepted"] if answer is not None and fate == "accepted" else count
+        )
+
+
+class Editor(Client):
+    """Saves to Review, every other time with the version that was answered last."""
+
+    def __init__(self, site: Site, scene: Scene, book: Book, name: str, number: int) -> None:
+        super().__init__(site, scene, book, name, number)
+        places = list(product(scene.posts, FIELDS))
+        self.places = places[number :: clients_of("editor", len(scene.people))]
+        self.versions: dict[str, int] = {}
+
+    async def step(self) -> None:
+        post, written = self.random.choice(self.places)
+        text = self.text()
+        if written == "callout":
+            module = {"postModuleId": post.callout, "props": {"title": text}}
+            body: dict[str, Any] = {"modules": [module]}
+        else:
+            body = {written: text}
+        if post.id in self.versions and self.random.random() < 0.5:
+            body["version"] = self.versions.pop(post.id)
+        person = self.scene.people[self.number]
+        await self.call("a post in all layers", "GET", f"/api/posts/{post.id}", headers=person)
+        path = f"/api/posts/{post.id}/review"
+        answer = await self.call("save to Review", "PUT", path, headers=person, body=body)
+        self.note((post.id, written), text, answer)
+        if answer is not None and answer.status_code == 200:
+            self.versions[post.id] = answer.json()["version"]
+
+
+class Reviewer(Client):
+    """Submits what agents proposed, and approves what waits in Review."""
+
+    async def step(self) -> None:
+        post, person = self.random.choice(self.scene.posts), self.scene.people[self.number]
+        layer = self.random.choice(("ai-review", "review", "review"))
+        address = f"/api/posts/{post.id}"
+        found = await self.call(
+            "changes of a layer", "GET", f"{address}/changes?layer={layer}", headers=person
+        )
+        if found is None or found.status_code != 200 or not found.json()["changes"]:
+            return
+        if layer == "ai-review":
+            await self.call(
+                "submit", "POST", f"{address}/ai-review/submit", headers=person, body={}
+            )
+            return
+        body = {"digest": found.json()["digest"]}
+        answer = await self.call(
+            "approve", "POST", f"{address}/review/approve", headers=person, body=body
+        )
+        if answer is not None and answer.status_code == 200:
+            self.book.approved.add((post.id, answer.json()["version"]))
+
+
+class AgentStarter(Client):
+    """Starts an agent, and looks until it is done, or three minutes are over."""
+
+    run: str = ""
+    looks_until: float = 0.0
+
+    async def step(self) -> None:
+        person = self.scene.people[self.number]
+        if self.run:
+            answer = await self.call(
+                "run of an agent, read", "GET", f"/api/agent-runs/{self.run}", headers=person
+            )
+            is_open = answer is None or answer.json().get("status") in ("queued", "running")
+            if is_open and time.monotonic() < self.looks_until:
+                return
+        post = self.random.choice(self.scene.posts)
+        path = f"/api/posts/{post.id}/agents/{AGENT}/run"
+        answer = await self.call(
+            "run of an agent, begun", "POST", path, headers=person, body={"scope": "dropdown"}
+        )
+        self.run = ""
+        if answer is not None and answer.status_code == 201:
+            self.run, self.looks_until = answer.json()["id"], time.monotonic() + 180
+            self.book.runs.append(self.run)
+
+
+class AiClient(Client):
+    """Reads over MCP, and stages into AI Review."""
+
+    async def step(self) -> None:
+        share = clients_of("ai", len(self.scene.people))
+        post = self.random.choice(self.scene.posts[self.number :: share] or self.scene.posts[:1])
+        tool = self.random.choice(("list_posts", "get_post_context", WRITING_TOOL))
+        if tool == "list_posts":
+            await self.tool(tool, {"limit": 20})
+        elif tool == "get_post_context":
+            await self.tool(tool, {"postId": post.id})
+        else:
+            text = self.text()
+            given = {"postModuleId": post.features, "props": {"heading": text}}
+            answer = await self.tool(tool, given)
+            self.note((post.id, "features"), text, answer)
+
+    async def tool(self, name: str, given: Mapping[str, object]) -> httpx.Response | None:
+        """A call of the newest revision, which needs no session."""
+        meta = {f"{_MCP}protocolVersion": _REVISION, f"{_MCP}clientCapabilities": {}}
+        params = {"name": name, "arguments": dict(given), "_meta": meta}
+        headers = {
+            "Authorization": f"Bearer {CREDENTIALS['MCP_AUTH_TOKEN']}",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": _REVISION,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": name,
+        }
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        kind = f"MCP, {name}"
+        answer = await self.call(kind, "POST", "/mcp", server="mcp", headers=headers, body=body)
+        if answer is not None and answer.status_code == 200 and '"isError":true' in answer.text:
+            self.book.unexpected.setdefault(f"{kind}: an error", answer.text[:300])
+            return None
+        return answer
+
+
+KINDS: Final[
+    Mapping[str, type[Visitor | Tracker | Editor | Reviewer | AgentStarter | AiClient]]
+] = {
+    "visitor": Visitor,
+    "tracker": Tracker,
+    "editor": Editor,
+    "ai": AiClient,
+    "agent": AgentStarter,
+    "reviewer": Reviewer,
+}
+
+
+def clients_of(kind: str, all_clients: int) -> int:
+    """How many of all do this: at least one."""
+    return max(1, round(SHARES[kind] * all_clients / sum(SHARES.values())))
+
+
+async def run_clients(site: Site, scene: Scene, book: Book, seconds: float) -> None:
+    """All of them at once, for so long."""
+    end = time.monotonic() + seconds
+
+    async def live(client: Visitor | Tracker | Editor | Reviewer | AgentStarter | AiClient) -> None:
+        await asyncio.sleep(client.random.uniform(0, 2 * PAUSE))
+        while time.monotonic() < end:
+            await client.step()
+            await asyncio.sleep(client.random.uniform(0, 2 * PAUSE))
+        await client.close()
+
+    made = [
+        KINDS[kind](site, scene, book, kind, number)
+        for kind in SHARES
+        for number in range(clients_of(kind, len(scene.people)))
+    ]
+    await asyncio.gather(*map(live, made))
+
+
+def unexplained(broken: Iterable[Broken], site: Site) -> list[Broken]:
+    """Calls that broke while nobody was killed."""
+    return [one for one in broken if not site.is_broken_by_a_kill(one.server, one.begin, one.end)]

@@ -1,0 +1,226 @@
+"""The site of the soak: the processes of deploy/Procfile, of which one after another is killed and started again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import IO, Final
+
+from benchmarks.postgres import free_port
+from benchmarks.processes import memory_of
+from benchmarks.servers import processes_below
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+STARTED: Final = ("web", "worker", "agents", "beat", "mcp")
+"""Of the Procfile, in this order. Nothing here speaks over websockets."""
+VICTIMS: Final = ("web-1", "worker", "mcp", "web-2", "agents")
+"""Whoever is killed, in turns: of the web server one of its two processes, which it starts again itself."""
+RESTART_AFTER: Final = 1.0
+"""Seconds in which a supervisor notes that a process has ended."""
+START_TIMEOUT: Final = 180.0
+
+
+@dataclass(slots=True)
+class Life:
+    """One process from its start to its end: when it was looked at, and the KiB that it held then."""
+
+    name: str
+    pid: int
+    born: float
+    looks: list[tuple[float, int]] = field(default_factory=list)
+
+    @property
+    def age(self) -> float:
+        return self.looks[-1][0] - self.born if self.looks else 0.0
+
+    def held(self, begin: float, end: float) -> float:
+        """The median of KiB from `begin` to `end` seconds after its start."""
+        return median(
+            [kib for at, kib in self.looks if begin <= at - self.born <= end] or [self.looks[-1][1]]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Who was killed, and from when to when calls to it may break."""
+
+    name: str
+    at: float
+    until: float
+
+
+def commands() -> dict[str, str]:
+    """The command of each process, as deploy/Procfile has it."""
+    lines = (ROOT / "deploy" / "Procfile").read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines)
+
+
+class Site:
+    """`web_port` and `mcp_port` answer. What the processes print is in files of `folder`."""
+
+    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        self.web_port, self.mcp_port = free_port(), free_port()
+        self.kills: list[Kill] = []
+        self.lives: list[Life] = []
+        self._folder = folder
+        self._path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        self._environ = {
+            **os.environ,
+            "PATH": self._path,
+            "PORT": str(self.web_port),
+            "MCP_PORT": str(self.mcp_port),
+            **environ,
+        }
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._logs: list[IO[bytes]] = []
+
+    def start(self, name: str) -> None:
+        log = (self._folder / f"{name}.log").open("ab")
+        self._logs.append(log)
+        self._running[name] = subprocess.Popen(
+            ["/bin/sh", "-c", f"exec {commands()[name]}"],
+            cwd=ROOT,
+            env=self._environ,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+    def wait_until_up(self) -> None:
+        for port in (self.web_port, self.mcp_port):
+            deadline = time.monotonic() + START_TIMEOUT
+            while not self._answers(port):
+                if time.monotonic() > deadline:
+                    raise SystemExit(
+                        f"The site did not start:\n{self.said('web')}\n{self.said('mcp')}"
+                    )
+                time.sleep(0.1)
+        while len(self.pids()) < len(VICTIMS):
+            time.sleep(0.1)
+
+    def _answers(self, port: int) -> bool:
+        try:
+            address = f"http://127.0.0.1:{port}/health/live"
+            urllib.request.urlopen(address, timeout=5).close()  # a server of ours
+        except OSError:
+            return False
+        return True
+
+    def pids(self) -> dict[str, int]:
+        """Of whoever is there now, by the names of `VICTIMS`."""
+        found = {
+            name: process.pid
+            for name, process in self._running.items()
+            if name in VICTIMS and process.poll() is None
+        }
+        workers = _workers_of(self._running["web"].pid)
+        known = {life.pid: life.name for life in self.lives}
+        free = [
+            name for name in ("web-1", "web-2") if name not in {known.get(pid) for pid in workers}
+        ]
+        for pid in workers:
+            found[known[pid] if pid in known else free.pop(0)] = pid
+        return found
+
+    def look(self) -> None:
+        """Note what each process holds now."""
+        now = time.monotonic()
+        for name, pid in self.pids().items():
+            life = next((one for one in self.lives if (one.name, one.pid) == (name, pid)), None)
+            if life is None:
+                life = Life(name, pid, now)
+                self.lives.append(life)
+            try:
+                life.looks.append((now, memory_of(pid).proportional))
+            except (FileNotFoundError, ProcessLookupError, ValueError):
+                continue  # it was killed meanwhile
+
+    def kill(self, name: str) -> None:
+        """By SIGKILL; back when it is there again."""
+        self.look()
+        begun, before = time.monotonic(), self.pids()[name]
+        os.kill(before, signal.SIGKILL)
+        if name in self._running:
+            self._running.pop(name).wait()
+            time.sleep(RESTART_AFTER)
+            self.start(name)
+        while self.pids().get(name) in (None, before) or (
+            name == "mcp" and not self._answers(self.mcp_port)
+        ):
+            if time.monotonic() - begun > START_TIMEOUT:
+                raise SystemExit(f"{name} did not come back:\n{self.said(name.partition('-')[0])}")
+            time.sleep(0.1)
+        self.kills.append(Kill(name, begun, time.monotonic() + 2.0))
+
+    def is_broken_by_a_kill(self, name: str, begin: float, end: float) -> bool:
+        """Whether a call to `web` or `mcp` in this time may have met one that was killed."""
+        return any(
+            kill.name.startswith(name) and begin <= kill.until and end >= kill.at
+            for kill in self.kills
+        )
+
+    def manage(self, *words: str) -> tuple[int, str]:
+        """Exit code and words of `manage.py` in the site's environment."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=self._environ | {"PYTHONWARNINGS": "ignore"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def said(self, name: str) -> str:
+        path = self._folder / f"{name}.log"
+        return path.read_text(errors="replace")[-3000:] if path.exists() else ""
+
+    def stop(self) -> None:
+        for process in self._running.values():
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in self._running.values():
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        for log in self._logs:
+            log.close()
+
+
+def _workers_of(server: int) -> list[int]:
+    """The processes of granian that answer: its children, but for the one that counts what they share."""
+    found = []
+    for pid in processes_below(server)[1:]:
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if command and b"resource_tracker" not in command:
+            found.append(pid)
+    return found
+
+
+@contextmanager
+def running_site(folder: Path, environ: Mapping[str, str]) -> Iterator[Site]:
+    site = Site(folder, environ)
+    try:
+        code, said = site.manage("collectstatic", "--noinput", "--verbosity", "0")
+        if code:
+            raise SystemExit(said)
+        for name in STARTED:
+            site.start(name)
+        site.wait_until_up()
+        yield site
+    finally:
+        site.stop()
