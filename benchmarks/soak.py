@@ -42,8 +42,8 @@ WARM_SHARE: Final = 0.1
 GROWTH: Final = 1.1
 SLACK_KIB: Final = 8 * 1024
 """At its end a process holds at most `GROWTH` times what it held when it was warm, and this."""
-JUDGED_SHARE: Final = 0.3
-"""Of the whole run: processes that lived shorter are shown, and not judged."""
+JUDGED_SECONDS: Final = 180.0
+"""Processes that lived shorter are still filling what they keep: they are shown, and not judged."""
 TOLD: Final = ["post.updated"]
 
 
@@ -166,7 +166,7 @@ def judged(lives: Sequence[Life], seconds: float) -> list[tuple[Life, float, flo
 
 def check_memory(lives: Sequence[Life], seconds: float) -> Iterator[str]:
     for life, begin, end in judged(lives, seconds):
-        if life.age >= JUDGED_SHARE * seconds and end > GROWTH * begin + SLACK_KIB:
+        if life.age >= JUDGED_SECONDS and end > GROWTH * begin + SLACK_KIB:
             grown = f"from {begin / 1024:.0f} to {end / 1024:.0f} MiB"
             yield f"{life.name} grew {grown} in {life.age:.0f} s"
 

@@ -9,7 +9,15 @@ import pytest
 
 from benchmarks import soak, soak_checks
 from benchmarks.soak_checks import Marks
-from benchmarks.soak_clients import SHARES, Broken, Fate, clients_of, fate_of, unexplained
+from benchmarks.soak_clients import (
+    SHARES,
+    Broken,
+    Fate,
+    clients_of,
+    fate_of,
+    is_expected,
+    unexplained,
+)
 from benchmarks.soak_site import STARTED, Kill, Life, Site, commands
 
 PLACE = ("post", "title")
@@ -80,18 +88,30 @@ def test_a_call_may_break_only_while_its_server_is_killed(tmp_path: Path) -> Non
 
 
 def life(*held: int) -> Life:
-    """One that held so many MiB, a second each."""
-    return Life("worker", 1, 0, [(second, mib * 1024) for second, mib in enumerate(held)])
+    """One that held so many MiB, each for two seconds."""
+    return Life("worker", 1, 0, [(2 * number, mib * 1024) for number, mib in enumerate(held)])
 
 
 def test_a_process_may_fill_what_it_keeps_at_first_and_grow_no_more() -> None:
     flat = life(*[50] * 10, *[100] * 90)
     growing = life(*range(50, 150))
-    short = life(*range(50, 70))
+    short = life(*range(50, 130))
 
-    assert list(soak.check_memory([flat], 100)) == []
-    assert len(list(soak.check_memory([growing], 100))) == 1
-    assert list(soak.check_memory([short], 100)) == []
+    assert list(soak.check_memory([flat], 200)) == []
+    assert len(list(soak.check_memory([growing], 200))) == 1
+    assert list(soak.check_memory([short], 200)) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "is_fine"),
+    [(409, "stale_review", True), (422, "nothing_staged", True), (422, "invalid", False), (500, "", False)],
+)  # fmt: skip
+def test_refusals_that_clients_bring_on_each_other_are_expected(
+    status: int, code: str, is_fine: bool
+) -> None:
+    answer = httpx.Response(status, content=f'{{"error":"No.","code":"{code}"}}')
+
+    assert is_expected(answer) is is_fine
 
 
 def test_all_clients_are_of_some_kind_and_each_kind_has_one() -> None:
