@@ -202,7 +202,7 @@ def part_of(posts: QuerySet[Post], part: slice) -> QuerySet[Post]:
 
     What orders by a value that it computes is left as it is.
     """
-    if part.start < DEEP_FROM or posts.query.annotations:
+    if part.start < DEEP_FROM or posts.query.annotations or posts.query.extra:
         return posts[part]
     return posts.filter(pk__in=posts.values("pk")[part])
 
