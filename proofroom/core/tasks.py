@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
@@ -14,13 +15,26 @@ SWEEP_SECONDS: Final = 25.0
 
 
 @shared_task(name="core.tasks.dispatch_event")
-def dispatch_event(event_id: int) -> None:
-    outbox.dispatch(event_id)
+def dispatch_event(event_id: int, post_id: str | None = None) -> None:
+    """Tell of an event. `post_id` is empty where it has none, and left out by messages of an earlier version."""
+    if post_id is None:
+        outbox.dispatch(event_id)
+    elif post_id:
+        outbox.dispatch_posts([UUID(post_id)], [])
+    else:
+        outbox.dispatch_posts([], [event_id])
 
 
 @shared_task(name="core.tasks.dispatch_events")
-def dispatch_events(event_ids: list[int]) -> None:
-    outbox.dispatch_all(event_ids)
+def dispatch_events(event_ids: list[int], post_ids: list[str] | None = None) -> None:
+    """Tell of what these posts have waiting, and of these events without a post.
+
+    Messages of an earlier version name all events, and no posts.
+    """
+    if post_ids is None:
+        outbox.dispatch_all(event_ids)
+    else:
+        outbox.dispatch_posts(map(UUID, post_ids), event_ids)
 
 
 @shared_task(name="core.tasks.sweep_events")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -88,8 +89,8 @@ def subscribe_chat() -> None:
     problem = find_problem(settings.CMS_ENV.chat_events)
     if problem:
         raise SystemExit(problem)
-    outbox.subscribe(
-        settings.CMS_ENV.chat_events, queue_notice, id="webhooks.chat.notices.tell_chat"
+    outbox.subscribe_to_many(
+        settings.CMS_ENV.chat_events, queue_notices, id="webhooks.chat.notices.tell_chat"
     )
 
 
@@ -107,11 +108,17 @@ def find_problem(names: tuple[str, ...]) -> str:
     return f"CHAT_EVENTS names {', '.join(map(repr, wrong))}; known: {', '.join(known)}."
 
 
-def queue_notice(event: Event) -> None:
-    """Queue a notice, where a chat is set up and wants such events."""
+def queue_notices(events: Sequence[Event]) -> None:
+    """Queue a notice of each event, where a chat is set up and wants such events."""
     env = settings.CMS_ENV
-    if env.chat_webhook_url and event.name in env.chat_events and event.forgotten_at is None:
-        queue_all([new_delivery(event, CHANNEL)])
+    if env.chat_webhook_url:
+        queue_all(
+            [
+                new_delivery(event, CHANNEL)
+                for event in events
+                if event.name in env.chat_events and event.forgotten_at is None
+            ]
+        )
 
 
 def chat_host() -> str:

@@ -6,6 +6,7 @@ Deliveries are stored with the note that the event was handled.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from proofroom.core import outbox
 from proofroom.core.json import JsonObject
@@ -13,13 +14,14 @@ from proofroom.core.models import Event
 from proofroom.webhooks.automation.workflows import (
     HOPS_MAX,
     WorkflowDefinition,
+    all_workflows,
     enabled_workflows,
     placeholder_values,
     trigger_names,
     workflow_channel,
 )
 from proofroom.webhooks.delivery_queue import new_delivery, queue_all
-from proofroom.webhooks.models import Webhook
+from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.retention import forget_events
 
 logger = logging.getLogger(__name__)
@@ -27,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 def subscribe_webhooks() -> None:
     """Subscribe to the events that webhooks may choose. Called once, at start."""
-    outbox.subscribe(
+    outbox.subscribe_to_many(
         [kind.name for kind in outbox.all_kinds() if kind.is_webhook],
         queue_for_webhooks,
         id="webhooks.subscribers.queue_for_webhooks",
@@ -35,12 +37,17 @@ def subscribe_webhooks() -> None:
     outbox.events_forgotten.register(forget_events)
 
 
-def queue_for_webhooks(event: Event) -> None:
-    """Queue a delivery for every active webhook that wants the event."""
-    if event.forgotten_at is not None:
-        return
-    webhooks = [row for row in Webhook.objects.filter(is_active=True) if webhook_wants(row, event)]
-    queue_all([new_delivery(event, channel_of(row), webhook=row) for row in webhooks])
+def queue_for_webhooks(events: Sequence[Event]) -> None:
+    """Queue a delivery of each event for every active webhook that wants it."""
+    webhooks = list(Webhook.objects.filter(is_active=True))
+    queue_all(
+        [
+            new_delivery(event, channel_of(row), webhook=row)
+            for event in events
+            for row in webhooks
+            if event.forgotten_at is None and webhook_wants(row, event)
+        ]
+    )
 
 
 def webhook_wants(webhook: Webhook, event: Event) -> bool:
@@ -59,26 +66,31 @@ def channel_of(webhook: Webhook) -> str:
 
 def subscribe_workflows() -> None:
     """Subscribe to the events that workflows can wait for. Called once, at start."""
-    outbox.subscribe(
+    outbox.subscribe_to_many(
         trigger_names(), start_workflows, id="webhooks.automation.starting.start_workflows"
     )
 
 
-def start_workflows(event: Event) -> None:
-    """Queue a delivery for every workflow that is on and wants the event. Handled twice, it queues none twice."""
-    if event.forgotten_at is not None:
+def start_workflows(events: Sequence[Event]) -> None:
+    """Queue a delivery for every workflow that is on and wants an event. Handled twice, it queues none twice."""
+    names = {event.name for event in events if event.forgotten_at is None}
+    if not any(names.intersection(workflow.triggers) for workflow in all_workflows()):
         return
-    wanting = [workflow for workflow in enabled_workflows() if event.name in workflow.triggers]
-    if wanting and event.hop > HOPS_MAX:
-        logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
-        return
-    queue_all(
-        [
+    workflows = enabled_workflows()
+    deliveries: list[Delivery] = []
+    for event in events:
+        if event.forgotten_at is not None:
+            continue
+        wanting = [workflow for workflow in workflows if event.name in workflow.triggers]
+        if wanting and event.hop > HOPS_MAX:
+            logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
+            continue
+        deliveries += [
             new_delivery(event, workflow_channel(workflow.id), workflow_id=workflow.id)
             for workflow in wanting
             if workflow_wants(workflow, event)
         ]
-    )
+    queue_all(deliveries)
 
 
 def workflow_wants(workflow: WorkflowDefinition, event: Event) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from proofroom.core import outbox
@@ -30,6 +30,23 @@ class Listener:
     @property
     def ids(self) -> list[int]:
         return [event.pk for event in self.heard]
+
+
+class ListenerOfMany(Listener):
+    """Takes many events at once, and remembers of how many each call told it."""
+
+    def __init__(self, name: str = "many", fails: Callable[[Event], bool] | None = None) -> None:
+        super().__init__(name, fails)
+        self.sizes: list[int] = []
+
+    def take(self, events: Sequence[Event]) -> None:
+        self.sizes.append(len(events))
+        for event in events:
+            self(event)
+
+
+def subscribe_to_many(names: Iterable[str], listener: ListenerOfMany) -> None:
+    outbox.subscribe_to_many(names, listener.take, id=f"tests.core.listening.{listener.name}")
 
 
 def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) -> None:

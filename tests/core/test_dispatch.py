@@ -17,7 +17,13 @@ from proofroom.core.tasks import dispatch_event, dispatch_events, sweep_events
 from proofroom.taxonomies.models import Term
 from tests import make
 from tests.conftest import RunOnCommit
-from tests.core.listening import Listener, own_subscriptions, subscribe
+from tests.core.listening import (
+    Listener,
+    ListenerOfMany,
+    own_subscriptions,
+    subscribe,
+    subscribe_to_many,
+)
 
 pytestmark = pytest.mark.django_db
 NAME = "post.exported"
@@ -84,7 +90,7 @@ def test_a_wake_up_that_got_lost_is_found_by_the_sweep(
     listener = Listener()
     subscribe([NAME], listener)
 
-    def broken(event_id: int) -> None:
+    def broken(event_id: int, post_id: str) -> None:
         raise ConnectionError("the broker is down")
 
     monkeypatch.setattr(dispatch_event, "delay", broken)
@@ -322,3 +328,119 @@ def test_two_subscribers_of_one_name_are_refused() -> None:
 
     with pytest.raises(ImproperlyConfigured, match=r"called tests\.core\.listening\.listener"):
         subscribe([NAME], Listener())
+
+
+class WritesMany(ListenerOfMany):
+    """Writes a term for each event that it is told of."""
+
+    def __call__(self, event: Event) -> None:
+        make.term(f"{self.name} {event.pk}")
+        super().__call__(event)
+
+
+def test_a_subscriber_to_many_is_told_of_all_that_is_due_at_once() -> None:
+    many, other = ListenerOfMany(), Listener("other")
+    subscribe_to_many([NAME], many)
+    subscribe([NAME], other)
+    ids = [record(POST if number % 2 else OTHER) for number in range(8)]
+
+    assert outbox.dispatch_all(ids)
+
+    assert (many.sizes, many.ids, other.ids) == ([8], ids, ids)
+    assert [state(id_) for id_ in ids] == [(told("many", "other"), 1, True, False)] * 8
+
+
+def test_one_of_many_that_fails_is_told_again_alone_and_keeps_back_its_post() -> None:
+    first = 0
+    many, other = WritesMany(fails=lambda event: event.pk == first), Listener("other")
+    subscribe_to_many([NAME], many)
+    subscribe([NAME], other)
+    elsewhere, first, second = record(OTHER), record(), record()
+
+    assert outbox.dispatch_all([elsewhere, first, second]) is False
+
+    assert many.sizes == [3, 1, 1], "together, then one by one; not of the later one of the post"
+    assert list(Term.objects.values_list("name", flat=True)) == [f"many {elsewhere}"]
+    assert other.ids == [elsewhere, first, second]
+    assert [state(id_)[2] for id_ in (elsewhere, first, second)] == [True, False, False]
+    third = record()
+    assert outbox.dispatch(third) is False
+    assert many.sizes == [3, 1, 1]
+
+    time_comes()
+    first_id, first = first, 0
+    assert sweep_events() == 3
+    assert (many.sizes[3:], many.ids[-3:]) == ([3], [first_id, second, third])
+
+
+def test_who_locks_a_post_beside_a_subscriber_to_many_has_it_told_once() -> None:
+    class Locks(Listener):
+        def __call__(self, event: Event) -> None:
+            outbox.require_own_transaction()
+            super().__call__(event)
+
+    many, locks = WritesMany(), Locks("locks")
+    subscribe_to_many([NAME], many)
+    subscribe([NAME], locks)
+    ids = [record(), record(OTHER), record(), record(OTHER)]
+
+    assert outbox.sweep(25) == 4
+
+    assert (many.ids, len(locks.ids)) == (ids, 4)
+
+
+def test_a_message_of_an_earlier_version_is_understood() -> None:
+    listener = Listener()
+    subscribe([NAME], listener)
+    first, second, third = record(), record(OTHER), record(None)
+
+    dispatch_event(first)
+    dispatch_events([second, third])
+
+    assert listener.ids == [first, second, third]
+
+
+def test_a_worker_that_is_behind_takes_along_what_others_wait_for() -> None:
+    listener = Listener()
+    subscribe([NAME], listener)
+    early, own, without, late = record(OTHER), record(), record(None), record(OTHER)
+
+    # However slow the machine is.
+    Event.objects.update(created_at=timezone.now() + timedelta(hours=1))
+    dispatch_event(own, str(POST))
+    assert listener.ids == [own], "nothing waits long"
+    Event.objects.filter(pk=without).update(created_at=timezone.now() - timedelta(seconds=1))
+    dispatch_event(without, "")
+
+    assert listener.ids == [own, early, without, late]
+
+
+def test_what_waits_for_its_time_keeps_back_what_would_be_taken_along() -> None:
+    failing = Listener(fails=lambda event: event.pk == early)
+    subscribe([NAME], failing)
+    early = 0
+    early, own = record(OTHER), record()
+    outbox.dispatch(early)
+    late = record(OTHER)
+    Event.objects.update(created_at=timezone.now() - timedelta(seconds=1))
+
+    dispatch_event(own, str(POST))
+
+    assert failing.ids == [own]
+    assert state(late) == ([], 0, False, True)
+
+
+def test_many_that_wait_for_their_time_do_not_keep_others_from_being_told() -> None:
+    listener = Listener(fails=lambda event: event.pk in waiting)
+    subscribe([NAME], listener)
+    waiting: list[int] = []
+    waiting = [record(uuid4()) for _ in range(100)]
+    outbox.dispatch_all(waiting)
+    posts = list(Event.objects.filter(pk__in=waiting).values_list("post_id", flat=True))
+    free = uuid4()
+    after, other = record(posts[0]), record(free)
+
+    dispatch_events([], [*map(str, posts), str(free)])
+
+    assert listener.ids == [other]
+    assert state(after) == ([], 0, False, True)

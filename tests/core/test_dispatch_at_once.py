@@ -114,6 +114,33 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
     assert written() == {str(post): [first, second, third]}
 
 
+def test_what_another_worker_has_is_not_taken_along() -> None:
+    post, other, free = uuid4(), uuid4(), uuid4()
+    subscribe([NAME], Writes())
+    first = record(post)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(event: Event) -> None:
+        if event.pk == first:
+            begun.set()
+            assert go_on.wait(30)
+
+    subscribe([NAME], wait)
+    with ThreadPoolExecutor(1) as pool:
+        one = pool.submit(elsewhere(lambda: outbox.dispatch(first)))
+        assert begun.wait(30)
+        later, own, loose = record(post), record(other), record(free)
+        Event.objects.filter(pk=own).update(created_at="2026-01-01T00:00Z")
+        outbox.dispatch_posts([other], [])
+        found = written()
+        go_on.set()
+        one.result(60)
+
+    assert found == {str(other): [own], str(free): [loose]}
+    assert outbox.dispatch(later)
+    assert written()[str(post)] == [first, later]
+
+
 def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
     post = uuid4()
     subscribe([NAME], Writes())

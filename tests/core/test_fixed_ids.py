@@ -22,6 +22,7 @@ _KEEPING = {
     "shared_task",
     "signing",
     "subscribe",
+    "subscribe_to_many",
 }
 """Functions and objects whose arguments are stored, queued or salted."""
 

@@ -33,7 +33,7 @@ def happened(
     payload = {"id": str(post), "type": "blog", "locale": "en", "title": "Tea"} | payload
     event = outbox.record(name, actor=make.actor("admin"), payload=payload, post_id=post)
     if told:
-        queue_for_webhooks(event)
+        queue_for_webhooks([event])
     return event
 
 
@@ -41,7 +41,7 @@ def submitted(**payload: Any) -> Event:
     """An event that belongs to no post."""
     told = {"formSlug": "contact", "submissionId": str(uuid4()), "payload": payload}
     event = outbox.record("form.submitted", actor=make.actor("admin"), payload=told)
-    queue_for_webhooks(event)
+    queue_for_webhooks([event])
     return event
 
 

@@ -14,7 +14,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
-from proofroom.webhooks.chat import find_problem, plain, queue_notice, sentence_of
+from proofroom.webhooks.chat import find_problem, plain, queue_notices, sentence_of
 from proofroom.webhooks.models import Attempt, Delivery
 from proofroom.webhooks.services.test_calls import test_chat as try_chat
 from tests import make
@@ -77,7 +77,7 @@ def test_only_what_the_chat_wants_is_queued(chat: Receiver, env: Any) -> None:
     env(chat_webhook_url=chat.url(PATH), chat_events=("post.deleted",))
 
     for name in ("post.published", "post.deleted"):
-        queue_notice(happened(name))
+        queue_notices([happened(name)])
 
     assert [row.event_name for row in Delivery.objects.all()] == ["post.deleted"]
 
@@ -89,7 +89,7 @@ def test_told_twice_it_is_queued_once_and_what_was_forgotten_is_not(chat: Receiv
     gone.refresh_from_db()
 
     for told in (event, event, gone):
-        queue_notice(told)
+        queue_notices([told])
 
     assert [row.event for row in Delivery.objects.all()] == [event]
 
@@ -98,7 +98,7 @@ def test_a_chat_that_fails_is_told_again_and_its_address_is_nowhere(chat: Receiv
     token = PATH.rpartition("/")[2]
     chat.say(PATH, Reply(500, body=f"no hook at {PATH}, none is {token}".encode()), Reply(200))
     event = happened("post.published", title="Tea")
-    queue_notice(event)
+    queue_notices([event])
 
     sending.send()
     first = sending.state_of(event)
@@ -243,7 +243,7 @@ def test_a_test_needs_a_chat_and_somebody_who_may(env: Any) -> None:
 
 def test_a_chat_that_is_set_no_more_is_told_nothing_of_what_waits(chat: Receiver, env: Any) -> None:
     event = happened("post.published")
-    queue_notice(event)
+    queue_notices([event])
     env(chat_webhook_url=None)
 
     assert sending.send() == 0

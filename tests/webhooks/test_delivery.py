@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from proofroom.core.models import Event
+from proofroom.core.tasks import dispatch_event, dispatch_events
 from proofroom.webhooks.dispatch import queue_for_webhooks
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus
 from proofroom.webhooks.tasks import send_deliveries, sweep_deliveries
@@ -96,13 +99,29 @@ def test_an_attempt_is_kept_with_what_came_back(receiver: Receiver) -> None:
     assert sending.delivery_of(event).finished_at is not None
 
 
+def test_fifty_events_are_told_in_as_many_statements_as_one(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    one, *events = [sending.happened(told=False) for _ in range(51)]
+    # However slow the machine is, none of them has waited long.
+    Event.objects.update(created_at=timezone.now() + timedelta(hours=1))
+
+    with CaptureQueriesContext(connection) as of_one:
+        dispatch_event(one.pk, str(one.post_id))
+    with CaptureQueriesContext(connection) as of_fifty:
+        dispatch_events([], [str(event.post_id) for event in events])
+
+    # The events, the webhooks, the deliveries, and the note that all was told; a savepoint of the test's around them.
+    assert len(of_one) == len(of_fifty) == 6
+    assert Delivery.objects.count() == 51
+
+
 def test_nobody_is_told_twice(receiver: Receiver) -> None:
     sending.webhook(receiver)
     event = sending.happened()
-    queue_for_webhooks(event)
+    queue_for_webhooks([event])
 
     assert (sending.send(), sending.send()) == (1, 0)
-    queue_for_webhooks(event)
+    queue_for_webhooks([event])
     assert sending.send() == 0
 
     assert len(receiver.at("/hook")) == 1

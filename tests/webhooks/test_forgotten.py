@@ -102,5 +102,5 @@ def test_it_is_neither_replayed_nor_queued_anew(receiver: Receiver) -> None:
     assert replay.queue_replays() == 0
 
     Delivery.objects.all().delete()
-    queue_for_webhooks(event)
+    queue_for_webhooks([event])
     assert Delivery.objects.count() == 0

@@ -34,7 +34,7 @@ Webhook.objects.create(name="It", url=sys.argv[1], events=["post.updated"])
 actor, post = Actor(user=Visitor(), via="system"), uuid4()
 for place in range(3):
     payload = {"type": "blog", "locale": "en", "place": place}
-    queue_for_webhooks(events.record("post.updated", actor=actor, payload=payload, post_id=post))
+    queue_for_webhooks([events.record("post.updated", actor=actor, payload=payload, post_id=post)])
 send_due()
 """
 GO_ON = """

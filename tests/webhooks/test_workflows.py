@@ -35,7 +35,7 @@ def happened(name: str = "post.published", *, by: Actor | None = None, **payload
         payload=told,
         post_id=None if name.startswith("form.") else "8d6c8a4e-6f6e-4f5e-9a53-3d7a4d1c2b10",
     )
-    start_workflows(event)
+    start_workflows([event])
     return event
 
 
@@ -180,7 +180,7 @@ def test_workflows_are_queued_in_ascending_order_once_each(workflows_dir: Path) 
     write(workflows_dir, "off", enabled=False)
 
     event = happened()
-    start_workflows(event)
+    start_workflows([event])
 
     assert lanes() == ["workflow:early", "workflow:between", "workflow:late"]
 
@@ -222,7 +222,7 @@ def test_what_was_forgotten_starts_nothing_and_is_not_sent(
 
     outbox.forget([queued.pk, early.pk])
     early.refresh_from_db()
-    start_workflows(early)
+    start_workflows([early])
 
     assert sending.send() == 0
     assert receiver.at("/form") == []

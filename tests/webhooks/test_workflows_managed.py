@@ -32,7 +32,7 @@ LIST = "/admin/proofroom_webhooks/workflowswitch/"
 
 def published() -> Event:
     event = outbox.record("form.submitted", actor=make.actor("admin"), payload={"formSlug": "a"})
-    start_workflows(event)
+    start_workflows([event])
     return event
 
 

@@ -19,6 +19,7 @@ from proofroom.core.outbox.dispatch import (
     MAX_ATTEMPTS,
     dispatch,
     dispatch_all,
+    dispatch_posts,
     failed_events,
     redeliver,
     require_own_transaction,
@@ -37,6 +38,7 @@ from proofroom.core.outbox.events import (
     record_all,
     subscribe,
     subscribe_inside,
+    subscribe_to_many,
 )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "content_version",
     "dispatch",
     "dispatch_all",
+    "dispatch_posts",
     "events_forgotten",
     "failed_events",
     "find_kind",
@@ -62,6 +65,7 @@ __all__ = [
     "require_own_transaction",
     "subscribe",
     "subscribe_inside",
+    "subscribe_to_many",
     "sweep",
     "tags_changed_since",
     "version_last",

@@ -17,7 +17,6 @@ from django.db import (
     IntegrityError,
     InterfaceError,
     OperationalError,
-    models,
     transaction,
 )
 from django.db.models import F, Q, QuerySet
@@ -54,11 +53,23 @@ def transaction_of(posts: int) -> Iterator[None]:
         _is_shared.reset(token)
 
 
+class BatchRefused(Exception):
+    """A subscriber of many events did not take them together: what the transaction wrote must be undone."""
+
+
+def call_with_batch(subscriber: Subscriber, events: Sequence[Event]) -> None:
+    """Tell a subscriber of all these events at once, inside the transaction, without a savepoint."""
+    try:
+        subscriber.tell(events)
+    except Exception as error:
+        raise BatchRefused from error
+
+
 def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
     """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
     try:
         with transaction.atomic():
-            subscriber.call(event)
+            subscriber.tell([event])
     except NeedsOwnTransaction:
         raise
     except OperationalError as error:
@@ -73,7 +84,7 @@ def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
 def call_outside_transaction(subscriber: Subscriber, event: Event) -> bool:
     """Tell a subscriber outside any transaction. Answers whether it took it."""
     try:
-        subscriber.call(event)
+        subscriber.tell([event])
     except Exception:
         logger.exception("%s failed on %s", subscriber.id, event)
         return False
@@ -88,6 +99,10 @@ _LONGEST_WAIT: Final = timedelta(hours=1)
 def due_events(now: datetime) -> Q:
     """Events that somebody has to be told of now."""
     return open_events() & (Q(next_at__isnull=True) | Q(next_at__lte=now))
+
+
+def is_due(event: Event, now: datetime) -> bool:
+    return event.next_at is None or event.next_at <= now
 
 
 def open_events() -> Q:
@@ -115,60 +130,113 @@ def redeliver(*, event_ids: Iterable[int], actor: Actor) -> int:
     actor.require("settings.manage")
     actor.require_person("have events told again")
     rows = failed_events().select_for_update(no_key=True).filter(pk__in=list(event_ids))
-    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    events = list(rows.order_by("pk"))
+    ids = [event.pk for event in events]
     if not ids:
         return 0
     failed_events().filter(pk__in=ids).update(attempts=0, next_at=None)
     record("events.told-again", actor=actor, payload={"events": [*ids]})
-    wake_dispatch(ids)
+    wake_dispatch(events)
     return len(ids)
 
 
-BATCH: Final = 50
+BATCH: Final = 100
 """Events in one transaction."""
 _APART: Final = timedelta(minutes=5)
 """How long a subscriber that works apart has before somebody else tells it again."""
+_BEHIND: Final = timedelta(seconds=0.5)
+"""How long an event has waited where workers are behind, and take along what others wait for."""
 
 
-def dispatch_due(which: Q, limit: int = BATCH) -> int:
-    """Tell everybody of the first of these events that are due. Answers how many it took up.
+@dataclass(frozen=True, slots=True)
+class Round:
+    """`count` are the events that were taken up, `left` those of which somebody still has to be told.
 
-    `which` are whole posts, or events without one. Where the database gives way to somebody else, they are left for
-    later.
+    `gave_way` where the database let somebody else through, so that nothing is known of the events.
+    """
+
+    count: int = 0
+    left: frozenset[int] = frozenset()
+    gave_way: bool = False
+
+    def __add__(self, other: Round) -> Round:
+        left = self.left | other.left
+        return Round(self.count + other.count, left, self.gave_way or other.gave_way)
+
+
+def dispatch_due(which: Q, limit: int = BATCH, *, takes_along: bool = False) -> Round:
+    """Tell everybody of the first of these events that are due.
+
+    `which` are whole posts, or events without one. With `takes_along`, others that are due and that no other worker
+    has are told in the same transaction, where these have waited long. Where the database gives way to somebody
+    else, they are left for later.
     """
     now = timezone.now()
     try:
-        with transaction.atomic():
-            round_ = _LockedEvents(_locked(which, limit, now), now)
-            round_.tell()
+        try:
+            with transaction.atomic():
+                round_ = _lock_due(which, limit, now)
+                if takes_along and any(now - one.created_at > _BEHIND for one in round_.events):
+                    round_.take_along(limit - len(round_.events))
+                round_.tell_in_batches()
+                round_.tell()
+        except BatchRefused as refused:
+            logger.info("events are told one by one: %s", refused.__cause__)
+            with transaction.atomic():
+                round_ = _lock_due(which, limit, now)
+                round_.tell()
     except IntegrityError:
         # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
         if limit > 1:
-            return sum(dispatch_due(which, 1) for _ in range(limit))
+            return sum((dispatch_due(which, 1) for _ in range(limit)), Round())
         logger.exception("what a subscriber wrote could not be kept")
         return _postpone(which)
     except (DatabaseError, InterfaceError) as error:
         # Another one was let through, or the connection is gone: everything of this round is undone.
         logger.info("events are told later: %s", error)
-        return 0
+        return Round(gave_way=True)
     round_.tell_apart()
     taken = [event for event in round_.events if event.post_id not in round_.alone]
-    return len(taken) + sum(dispatch_due(Q(post_id=post_id), limit) for post_id in round_.alone)
+    left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]
+    told = Round(len(taken), frozenset(event.pk for event in left))
+    return sum((dispatch_due(Q(post_id=post_id), limit) for post_id in round_.alone), told)
 
 
-def _locked(which: Q, limit: int, now: datetime) -> list[Event]:
+def _locked(which: Q, limit: int) -> list[Event]:
     # Runs and deliveries that name the event as theirs are written meanwhile: the key stays free.
-    rows = Event.objects.select_for_update(no_key=True).filter(which, due_events(now))
-    return list(rows.order_by("id")[:limit])
+    return list(Event.objects.select_for_update(no_key=True).filter(which).order_by("id")[:limit])
+
+
+def _lock_due(which: Q, limit: int, now: datetime) -> _LockedEvents:
+    """The first of these events that are due, and those that wait for their time before them, all locked."""
+    rows = _locked(which & open_events(), limit)
+    due = [event for event in rows if is_due(event, now)]
+    waiting = [event for event in rows if not is_due(event, now)]
+    if waiting and len(rows) == limit:
+        # More wait than one transaction takes: they must not keep what is due from being told.
+        due = _locked(which & due_events(now), limit)
+        waiting = _open_before(due, exclude=[]) if due else []
+        waiting = [event for event in waiting if not is_due(event, now)]
+    return _LockedEvents(due, waiting, now)
+
+
+def _open_before(events: Sequence[Event], exclude: Iterable[int]) -> list[Event]:
+    """What is open of the posts of these events, before the last of them."""
+    posts = {event.post_id for event in events if event.post_id is not None}
+    if not posts:
+        return []
+    last = max(event.pk for event in events)
+    rows = Event.objects.filter(open_events(), post_id__in=posts, pk__lt=last)
+    return list(rows.exclude(pk__in=list(exclude)).order_by("id"))
 
 
 @transaction.atomic
-def _postpone(which: Q) -> int:
-    events = _locked(which, 1, timezone.now())
+def _postpone(which: Q) -> Round:
+    events = _locked(which & due_events(timezone.now()), 1)
     for event in events:
         count_failure(event, timezone.now())
         event.save(update_fields=["attempts", "next_at"])
-    return len(events)
+    return Round(len(events), frozenset(event.pk for event in events))
 
 
 def _missing(event: Event) -> list[Subscriber]:
@@ -178,14 +246,17 @@ def _missing(event: Event) -> list[Subscriber]:
 
 @transaction.atomic
 def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
+    """Note who took it, on its row; on `told_of` too where everybody did."""
     rows = Event.objects.select_for_update(no_key=True).filter(open_events(), pk=told_of.pk)
     event = rows.first()
-    if event is None:  # told by another worker, or forgotten meanwhile
-        return
     now = timezone.now()
+    if event is None:  # told by another worker, or forgotten meanwhile
+        told_of.dispatched_at = now
+        return
     event.told += [name for name in took if name not in event.told]
     if not _missing(event):
         event.attempts, event.next_at, event.dispatched_at = event.attempts + 1, None, now
+        told_of.dispatched_at = now
     elif has_failed:
         count_failure(event, now)
     else:
@@ -195,30 +266,77 @@ def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
 
 @dataclass(slots=True)
 class _LockedEvents:
-    """The events that one transaction has locked, oldest first.
+    """The events that one transaction has locked, oldest first, and those of their posts that wait for their time.
 
     `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
     `alone` are posts that want a round of their own, and are left to it.
     """
 
     events: list[Event]
+    waiting: list[Event]
     now: datetime
     held: dict[tuple[UUID, str], datetime] = field(default_factory=dict)
     apart: dict[int, list[Subscriber]] = field(default_factory=dict)
     alone: dict[UUID, None] = field(default_factory=dict)
 
+    def take_along(self, room: int) -> None:
+        """Add events that are due and that no other worker has; of a post all that is due, or nothing."""
+        known = [event.pk for event in (*self.events, *self.waiting)]
+        rows = Event.objects.select_for_update(no_key=True, skip_locked=True)
+        more = list(rows.filter(due_events(self.now)).exclude(pk__in=known).order_by("id")[:room])
+        earlier = _open_before(more, exclude=[*known, *(event.pk for event in more)])
+        # Somebody else tells of the earlier events of these posts.
+        taken = {event.post_id for event in earlier if is_due(event, self.now)}
+        self.events += [event for event in more if event.post_id not in taken]
+        self.waiting += [event for event in earlier if event.post_id not in taken]
+        self.events.sort(key=lambda event: event.pk)
+
+    def _in_order(self) -> list[Event]:
+        return sorted((*self.events, *self.waiting), key=lambda event: event.pk)
+
+    def tell_in_batches(self) -> None:
+        """Tell those that take many events at once. Raises `BatchRefused` where one of them fails."""
+        batches: dict[Subscriber, list[Event]] = {}
+        held: set[tuple[Subscriber, UUID]] = set()
+        for event in self._in_order():
+            for subscriber in _missing(event):
+                if subscriber.call_many is None:
+                    continue
+                if event.post_id is None or (subscriber, event.post_id) not in held:
+                    if is_due(event, self.now):
+                        batches.setdefault(subscriber, []).append(event)
+                    elif event.post_id is not None:
+                        held.add((subscriber, event.post_id))
+        for subscriber, events in batches.items():
+            with transaction_of(len({event.post_id for event in events})):
+                call_with_batch(subscriber, events)
+            for event in events:
+                event.told.append(subscriber.id)
+
     def tell(self) -> None:
-        """Tell them, and note it. Who works apart comes after the commit."""
-        self._hold_back_waiting()
-        done: dict[tuple[str, ...], list[int]] = {}
+        """Tell everybody who is left, and note it. Who works apart comes after the commit."""
+        done: dict[tuple[str, ...], list[Event]] = {}
         with transaction_of(len({event.post_id for event in self.events})):
-            for event in self.events:
-                if event.post_id not in self.alone and self._tell_and_note(event):
-                    done.setdefault(tuple(event.told), []).append(event.pk)
-        for told, ids in done.items():
-            Event.objects.filter(pk__in=ids).update(
+            for event in self._in_order():
+                if not is_due(event, self.now):
+                    self._hold_back(event, _missing(event))
+                elif event.post_id in self.alone:
+                    if event.told:
+                        event.save(update_fields=["told"])
+                elif self._tell_and_note(event):
+                    done.setdefault(tuple(event.told), []).append(event)
+        for told, events in done.items():
+            Event.objects.filter(pk__in=[event.pk for event in events]).update(
                 told=list(told), attempts=F("attempts") + 1, next_at=None, dispatched_at=self.now
             )
+            for event in events:
+                event.dispatched_at = self.now
+
+    def _hold_back(self, event: Event, subscribers: Iterable[Subscriber]) -> None:
+        """Have these told of nothing more of the post before the event's next time."""
+        if event.post_id is not None and event.next_at is not None:
+            for subscriber in subscribers:
+                self.held.setdefault((event.post_id, subscriber.id), event.next_at)
 
     def _tell_and_note(self, event: Event) -> bool:
         """Answers whether everybody took it; else what became of it is stored."""
@@ -238,24 +356,6 @@ class _LockedEvents:
         self._wait(event, missing, failed)
         event.save(update_fields=["told", "attempts", "next_at"])
         return False
-
-    def _hold_back_waiting(self) -> None:
-        """Learn who did not take an earlier event of these posts, and is told of it again later."""
-        posts = {event.post_id for event in self.events if event.post_id is not None}
-        if not posts:
-            return
-        last = self.events[-1].pk
-        waiting = Event.objects.filter(
-            open_events(), post_id__in=posts, pk__lt=last, next_at__gt=self.now
-        )
-        for post_id, name, told, until in (
-            waiting.values_list("post_id", "name", "told")
-            .annotate(models.Min("next_at"))
-            .order_by()
-        ):
-            for subscriber in subscribers_of(name):
-                if post_id is not None and subscriber.id not in told:
-                    self.held.setdefault((post_id, subscriber.id), until)
 
     def _tell_one(self, event: Event) -> bool:
         """Tell whoever may be told; answers whether one of them failed."""
@@ -284,11 +384,7 @@ class _LockedEvents:
         elif not failed:
             ends = [self._held_until(event, subscriber) for subscriber in missing]
             event.next_at = min(end for end in ends if end is not None)
-        if event.post_id is None or event.next_at is None:
-            return
-        for subscriber in missing:
-            if subscriber not in apart:
-                self.held.setdefault((event.post_id, subscriber.id), event.next_at)
+        self._hold_back(event, [subscriber for subscriber in missing if subscriber not in apart])
 
     def tell_apart(self) -> None:
         """Tell those that work apart, outside any transaction, and note it."""
@@ -336,14 +432,33 @@ def dispatch(event_id: int) -> bool:
 
 def dispatch_all(event_ids: Iterable[int]) -> bool:
     """Tell every subscriber of these events, like `dispatch`."""
-    wanted = Event.objects.filter(open_events(), pk__in=list(event_ids))
+    ids = list(event_ids)
+    wanted = Event.objects.filter(open_events(), pk__in=ids)
     found = list(wanted.order_by("id").values_list("id", "post_id"))
-    for which in _parts(found):
-        # What came after them is told on the way, which saves its own transaction.
-        while dispatch_due(which) >= BATCH:
-            pass
-    ids = [id_ for id_, _ in found]
-    return not Event.objects.filter(pk__in=ids, dispatched_at__isnull=True).exists()
+    told = sum((_dispatch_whole(which) for which in _parts(found)), Round())
+    return not told.gave_way and told.left.isdisjoint(ids)
+
+
+def dispatch_posts(post_ids: Iterable[UUID], event_ids: Iterable[int]) -> None:
+    """Tell every subscriber of what these posts have waiting, and of these events without a post.
+
+    A worker that is behind tells of other events too: the messages that name them find nothing left to do.
+    """
+    posts, events = list(post_ids), list(event_ids)
+    if posts:
+        which = Q(post_id__in=posts) | Q(pk__in=events) if events else Q(post_id__in=posts)
+    else:
+        which = Q(pk__in=events)
+    _dispatch_whole(which, takes_along=True)
+
+
+def _dispatch_whole(which: Q, *, takes_along: bool = False) -> Round:
+    """Tell of all of these. What came after them is told on the way, which saves its own transaction."""
+    told = round_ = dispatch_due(which, takes_along=takes_along)
+    while round_.count >= BATCH:
+        round_ = dispatch_due(which)
+        told += round_
+    return told
 
 
 def sweep(seconds: float) -> int:
@@ -358,7 +473,7 @@ def sweep(seconds: float) -> int:
         for which in _parts(found):
             if time.monotonic() >= until:
                 return count
-            count += dispatch_due(which)
+            count += dispatch_due(which).count
         if count == before:
             break  # the database gives way to others; so does the sweep
     return count

@@ -87,15 +87,23 @@ def _kinds() -> dict[str, EventKind]:
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A function that is called with an event after the transaction of its cause.
+    """A function that is called after the transaction of its cause, with an event or with many at once.
 
     `id` is stored in `Event.told`. It stays the same when the function is moved or renamed: with another id, events
     that are only partly told would be told to it a second time.
     """
 
     id: str
-    call: Callable[[Event], None]
+    call: Callable[[Event], None] | None = None
+    call_many: Callable[[Sequence[Event]], None] | None = None
     is_apart: bool = False
+
+    def tell(self, events: Sequence[Event]) -> None:
+        if self.call_many is not None:
+            self.call_many(events)
+        if self.call is not None:
+            for event in events:
+                self.call(event)
 
 
 _subscribers: dict[str, ExtensionPoint[Subscriber]] = defaultdict(ExtensionPoint)
@@ -110,11 +118,24 @@ def subscribe(
     leaves to a row that another task takes up. One that works long, `apart`, is told in no transaction, and may be
     told twice. Of the events of one post it is told in their order.
     """
-    subscriber = Subscriber(id, call, is_apart=apart)
+    _register(names, Subscriber(id, call, is_apart=apart))
+
+
+def subscribe_to_many(
+    names: Iterable[str], call: Callable[[Sequence[Event]], None], *, id: str
+) -> None:
+    """Like `subscribe`, but `call(events)` is told of all that one transaction takes up, oldest first.
+
+    Where it fails, what it wrote is undone, and it is told of the same events again, one at a time.
+    """
+    _register(names, Subscriber(id, call_many=call))
+
+
+def _register(names: Iterable[str], subscriber: Subscriber) -> None:
     for name in names:
-        if _subscribers[name].get(id) not in (None, subscriber):
-            raise ImproperlyConfigured(f"Two subscribers of {name} are called {id}.")
-        _subscribers[name].register(subscriber, name=id)
+        if _subscribers[name].get(subscriber.id) not in (None, subscriber):
+            raise ImproperlyConfigured(f"Two subscribers of {name} are called {subscriber.id}.")
+        _subscribers[name].register(subscriber, name=subscriber.id)
 
 
 def subscribers_of(name: str) -> list[Subscriber]:
@@ -162,9 +183,7 @@ def record(
         bump_content_version(tags)
     _inside[name](event)
     if event.dispatched_at is None:
-        send_after_commit(
-            lambda: queue_task("core.tasks.dispatch_event", event.pk), f"event {event.pk}"
-        )
+        wake_dispatch([event])
     return event
 
 
@@ -184,16 +203,28 @@ def record_all(
             subscriber(event)
     if not subscribers_of(name):
         return made
-    wake_dispatch([event.pk for event in made])
+    wake_dispatch(made)
     return made
 
 
-def wake_dispatch(event_ids: Sequence[int]) -> None:
+def wake_dispatch(events: Sequence[Event]) -> None:
     """Tell workers of waiting events, after the commit."""
-    for begin in range(0, len(event_ids), _PER_MESSAGE):
-        ids = list(event_ids[begin : begin + _PER_MESSAGE])
+    for begin in range(0, len(events), _PER_MESSAGE):
+        part = events[begin : begin + _PER_MESSAGE]
+        first, last = part[0], part[-1]
+        if first is last:
+            send_after_commit(
+                partial(
+                    queue_task, "core.tasks.dispatch_event", first.pk, str(first.post_id or "")
+                ),
+                f"event {first.pk}",
+            )
+            continue
+        posts = dict.fromkeys(str(event.post_id) for event in part if event.post_id is not None)
+        others = [event.pk for event in part if event.post_id is None]
         send_after_commit(
-            partial(queue_task, "core.tasks.dispatch_events", ids), f"events {ids[0]} to {ids[-1]}"
+            partial(queue_task, "core.tasks.dispatch_events", others, [*posts]),
+            f"events {first.pk} to {last.pk}",
         )
 
 
