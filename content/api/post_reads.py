@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from uuid import UUID
 
 import django_filters
@@ -11,7 +12,8 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 
 from content import presenters, search
-from content.layers import Layers, open_layers
+from content.layers import Layers
+from content.layers.layered_post import read_layered_post
 from content.layers.state import post_not_found
 from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
@@ -199,14 +201,28 @@ def require_post(post_id: UUID | str) -> Post:
     return found
 
 
-def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
-    """A post with everything that a reader of the management API may see of it."""
+def whole_post(
+    post: Post,
+    layers: Layers,
+    *,
+    staged: bool,
+    translations: Iterable[tuple[str, str]] | None = None,
+    shared: Mapping[str, JsonObject] | None = None,
+) -> JsonObject:
+    """A post with everything that a reader of the management API may see of it.
+
+    `translations`, by id and locale, and the props of `shared` modules are asked for where they are not at hand.
+    """
     wire = presenters.post_fields(post)
     author = post.author
     wire["author"] = {"id": author.pk, "username": author.username} if author is not None else None
     wire["taxonomyTermIds"] = list(layers.live.taxonomy_term_ids)
-    wire["translations"] = presenters.translations(queries.translations_of(post))
-    wire["modules"] = modules_of(layers, staged=staged)
+    wire["translations"] = (
+        presenters.translations(queries.translations_of(post))
+        if translations is None
+        else [{"id": id_, "locale": locale} for id_, locale in translations]
+    )
+    wire["modules"] = modules_of(layers, staged=staged, known=shared or {})
     if staged:
         describe_variation: presenters.Wire = {
             "variationOf": post.variation_of_id,
@@ -232,22 +248,28 @@ def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
     return wire
 
 
-def modules_of(layers: Layers, *, staged: bool) -> list[presenters.Wire]:
-    """The modules of a post in every layer; one more statement where one is shared."""
+def modules_of(
+    layers: Layers, *, staged: bool, known: Mapping[str, JsonObject] = MappingProxyType({})
+) -> list[presenters.Wire]:
+    """The modules of a post in every layer; one more statement where one is shared whose props are not `known`."""
     shared_ids = {
         module.instance_id
         for document in (layers.live, layers.review.document, layers.ai_review.document)
         for module in document.modules
         if module.scope != "local"
     }
-    shared: dict[str, JsonObject] = {}
-    if shared_ids:
-        rows = ModuleInstance.objects.filter(pk__in=shared_ids).values_list("pk", "props")
-        shared = {str(pk): props for pk, props in rows}
+    shared = dict(known)
+    if missing := shared_ids - shared.keys():
+        rows = ModuleInstance.objects.filter(pk__in=missing).values_list("pk", "props")
+        shared |= {str(pk): props for pk, props in rows}
     return presenters.layered_modules(layers, shared, may_see_staged=staged)
 
 
 def present(post: Post) -> JsonObject:
-    """The post as it stands after a write."""
-    post = require_post(post.pk)
-    return whole_post(post, open_layers(post), staged=True)
+    """The post as it stands after a write. One statement."""
+    read = read_layered_post(post.pk)
+    if read is None:
+        raise post_not_found(post.pk)
+    return whole_post(
+        read.post, read.layers, staged=True, translations=read.translations, shared=read.shared
+    )

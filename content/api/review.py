@@ -186,7 +186,7 @@ class ReviewViewSet(ApiViewSet):
         """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
         body = read_body(request, Approval)
         post, _ = layers.approve(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_id,
             actor=self.actor,
             digest=body.digest,
             paths=body.paths,

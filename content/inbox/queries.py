@@ -8,20 +8,15 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, TextField, When
+from django.db.models import Case, Count, F, Max, QuerySet, TextField, When
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from content.models import QueuedChange, Status
+from content.models import QueuedChange
 from proofroom.core.observability.metrics import MetricReading, count_readings
 
 AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
-_WEIGHT: Final = Case(
-    When(post__status=Status.PUBLISHED, then=F("risk_live")),
-    default=F("risk"),
-    output_field=IntegerField(),
-)
 _PROPOSED: Final = Cast(
     KeyTextTransform("title", KeyTransform("post", F("draft__document"))), TextField()
 )
@@ -70,16 +65,15 @@ class Alike:
 
 
 def queue() -> QuerySet[QueuedChange]:
-    """Everything that waits, of posts that are not deleted, with its `weight`."""
-    rows = QueuedChange.objects.filter(post__deleted_at__isnull=True)
-    return rows.annotate(weight=_WEIGHT)
+    """Everything that waits, of posts that are not deleted."""
+    return QueuedChange.objects.filter(post__deleted_at__isnull=True)
 
 
 def filter_queue(asked: QueueFilter) -> QuerySet[QueuedChange]:
     """Return what was asked for, the riskiest first."""
     rows = queue()
     if asked.risk:
-        rows = rows.filter(weight=int(asked.risk))  # type: ignore[misc]  # an annotation of the queue
+        rows = rows.filter(weight=int(asked.risk))
     exact = {
         "layer": asked.layer,
         "agent_id": asked.agent,
@@ -98,7 +92,7 @@ def filter_queue(asked: QueueFilter) -> QuerySet[QueuedChange]:
             if asked.age.startswith("older-")
             else rows.filter(at__gte=since)
         )
-    return rows.order_by("-weight", "-at", "-pk")  # type: ignore[misc]  # an annotation of the queue
+    return rows.order_by("-weight", "-at", "-pk")
 
 
 def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
@@ -153,7 +147,7 @@ def group_similar(asked: QueueFilter, most: int) -> list[Alike]:
 
 def filter_safe_rows(ids: Collection[int]) -> set[int]:
     """Those of the rows that may be taken without being opened: safe, and shown whole. One query."""
-    rows = queue().filter(pk__in=ids, weight=1, is_whole=True)  # type: ignore[misc]  # an annotation of the queue
+    rows = queue().filter(pk__in=ids, weight=1, is_whole=True)
     return set(rows.values_list("pk", flat=True))
 
 

@@ -17,6 +17,7 @@ from content.layers import LayerView
 from content.layers.digest import fingerprint, keyed_hash, value_hash
 from content.layers.state import Mark, mark_of, open_layers_of_many
 from content.models import Draft, Post, QueuedChange
+from content.models import Status as PostStatus
 from content.review.change_comparison import compare_change, shared_props
 from content.review.differences import (
     Comparison,
@@ -102,6 +103,7 @@ def build_row(
         flags=list(draft_risk.flags),
         risk_live=live_risk.level,
         flags_live=list(live_risk.flags),
+        weight=(live_risk if post.status == PostStatus.PUBLISHED else draft_risk).level,
         is_ai=by.is_ai,
         author_account=by.user_id,
         author_name=by.user,
@@ -139,9 +141,11 @@ def subject_of(view: LayerView, change: Change) -> str:
 
 def follow(post: Post, views: Sequence[LayerView]) -> None:
     """Make the rows of these layers say what they hold now. Only what moved is written."""
-    stored = QueuedChange.objects.filter(
-        post=post, layer__in=[view.layer for view in views]
-    ).values_list("layer", "path", "state", "pk")
+    rows = QueuedChange.objects.filter(post=post, layer__in=[view.layer for view in views])
+    if not any(view.exists for view in views):
+        rows.delete()
+        return
+    stored = rows.values_list("layer", "path", "state", "pk")
     known = {(layer, path): (state, pk) for layer, path, state, pk in stored}
     moved: list[QueuedChange] = []
     for view in views:

@@ -50,10 +50,13 @@ def approve(
         marks=layers.review.marks,
         note=note,
         causes=("post.review.approve",),
+        has_revision=layers.has_revision,
     )
     if revision is None:
         raise RuleViolation(_("Nothing of this is still different."), code="nothing_staged")
-    review = layers.review
-    keep_rest(review, post, document, selection.rest, review.marks, actor.user.pk)
-    settle(post, document)
+    review, above = layers.review, layers.ai_review.draft
+    kept = keep_rest(
+        review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]
+    )
+    settle(post, document, [kept, above] if above is not None else [kept])
     return post, revision

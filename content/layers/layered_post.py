@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import orjson
-from django.db.models import OuterRef, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import OuterRef
 
-from content.layers.state import Layers, layers_of
-from content.models import Draft, Post, PostModule, PostTerm
-from content.posts.post_repository import MODULE_COLUMNS, document_of, module_of
+from content.layers.state import Layers, draft_rows, drafts_from_rows, layers_of
+from content.models import Post
+from content.posts import post_repository
 from content.posts.queries import reachable_posts, visible_posts, whole_post
-from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
-from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
+from proofroom.core.database.json_text import JSONObject, rows_as_text
+from proofroom.core.database.statements import Statement, columns_of
 from proofroom.core.json import JsonObject
-
-_HERE: Final = {"post": OuterRef("pk")}
-_DRAFT_COLUMNS: Final = ("id", "layer", "version", "is_empty", "base", "document", "marks")
-
-
-def _listed(rows: QuerySet[Any, Any]) -> Cast:
-    return Cast(JSONRows(rows), TextField())
-
 
 _LAYERED: Final = Statement(
     lambda post_id: (
@@ -34,18 +25,9 @@ _LAYERED: Final = Statement(
         .values(
             *columns_of(Post),
             "author__username",
-            module_rows=_listed(
-                PostModule.objects.filter(**_HERE)
-                .order_by("order_index", "id")
-                .values(entry=JSONObject(**{name: name for name in MODULE_COLUMNS}))
-            ),
-            term_rows=_listed(PostTerm.objects.filter(**_HERE).values(entry=JSONValue("term_id"))),
-            draft_rows=_listed(
-                Draft.objects.filter(**_HERE).values(
-                    entry=JSONObject(**{name: name for name in _DRAFT_COLUMNS})
-                )
-            ),
-            translation_rows=_listed(
+            **post_repository.live_rows(),
+            draft_rows=draft_rows(),
+            translation_rows=rows_as_text(
                 visible_posts()
                 .filter(translation_group=OuterRef("translation_group"))
                 .exclude(pk=OuterRef("pk"))
@@ -74,23 +56,15 @@ def read_layered_post(post_id: UUID) -> LayeredPost | None:
         return None
     row = rows[0]
     post = whole_post(row)
-    placed = orjson.loads(row["module_rows"])
-    live = document_of(post, map(module_of, placed), orjson.loads(row["term_rows"]))
-    drafts = [_draft_of(post, one) for one in orjson.loads(row["draft_rows"])]
+    live = post_repository.document_from_rows(post, row)
+    drafts = drafts_from_rows(post, orjson.loads(row["draft_rows"]))
     return LayeredPost(
         post=post,
         layers=layers_of(post, live, drafts),
         translations=[(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])],
         shared={
             one["instance_id"]: one["instance__props"]
-            for one in placed
+            for one in orjson.loads(row["module_rows"])
             if one["instance__scope"] == "global"
         },
     )
-
-
-def _draft_of(post: Post, row: Row) -> Draft:
-    """A draft to be read; what is left out of it loads when it is asked for."""
-    draft = instance_from_row(Draft, row)
-    draft.post = post
-    return draft

@@ -56,11 +56,13 @@ def write_live(
     marks: Marks | None = None,
     note: str = "",
     causes: Iterable[str] = (),
+    has_revision: bool = False,
 ) -> Revision | None:
     """Make `after` the live content of a locked post, inside the caller's transaction.
 
     Keeps a revision before and after, and a row of provenance per changed path: `marks` says who wrote a path,
-    else the actor did. Emits `post.updated` and `post.approve`, then `causes`. None where nothing changed.
+    else the actor did. Emits `post.updated` and `post.approve`, then `causes`. `has_revision` where the present
+    version is known to have its revision. None where nothing changed.
     """
     actor.require_person("change live content")
     changes = diff(before, after)
@@ -68,9 +70,11 @@ def write_live(
         return None
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require("posts.publish")
-    keep_revision(post, before)
-    post_repository.save(post, after, changes)
-    moves = set_path(post, path_for(post))
+    if not has_revision:
+        keep_revision(post, before)
+    post_repository.save(post, before, after, changes)
+    may_move = not {"post.slug", "post.parentId"}.isdisjoint(changes.paths)
+    moves = set_path(post, path_for(post)) if may_move else []
     if moves and post.canonical_url != after.fields.get("canonicalUrl"):
         # The canonical address was the post's own, and followed it.
         after = after.with_fields({"canonicalUrl": post.canonical_url})
@@ -84,7 +88,7 @@ def write_live(
         raise invalid(
             "publishAt", _("Approve the title first: what an agent made has a placeholder.")
         )
-    _save(post)
+    _save(post, changes)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
     search.index_post(post, after)
@@ -93,9 +97,13 @@ def write_live(
     moves += following.moves
     revision = add_revision(post, after, changes, actor, reason, note)
     add_provenance(post, revision, changes, actor, marks or {})
-    payload = event_payload(post, changes)
-    for name in ("post.updated", "post.approve", *causes):
-        outbox.record(name, actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
+    outbox.record_each(
+        ("post.updated", "post.approve", *causes),
+        actor=actor,
+        post_id=post.pk,
+        payload=event_payload(post, changes),
+        tags=tags_of(post),
+    )
     # Live writes queue up at the content version from here on: what another one made of the tree
     # since it was checked is seen now.
     record_moves(moves, actor)
@@ -107,7 +115,10 @@ def write_live(
     return revision
 
 
-def _save(post: Post) -> None:
+def _save(post: Post, changes: Changes) -> None:
+    if "post.slug" not in changes.paths:
+        post.save()
+        return
     try:
         with transaction.atomic():
             post.save()
@@ -303,28 +314,8 @@ def _save_modules(written: Sequence[Written]) -> None:
         for index, module in enumerate(item.after.modules):
             touched = parts.get(module.id, set())
             if "props" in touched:
-                instances.append(
-                    ModuleInstance(
-                        id=module.instance_id,
-                        type=module.type,
-                        scope=module.scope,
-                        props=dict(module.props),
-                        updated_at=item.post.updated_at,
-                    )
-                )
+                instances.append(post_repository.instance(module))
             if "overrides" in touched:
                 places.append(post_repository.placement(item.post, module, index))
-    ModuleInstance.objects.bulk_create(
-        instances,
-        batch_size=_ROWS,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=["props", "updated_at"],
-    )
-    PostModule.objects.bulk_create(
-        places,
-        batch_size=_ROWS,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=["overrides"],
-    )
+    post_repository.write_over_instances(instances)
+    post_repository.write_over_placements(places, ["overrides"])

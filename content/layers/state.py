@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final, cast
 from uuid import UUID
 
-from django.db.models import QuerySet
+import orjson
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Cast
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
 from content.media_usage import collect_references, follow_draft, staged_places
-from content.models import Draft, Layer, Post
+from content.models import Draft, Layer, Post, Revision
 from content.posts import post_repository
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement, columns_of, instance_from_row
+from proofroom.core.database.json_text import JSONObject, rows_as_text
+from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time
@@ -160,6 +164,8 @@ class Layers:
     live: PostDocument
     review: LayerView
     ai_review: LayerView
+    has_revision: bool = False
+    """Whether the present version of the post is known to have its revision."""
 
     def view(self, layer: Layer) -> LayerView:
         return self.review if layer == Layer.REVIEW else self.ai_review
@@ -178,9 +184,13 @@ What is raised undoes the proposal.
 layers_written: Hook[[Post, Sequence[LayerView]], None] = Hook()
 """Called in the transaction after a layer was written, with the layers that may have changed."""
 
-_DRAFTS: Final = Statement(
-    lambda post_id: Draft.objects.filter(post_id=post_id).values(
-        *columns_of(Draft), "updated_by__username"
+_LAYERS: Final = Statement(
+    lambda post_id: Post.objects.filter(pk=post_id).values(
+        **post_repository.live_rows(),
+        draft_rows=draft_rows(),
+        has_revision=Exists(
+            Revision.objects.filter(post=OuterRef("pk"), version=OuterRef("version"))
+        ),
     )
 )
 
@@ -212,8 +222,14 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 
 def open_layers(post: Post) -> Layers:
-    """Read every layer of a post. Three queries."""
-    return layers_of(post, post_repository.load(post), _drafts_of(post))
+    """Read every layer of a post. One query."""
+    rows = _LAYERS.rows(post.pk)
+    if not rows:
+        return layers_of(post, post_repository.document_of(post, (), ()), ())
+    [row] = rows
+    live = post_repository.document_from_rows(post, row)
+    drafts = drafts_from_rows(post, orjson.loads(row["draft_rows"]))
+    return replace(layers_of(post, live, drafts), has_revision=bool(row["has_revision"]))
 
 
 def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
@@ -241,11 +257,20 @@ def drafts_of_many(posts: Sequence[Post]) -> dict[UUID, list[Draft]]:
     return found
 
 
-def _drafts_of(post: Post) -> list[Draft]:
+def draft_rows() -> Cast:
+    """A column of a query of posts: the drafts of each as JSON text, for `drafts_from_rows`."""
+    names = (*columns_of(Draft), "updated_by__username")
+    rows = Draft.objects.filter(post=OuterRef("pk"))
+    return rows_as_text(rows.values(entry=JSONObject(**{name: name for name in names})))
+
+
+def drafts_from_rows(post: Post, rows: Iterable[Row]) -> list[Draft]:
+    """The drafts of a post from the rows of `draft_rows`, with the names of who wrote them last."""
     drafts = []
-    for row in _DRAFTS.rows(post.pk):
+    for row in rows:
         draft = instance_from_row(Draft, row)
         draft.post = post
+        draft.updated_at = parse_datetime(row["updated_at"]) or timezone.now()
         if draft.updated_by_id is not None:
             author = {"id": draft.updated_by_id, "username": row["updated_by__username"]}
             draft.updated_by = instance_from_row(User, author)
@@ -307,9 +332,18 @@ def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
 
 
 def save_draft(
-    view: LayerView, post: Post, document: PostDocument, marks: Marks, updated_by_id: int | None
+    view: LayerView,
+    post: Post,
+    document: PostDocument,
+    marks: Marks,
+    updated_by_id: int | None,
+    *,
+    above: Sequence[Draft | None] | None = None,
 ) -> Draft:
-    """Store a layer's document against the present layer below; drift found so far stays marked."""
+    """Store a layer's document against the present layer below; drift found so far stays marked.
+
+    `above` is the draft of AI Review of this post, where it is at hand.
+    """
     changes = diff(view.below, document)
     draft = view.draft or Draft(post=post, layer=view.layer)
     used = staged_places(draft)
@@ -337,21 +371,33 @@ def save_draft(
     follow_draft(post, draft.layer, used, collect_references(document, changes))
     moved = {path for path in changes.paths if _is_drifted(path, set(), kept)}
     now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(moved))
-    above: list[LayerView] = []
+    others: list[LayerView] = []
     if view.layer == Layer.REVIEW:
-        drafts = Draft.objects.filter(post=post, layer=Layer.AI_REVIEW, is_empty=False)
-        above = [_view(Layer.AI_REVIEW, row, document) for row in drafts]
-    layers_written(post, [now, *above])
+        stored = Draft.objects.filter(post=post, layer=Layer.AI_REVIEW, is_empty=False)
+        drafts = stored if above is None else above
+        others = [
+            _view(Layer.AI_REVIEW, row, document)
+            for row in drafts
+            if row is not None and not row.is_empty
+        ]
+    layers_written(post, [now, *others])
     return draft
 
 
 def keep_rest(
-    view: LayerView, post: Post, below: PostDocument, rest: Changes, marks: Marks, by: int | None
-) -> None:
+    view: LayerView,
+    post: Post,
+    below: PostDocument,
+    rest: Changes,
+    marks: Marks,
+    by: int | None,
+    *,
+    above: Sequence[Draft | None] | None = None,
+) -> Draft:
     """Store of a layer what was not taken out of it, on top of what the layer below holds now."""
     document = apply(below, rest)
     view = replace(view, below=below, changes=diff(below, document))
-    save_draft(view, post, document, marks, by)
+    return save_draft(view, post, document, marks, by, above=above)
 
 
 def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None) -> None:
@@ -360,7 +406,9 @@ def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None
     Else it would be staged again as soon as the layer below moved on, and could be neither taken nor rejected. With
     the post's `drafts` at hand, it queries only where there is something to take out.
     """
-    layers = layers_of(post, live, _drafts_of(post) if drafts is None else drafts)
+    if drafts is None:
+        drafts = drafts_of_many([post]).get(post.pk, ())
+    layers = layers_of(post, live, drafts)
     for view in (layers.review, layers.ai_review):
         draft = view.draft
         if draft is None or draft.base is None or draft.document is None:

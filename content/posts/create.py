@@ -118,11 +118,14 @@ def record_created(
     changes = diff(empty, document)
     revision = add_revision(post, document, changes, actor, "created")
     add_provenance(post, revision, changes, actor, {})
-    payload = event_payload(post, changes)
-    outbox.record("post.created", actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
-    if post.status == Status.PUBLISHED:
-        for name in ("post.published", "post.publish"):
-            outbox.record(name, actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
+    published = ("post.published", "post.publish") if post.status == Status.PUBLISHED else ()
+    outbox.record_each(
+        ("post.created", *published),
+        actor=actor,
+        post_id=post.pk,
+        payload=event_payload(post, changes),
+        tags=tags_of(post),
+    )
     if source is not None:
         record_translation(post, source, actor)
     check_paths_are_free([post])
@@ -235,6 +238,6 @@ def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> No
             post.save(force_insert=True)
     except IntegrityError:
         raise taken_by_another(post) from None
-    post_repository.save(post, document, changes)
+    post_repository.save(post, empty_document(post), document, changes)
     search.index_post(post, document)
     follow_live([(post, None, document)])

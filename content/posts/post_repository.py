@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 from uuid import UUID
 
+import orjson
+from django.db.models import OuterRef
+from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 
 from content.changes import Changes
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS
+from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
 from proofroom.core.database.statements import Row, Statement
 from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
 """The column of each document field."""
+_ROWS: Final = 500
 
 
 MODULE_COLUMNS: Final = (
@@ -41,6 +46,26 @@ _MODULES: Final = Statement(
 _TERMS: Final = Statement(
     lambda post_id: PostTerm.objects.filter(post_id=post_id).values("term_id")
 )
+
+
+def live_rows() -> dict[str, Cast]:
+    """Columns of a query of posts: the modules and the terms of each as JSON text, for `document_from_rows`."""
+    here = {"post": OuterRef("pk")}
+    modules = PostModule.objects.filter(**here).order_by("order_index", "id")
+    return {
+        "module_rows": rows_as_text(
+            modules.values(entry=JSONObject(**{name: name for name in MODULE_COLUMNS}))
+        ),
+        "term_rows": rows_as_text(
+            PostTerm.objects.filter(**here).values(entry=JSONValue("term_id"))
+        ),
+    }
+
+
+def document_from_rows(post: Post, row: Row) -> PostDocument:
+    """The live document of a post from a row with `live_rows`."""
+    modules = map(module_of, orjson.loads(row["module_rows"]))
+    return document_of(post, modules, orjson.loads(row["term_rows"]))
 
 
 def load(post: Post) -> PostDocument:
@@ -104,10 +129,10 @@ def fields_of(post: Post) -> JsonObject:
     return fields
 
 
-def save(post: Post, document: PostDocument, changes: Changes) -> None:
+def save(post: Post, before: PostDocument, document: PostDocument, changes: Changes) -> None:
     """Write what `changes` names from `document` to the rows; the post's own columns are left to the caller's `save`.
 
-    At most seven statements, however many modules changed.
+    `before` is what the rows hold. At most nine statements, however many modules changed.
     """
     set_fields(post, document, changes)
     if any(change.path == "post.taxonomyTermIds" for change in changes):
@@ -117,7 +142,7 @@ def save(post: Post, document: PostDocument, changes: Changes) -> None:
             ignore_conflicts=True,
         )
     if any(change.module_id for change in changes):
-        _save_modules(post, document, changes)
+        _save_modules(post, before, document, changes)
 
 
 def set_fields(post: Post, document: PostDocument, changes: Changes) -> set[str]:
@@ -144,7 +169,9 @@ def column_value(name: str, value: Json) -> object:
     return value
 
 
-def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
+def _save_modules(
+    post: Post, before: PostDocument, document: PostDocument, changes: Changes
+) -> None:
     removed = {
         cast(str, change.module_id) for change in changes if change.kind in ("removed", "replaced")
     }
@@ -155,37 +182,56 @@ def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
         rows.delete()
         own = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
         own.exclude(scope="global").delete()
-    existing = {str(row.pk): row for row in post.placements.select_related("instance")}
+    places = {
+        module.id: index for index, module in enumerate(before.modules) if module.id not in removed
+    }
     touched = {change.module_id for change in changes}
     new_instances: list[ModuleInstance] = []
     new_rows: list[PostModule] = []
     changed_instances: list[ModuleInstance] = []
     changed_rows: list[PostModule] = []
     for index, module in enumerate(document.modules):
-        row = existing.get(module.id)
-        if row is None:
-            if module.scope != "global":
-                new_instances.append(
-                    ModuleInstance(
-                        id=module.instance_id,
-                        type=module.type,
-                        scope=module.scope,
-                        props=module.props,
-                    )
-                )
+        if module.id not in places:
             new_rows.append(placement(post, module, index))
+            if module.scope != "global":
+                new_instances.append(instance(module))
             continue
         if module.id in touched and module.scope == "local":
-            row.instance.props = dict(module.props)
-            changed_instances.append(row.instance)
-        if module.id in touched or row.order_index != index:
-            row.order_index = index
-            row.overrides = dict(module.overrides)
-            changed_rows.append(row)
+            changed_instances.append(instance(module))
+        if module.id in touched or places[module.id] != index:
+            changed_rows.append(placement(post, module, index))
     ModuleInstance.objects.bulk_create(new_instances)
     PostModule.objects.bulk_create(new_rows)
-    ModuleInstance.objects.bulk_update(changed_instances, ["props"])
-    PostModule.objects.bulk_update(changed_rows, ["order_index", "overrides"])
+    write_over_instances(changed_instances)
+    write_over_placements(changed_rows, ["order_index", "overrides"])
+
+
+def write_over_instances(instances: Sequence[ModuleInstance]) -> None:
+    """Store the props of instances that are there already. One statement for five hundred."""
+    ModuleInstance.objects.bulk_create(
+        instances,
+        batch_size=_ROWS,
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=["props", "updated_at"],
+    )
+
+
+def write_over_placements(rows: Sequence[PostModule], columns: Sequence[str]) -> None:
+    """Store these columns of placements that are there already. One statement for five hundred."""
+    PostModule.objects.bulk_create(
+        rows, batch_size=_ROWS, update_conflicts=True, unique_fields=["id"], update_fields=columns
+    )
+
+
+def instance(module: ModuleDocument) -> ModuleInstance:
+    """The row of a module that belongs to one post."""
+    return ModuleInstance(
+        id=module.instance_id,
+        type=module.type,
+        scope=module.scope,
+        props=dict(module.props),
+    )
 
 
 def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:

@@ -7,12 +7,13 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.live import tags_of
 from content.layers.state import event_payload, lock_post
-from content.models import Post, Status
+from content.models import Post, QueuedChange, Status
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
 from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
@@ -68,6 +69,11 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
         stop(post, actor)
         stop_variations(post, actor)
     old_path = post.path
+    if Status.PUBLISHED in (post.status, status):
+        # What is staged weighs otherwise where visitors see the post.
+        QueuedChange.objects.filter(post=post).update(
+            weight=F("risk_live" if status == Status.PUBLISHED else "risk")
+        )
     post.status = status
     post.version += 1
     post.publish_at = None
@@ -76,10 +82,13 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
         # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
         set_path(post, path_for(post))
     post.save()
-    payload = event_payload(post)
-    names = ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
-    for name in names:
-        outbox.record(name, actor=actor, post_id=post.pk, payload=payload, tags=tags_of(post))
+    outbox.record_each(
+        ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",),
+        actor=actor,
+        post_id=post.pk,
+        payload=event_payload(post),
+        tags=tags_of(post),
+    )
     if post.path != old_path:
         check_paths_are_free([post])
 

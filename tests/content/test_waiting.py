@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from content.document import PostDocument
+from content.inbox.queries import QueueFilter, filter_queue
 from content.inbox.rejections import take_back_rejections
 from content.inbox.rows import check_queue
 from content.layers import (
@@ -24,8 +25,9 @@ from content.layers import (
     take_back_run,
 )
 from content.layers.decide import decide
-from content.models import Draft, Layer, Post, QueuedChange, Revision
+from content.models import Draft, Layer, Post, QueuedChange, Revision, Status
 from content.posts import document_edits
+from content.posts.publish import set_status
 from proofroom.core.errors import CmsError
 from proofroom.taxonomies.services import delete_term
 from tests import make
@@ -143,6 +145,27 @@ def test_a_row_says_who_what_and_how_closely_to_look() -> None:
     slug = of(post, "post.slug")
     assert (slug.risk, slug.flags) == (1, [])
     assert (slug.risk_live, slug.flags_live) == (3, ["slug"])
+
+
+def test_what_weighs_otherwise_where_visitors_see_it_follows_the_status_of_the_post() -> None:
+    post = make.post("Brew", status="draft")
+    other = make.post("Other", metaDescription="For 4 cups.")
+    make.staged(post, {"slug": "brewing"})
+    make.staged(other, {"metaDescription": "For 5 cups."})
+    admin = make.actor("admin")
+
+    def listed() -> list[tuple[str, int]]:
+        return [(row.path, row.weight) for row in filter_queue(QueueFilter())]
+
+    assert listed() == [("post.metaDescription", 2), ("post.slug", 1)]
+
+    set_status(post_id=post.pk, status=Status.PUBLISHED, actor=admin)
+    assert listed() == [("post.slug", 3), ("post.metaDescription", 2)]
+    assert queued() == by_the_drafts()
+
+    set_status(post_id=post.pk, status=Status.ARCHIVED, actor=admin)
+    assert listed() == [("post.metaDescription", 2), ("post.slug", 1)]
+    assert queued() == by_the_drafts()
 
 
 def test_a_denial_is_found_in_the_language_of_the_post() -> None:

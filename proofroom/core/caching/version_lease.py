@@ -16,7 +16,7 @@ from typing import Final
 from django.db import connection, transaction
 
 from proofroom.core.database.replica import has_replica, reads_replica
-from proofroom.core.notifications import Subscription, listen, notify
+from proofroom.core.notifications import Subscription, listen
 
 LEASE_SECONDS: Final = 1.0
 CHANNEL: Final = "content_version"
@@ -76,15 +76,14 @@ class VersionLease:
             self._listening_process = os.getpid()
             self._subscription = listen(CHANNEL, lambda payload: self.end(), lost=self.end)
 
-    def end_everywhere(self) -> None:
-        """End it here and in the processes that listen, when the caller's transaction is committed."""
-        waiting = (entry[1] for entry in connection.run_on_commit)
-        if self._announce not in waiting:
-            transaction.on_commit(self._announce, robust=True)
+    def end_on_commit(self) -> None:
+        """End it here when the caller's transaction is committed.
 
-    def _announce(self) -> None:
-        self.end()
-        notify(CHANNEL)
+        On PostgreSQL a trigger of the version's table tells the processes that listen.
+        """
+        waiting = (entry[1] for entry in connection.run_on_commit)
+        if self.end not in waiting:
+            transaction.on_commit(self.end, robust=True)
 
     def forget(self) -> None:
         """Forget the version too, and listen no more: for another database."""

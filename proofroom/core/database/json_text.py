@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Field, Func, JSONField, Subquery
+from django.db.models import Field, Func, JSONField, QuerySet, Subquery
 from django.db.models import fields as columns
 from django.db.models.expressions import Expression
+from django.db.models.functions import Cast
 from django.db.models.sql.compiler import SQLCompiler
 
 MAX_NAMES: Final = 50
@@ -107,6 +108,11 @@ class JSONRows(Subquery):
         template = "(SELECT COALESCE(JSON_AGG(entry), '[]') FROM (%(subquery)s) AS entries)"
         sql, parameters = self.as_sql(compiler, connection, template=template, **context)
         return sql, tuple(parameters)
+
+
+def rows_as_text(rows: QuerySet[Any, Any]) -> Cast:
+    """A column with the rows of a queryset as `JSONRows`, unparsed, whatever the database would make of it."""
+    return Cast(JSONRows(rows), columns.TextField())
 
 
 def _column_of(source: Expression) -> Field[Any, Any]:

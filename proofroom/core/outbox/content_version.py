@@ -74,7 +74,7 @@ def bump_content_version(tags: Collection[str] = (EVERYTHING,)) -> None:
     )
     if not changed:
         ContentVersion.objects.get_or_create(pk=1)
-    lease.end_everywhere()
+    lease.end_on_commit()
 
 
 def lock_content_version() -> None:

@@ -19,7 +19,6 @@ from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.notifications import notify
 from proofroom.core.outbox.content_version import bump_content_version
 from proofroom.core.task_queue import queue_task, send_after_commit
 
@@ -160,7 +159,7 @@ def subscribe_inside(names: Iterable[str], subscriber: Callable[[Event], None]) 
 
 
 EVENTS_CHANNEL = "events"
-"""Of the notification that something was recorded."""
+"""Of the notification that something was recorded, which PostgreSQL sends by a trigger of the table."""
 
 
 def record(
@@ -175,16 +174,27 @@ def record(
 
     `tags` name what visitors see otherwise than before, where the event is of such a kind.
     """
-    kind = kind_of(name)
-    event = _event(kind, actor, payload, post_id)
-    event.save(force_insert=True)
-    notify(EVENTS_CHANNEL)
-    if kind.is_live:
-        bump_content_version(tags)
-    _inside[name](event)
-    if event.dispatched_at is None:
-        wake_dispatch([event])
+    [event] = record_each([name], actor=actor, payload=payload, post_id=post_id, tags=tags)
     return event
+
+
+def record_each(
+    names: Iterable[str],
+    *,
+    actor: Actor,
+    payload: JsonObject,
+    post_id: UUID | str | None = None,
+    tags: Collection[str] = (EVERYTHING,),
+) -> list[Event]:
+    """Write the events of one cause, which say the same under several names, in one statement; else like `record`."""
+    kinds = [kind_of(name) for name in names]
+    events = Event.objects.bulk_create([_event(kind, actor, payload, post_id) for kind in kinds])
+    if any(kind.is_live for kind in kinds):
+        bump_content_version(tags)
+    for event in events:
+        _inside[event.name](event)
+    wake_dispatch([event for event in events if event.dispatched_at is None])
+    return events
 
 
 def record_all(
@@ -194,8 +204,6 @@ def record_all(
     kind = kind_of(name)
     made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
     Event.objects.bulk_create(made, batch_size=1000)
-    if made:
-        notify(EVENTS_CHANNEL)
     if made and kind.is_live:
         bump_content_version()
     for subscriber in _inside[name]:

@@ -219,7 +219,6 @@ def build_queue_rows(
     found = []
     for row, comparison in zip(listed, comparisons, strict=True):
         run, post = runs.get(row.run_id), row.post
-        weight: int = getattr(row, "weight", row.risk)
         flags = row.flags_live if post.status == Status.PUBLISHED else row.flags
         found.append(
             QueueRow(
@@ -231,8 +230,8 @@ def build_queue_rows(
                 type=type_label(post.type),
                 place=place_of(row),
                 shown=lines_of(comparison, references),
-                risk=weight,
-                risk_word=risk_word(weight),
+                risk=row.weight,
+                risk_word=risk_word(row.weight),
                 reasons=(*flag_words(flags), *rejected.get(row.pk, ())),
                 who=run.agent if run else row.agent_id or row.author_name,
                 run=run,
