@@ -19,20 +19,20 @@ from typing import Final
 import orjson
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
-from django.db.models import Count, Max, Min, Subquery
+from django.db.models import Min, Subquery
 from django.utils import timezone
 
 from analytics.ingest.event_store import last_settled_id
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
 from analytics.rollups.periods import day_of, today
 from analytics.rollups.rollup_sql import (
-    EVENTS,
-    IN_CHUNK,
-    Dialect,
+    CHUNK,
+    MAX_HOST_LENGTH,
     dialect,
     heat_cells,
     insert_sheets,
     post_counts,
+    read_chunk,
     site_counts,
 )
 from proofroom.core.database.sqlite import short_busy_timeout
@@ -72,9 +72,7 @@ def add_up(limit: int = CHUNK_SIZE) -> int:
         state = lock_state(wait=False)
         if state is None:
             return 0
-        chunk = next_chunk(state.counted_to, settled, limit)
-        if chunk.events:
-            write_chunk(chunk, state.months_to)
+        chunk = count_chunk(state.counted_to, settled, limit, state.months_to)
         is_all = chunk.events < limit
         state.counted_to = max(state.counted_to, settled) if is_all else chunk.to
         state.counted_at = began if is_all else chunk.came_at
@@ -185,8 +183,10 @@ def rebuild_rollups() -> Recount:
             sum_months(table, month, first)
     since = datetime.combine(first, time(), UTC)
     after = counted = 0
-    while (chunk := next_chunk(after, state.counted_to, _SCHEDULED_CHUNK_SIZE, since)).events:
-        write_chunk(chunk, state.months_to)
+    while True:
+        chunk = count_chunk(after, state.counted_to, _SCHEDULED_CHUNK_SIZE, state.months_to, since)
+        if not chunk.events:
+            break
         counted += chunk.events
         after = chunk.to
     return Recount(first, counted)
@@ -196,8 +196,6 @@ _HOST: Final = re.compile(
     r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?",
     re.ASCII,
 )
-MAX_HOST_LENGTH: Final = 260
-"""Of what is looked at."""
 _WORK_MEM: Final = "64MB"
 """For sums of one statement on PostgreSQL."""
 BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -206,29 +204,11 @@ Values = Mapping[str, str | int | datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The events after an id, to one with it: how many they are, and when the last of them came.
+    """Events in the order of their ids: how many, the last id, and when that one came."""
 
-    `since` leaves out those that came before.
-    """
-
-    after: int
-    to: int
     events: int
+    to: int
     came_at: datetime | None
-    since: datetime = BEGINNING
-
-
-def next_chunk(after: int, to: int, limit: int, since: datetime = BEGINNING) -> Chunk:
-    """Return the next events, up to that many. One statement, or two."""
-    chosen = AnalyticsEvent.objects.filter(id__gt=after, id__lte=to)
-    if since != BEGINNING:
-        chosen = chosen.filter(created_at__gte=since)
-    found = chosen.order_by("id").values("id")[:limit].aggregate(events=Count("id"), last=Max("id"))
-    last = found["last"]
-    if last is None:
-        return Chunk(after, after, 0, None, since)
-    came_at = AnalyticsEvent.objects.values_list("created_at", flat=True).get(pk=last)
-    return Chunk(after, last, found["events"], came_at, since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,40 +240,49 @@ CELLS: Final = RollupTable(
 )
 
 
-def write_chunk(chunk: Chunk, months_to: date) -> None:
-    """Add its events to what is there, and what came late to its month, too.
+def count_chunk(
+    after: int, to: int, limit: int, months_to: date, since: datetime = BEGINNING
+) -> Chunk:
+    """Add the next events to what is there, up to that many, and what came late to its month, too.
 
-    The caller holds the transaction, and is the only one who adds.
+    They are those after an id, to one with it, that came `since` then. The caller holds the transaction, and is the
+    only one who adds.
     """
     sql = dialect()
     of_chunk: Values = {
-        "after": chunk.after,
-        "to": chunk.to,
-        "since": connection.ops.adapt_datetimefield_value(chunk.since),
+        "after": after,
+        "to": to,
+        "limit": limit,
+        "since": connection.ops.adapt_datetimefield_value(since),
     }
     with connection.cursor() as cursor:
         # Until the transaction ends: room for sums, and no compiling, which takes longer than it saves here.
         if connection.vendor == "postgresql":
             cursor.execute(f"SET LOCAL work_mem = '{_WORK_MEM}'")
             cursor.execute("SET LOCAL jit = off")
-        hosts = orjson.dumps(_find_hosts(sql, of_chunk)).decode()
-        values = {**of_chunk, "months_to": months_to.isoformat(), "hosts": hosts}
-        SITE.add(site_counts(sql), values)
-        POSTS.add(post_counts(sql), values)
-        cursor.execute(insert_sheets(sql), of_chunk)
-        CELLS.add(heat_cells(sql), of_chunk)
+        cursor.execute(read_chunk(sql), of_chunk)
+        cursor.execute(f"SELECT count(*), max(id) FROM {CHUNK}")  # noqa: S608  # a name of our own
+        events, last = cursor.fetchone()
+        if events:
+            hosts = orjson.dumps(_find_hosts()).decode()
+            values = {"months_to": months_to.isoformat(), "hosts": hosts}
+            SITE.add(site_counts(sql), values)
+            POSTS.add(post_counts(sql), values)
+            cursor.execute(insert_sheets(sql))
+            CELLS.add(heat_cells(sql), {})
+        # With a transaction that fails it goes by itself.
+        cursor.execute(f"DROP TABLE {CHUNK}")
+    if not events:
+        return Chunk(0, after, None)
+    came_at = AnalyticsEvent.objects.values_list("created_at", flat=True).get(pk=last)
+    return Chunk(events, last, came_at)
 
 
-def _find_hosts(sql: Dialect, values: Values) -> dict[str, str]:
+def _find_hosts() -> dict[str, str]:
     """What pages said of where visitors came from, with the host that it is. What is none is left out."""
-    said = sql.text.format("referrer")
-    statement = (
-        f"SELECT DISTINCT {said} FROM {EVENTS} "  # noqa: S608  # names of our own
-        f"WHERE {IN_CHUNK} AND event_type = 'view' AND length({said}) <= {MAX_HOST_LENGTH}"
-    )
     own = tuple(settings.ALLOWED_HOSTS)
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(f"SELECT DISTINCT referrer FROM {CHUNK}")  # noqa: S608  # a name of our own
         texts = [text for (text,) in cursor.fetchall() if isinstance(text, str)]
     return {text: host for text in texts if (host := _referrer_host(text, own))}
 
