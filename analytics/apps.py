@@ -18,12 +18,15 @@ class AnalyticsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from analytics.api.front_track import TrackEndpoint
         from analytics.health import figures
         from analytics.ingest.goals import count_goal
+        from proofroom.core.caching.front_endpoints import front_endpoints
         from proofroom.core.diagnostics import doctor
         from proofroom.website.goals import goal_listeners
 
         goal_listeners.register(count_goal)
+        front_endpoints.register(TrackEndpoint(), name=TrackEndpoint.path)
         doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_create_partitions, sender=self)

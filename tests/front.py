@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import orjson
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 
 from cms_project.requests import Utf8WSGIHandler
 from proofroom.core.caching.front_applications import FrontWSGI
@@ -16,7 +18,7 @@ from proofroom.core.caching.front_applications import FrontWSGI
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, and whether it came from the front cache."""
+    """An answer, and whether it was given before Django."""
 
     status: int
     headers: dict[str, str]
@@ -39,7 +41,16 @@ class Front:
         self._django = Utf8WSGIHandler()
         self._application = FrontWSGI(self._pass_on)
 
-    def get(self, address: str, *, method: str = "GET", **meta: str) -> Answered:
+    def post(self, address: str, body: bytes, **meta: Any) -> Answered:
+        """Send a body, as pages of the site do."""
+        sent = {
+            "CONTENT_TYPE": "text/plain;charset=UTF-8",
+            "CONTENT_LENGTH": str(len(body)),
+            "wsgi.input": io.BytesIO(body),
+        }
+        return self.get(address, method="POST", **{**sent, **meta})
+
+    def get(self, address: str, *, method: str = "GET", **meta: Any) -> Answered:
         """Ask for an address; `meta` are further keys of WSGI's environment."""
         path, _, query = address.partition("?")
         environ: dict[str, Any] = {
@@ -62,10 +73,18 @@ class Front:
         def start(status: str, headers: list[tuple[str, str]], error: Any = None) -> None:
             begun.append((status, headers))
 
-        body = self._application(environ, start)
-        content = b"".join(body)
-        if hasattr(body, "close"):
-            body.close()
+        # As Django's own client does: the connection is that of the test.
+        signals = (request_started, request_finished)
+        for signal in signals:
+            signal.disconnect(close_old_connections)
+        try:
+            body = self._application(environ, start)
+            content = b"".join(body)
+            if hasattr(body, "close"):
+                body.close()
+        finally:
+            for signal in signals:
+                signal.connect(close_old_connections)
         ((status, headers),) = begun
         assert len({name.lower() for name, _ in headers}) == len(headers), headers
         return Answered(int(status[:3]), dict(headers), content, self.passed == passed)

@@ -12,6 +12,17 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analytics.ingest.report_limits import (
+    MAX_BODY_BYTES,
+    MAX_EVENTS,
+    MAX_METADATA_BYTES,
+    MAX_METADATA_KEYS,
+    MAX_METADATA_LEVELS,
+    MAX_PIXELS,
+    MAX_VIEWPORT_WIDTH,
+    Pixels,
+    ViewportWidth,
+)
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
@@ -22,11 +33,6 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.input_validation import is_deeper
 
-MAX_BODY_BYTES: Final = 256 * 1024
-MAX_METADATA_BYTES: Final = 4_000
-MAX_METADATA_LEVELS: Final = 4
-MAX_EVENTS: Final = 100
-"""Views and clicks of one call."""
 EVENT_SHAPE: Final[dict[str, Any]] = {
     "type": "object",
     "additionalProperties": False,
@@ -41,19 +47,19 @@ EVENT_SHAPE: Final[dict[str, Any]] = {
         "x": {
             "type": ["number", "null"],
             "minimum": 0,
-            "maximum": 1_000_000,
+            "maximum": MAX_PIXELS,
             "description": "Of a click: pixels from the left of the document.",
         },
         "y": {
             "type": ["number", "null"],
             "minimum": 0,
-            "maximum": 1_000_000,
+            "maximum": MAX_PIXELS,
             "description": "And from its top.",
         },
-        "viewportWidth": {"type": ["number", "null"], "minimum": 1, "maximum": 100_000},
+        "viewportWidth": {"type": ["number", "null"], "minimum": 1, "maximum": MAX_VIEWPORT_WIDTH},
         "metadata": {
             "type": "object",
-            "maxProperties": 20,
+            "maxProperties": MAX_METADATA_KEYS,
             "description": "Like the path of the page and the selector of what was clicked; 4,000 bytes at most.",
         },
     },
@@ -85,9 +91,6 @@ def require_small(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-Pixels = Annotated[float, Field(ge=0, le=1_000_000)]
-
-
 class TrackedEvent(Body):
     """A view or a click."""
 
@@ -97,8 +100,10 @@ class TrackedEvent(Body):
     post_id: Id | None = None
     x: Pixels | None = None
     y: Pixels | None = None
-    viewport_width: Annotated[float, Field(ge=1, le=100_000)] | None = None
-    metadata: Annotated[dict[str, Any], Field(max_length=20), AfterValidator(require_small)] = {}
+    viewport_width: ViewportWidth | None = None
+    metadata: Annotated[
+        dict[str, Any], Field(max_length=MAX_METADATA_KEYS), AfterValidator(require_small)
+    ] = {}
 
 
 class TrackViewSet(ApiViewSet):

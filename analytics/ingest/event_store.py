@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 from django.db import OperationalError, connection, transaction
 
 from analytics.models import AnalyticsEvent
 from proofroom.core.json import JsonObject
+
+if TYPE_CHECKING:
+    from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
 WRITE_LOCK: Final = 0x616E_6102
 _LOCK_TIMEOUT: Final = "1s"
@@ -71,8 +74,12 @@ def write_events(rows: Sequence[JsonObject], *, at: datetime) -> None:
         return
     sql = _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
     moment = connection.ops.adapt_datetimefield_value(at)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [moment, orjson.dumps(rows).decode()])
+    values = [moment, orjson.dumps(rows).decode()]
+    # One statement fails whole, so that it may go without a cursor as a read does.
+    is_postgresql = connection.vendor == "postgresql"
+    if not is_postgresql or cast("PostgreSQL", connection).read(sql, values) is None:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, values)
 
 
 def last_settled_id() -> int | None:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from django.http import HttpRequest
+from django.http import HttpRequest, parse_cookie
 
 from proofroom.core.bots import is_program
-from proofroom.core.middleware import is_marked
+from proofroom.core.middleware import STAFF_COOKIE
 
-_PREFETCH_HEADERS: Final = ("Sec-Purpose", "Purpose", "X-Moz")
+_PREFETCH_HEADERS: Final = ("HTTP_SEC_PURPOSE", "HTTP_PURPOSE", "HTTP_X_MOZ")
 
 
 def counts(request: HttpRequest) -> bool:
     """Return whether what the call reports is counted. No session is looked at."""
+    return is_of_visitor(request.META)
+
+
+def is_of_visitor(meta: Mapping[str, Any]) -> bool:
+    """The same of a call whose headers have the names that WSGI gives them."""
     return not (
-        is_marked(request)
-        or refuses_tracking(request.headers)
-        or is_prefetch(request.headers)
-        or is_program(request.META.get("HTTP_USER_AGENT", ""))
+        _is_of_staff(meta.get("HTTP_COOKIE", ""))
+        # Do Not Track and Global Privacy Control: the visitor's browser asks not to be tracked.
+        or meta.get("HTTP_DNT") == "1"
+        or meta.get("HTTP_SEC_GPC") == "1"
+        # A browser asks in case its visitor should come: nobody has seen the page yet.
+        or any(meta.get(name, "").lower().startswith("pre") for name in _PREFETCH_HEADERS)
+        or is_program(meta.get("HTTP_USER_AGENT", ""))
     )
 
 
-def refuses_tracking(headers: Mapping[str, str]) -> bool:
-    """Return whether the visitor's browser asks not to be tracked (Do Not Track, Global Privacy Control)."""
-    return headers.get("DNT") == "1" or headers.get("Sec-GPC") == "1"
-
-
-def is_prefetch(headers: Mapping[str, str]) -> bool:
-    """Return whether a browser asks in case its visitor should come: nobody has seen the page yet."""
-    return any(headers.get(name, "").lower().startswith("pre") for name in _PREFETCH_HEADERS)
+def _is_of_staff(cookies: str) -> bool:
+    return STAFF_COOKIE in cookies and parse_cookie(cookies).get(STAFF_COOKIE) == "1"

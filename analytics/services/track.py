@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -28,8 +29,7 @@ _SIZES: Final = (1, 4, 16, 100)
 """Numbers of ids that are asked for at once: each is a statement that the database keeps prepared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A view or a click, as a page reports it. Only the server names a `goal` here; pages do in `metadata`."""
 
     event_type: str
@@ -37,7 +37,7 @@ class Seen:
     x: float | None = None
     y: float | None = None
     viewport_width: int | None = None
-    metadata: Mapping[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = MappingProxyType({})
     goal: str = ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from django.http import HttpRequest
@@ -38,7 +39,12 @@ _LONGEST_NAME: Final = 500
 
 def is_program(user_agent: str) -> bool:
     """Return whether a browser's name is that of a program that reads pages by itself."""
-    return _PROGRAM.search(user_agent[:_LONGEST_NAME]) is not None
+    return _is_program(user_agent[:_LONGEST_NAME])
+
+
+@lru_cache(maxsize=4_096)
+def _is_program(name: str) -> bool:
+    return _PROGRAM.search(name) is not None
 
 
 TRIAL: Final = "cms.trial"

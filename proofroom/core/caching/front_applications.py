@@ -1,4 +1,8 @@
-"""The applications around Django that answer what the front cache keeps, for WSGI and ASGI servers."""
+"""The applications around Django that answer what the front cache keeps, for WSGI and ASGI servers.
+
+What may be posted to an endpoint of the front (`front_endpoints`) is answered on WSGI servers, which serve the site
+in production; on ASGI servers, where nothing here may wait for a database, Django answers it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from django.conf import settings
 
 from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely
 from proofroom.core.caching.front_cache import FrontRequest, Reply, find
+from proofroom.core.caching.front_endpoints import front_endpoints
+from proofroom.core.caching.front_posts import FrontPosts
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
@@ -39,7 +45,7 @@ _LOOKED_AT: Final = {
 
 
 class FrontWSGI:
-    """Django's WSGI application, with the front cache before it.
+    """Django's WSGI application, with the front cache and the endpoints of the front before it.
 
     With `is_listening` it hears of changes by other processes, from the first request on.
     """
@@ -49,6 +55,7 @@ class FrontWSGI:
     ) -> None:
         self._application = application
         self._is_listening = is_listening
+        self._posts = FrontPosts()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if self._is_listening:
@@ -58,9 +65,16 @@ class FrontWSGI:
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             return self._application(environ, start_response)
-        reply = _reply(environ, str(environ.get("wsgi.url_scheme", "")), path)
+        scheme = str(environ.get("wsgi.url_scheme", ""))
+        endpoint = front_endpoints.get(path) if environ["REQUEST_METHOD"] == "POST" else None
+        if endpoint is not None:
+            scheme = _scheme_of(environ, scheme)
+            reply = self._posts.answer(endpoint, environ, scheme, _request_id(environ))
+            start = self._posts.remembering(endpoint, scheme, start_response)
+        else:
+            reply, start = _reply(environ, scheme, path), start_response
         if reply is None:
-            return self._application(environ, start_response)
+            return self._application(environ, start)
         start_response(_REASONS[HTTPStatus(reply.status)], reply.headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [reply.body]
 
@@ -99,8 +113,7 @@ def _reply(meta: Meta, scheme: str, path: str, tell: Tell = lambda task: task())
     found = find(FrontRequest(_scheme_of(meta, scheme), path, meta))
     if found is None:
         return None
-    given = meta.get("HTTP_X_REQUEST_ID") if settings.CMS_ENV.trusted_proxies else None
-    more = {REQUEST_ID_HEADER: choose_request_id(given)}
+    more = {REQUEST_ID_HEADER: _request_id(meta)}
     if found.scope:
         address = caller_address(
             str(meta.get("REMOTE_ADDR", "")), str(meta.get("HTTP_X_FORWARDED_FOR", ""))
@@ -122,6 +135,12 @@ def _reply(meta: Meta, scheme: str, path: str, tell: Tell = lambda task: task())
         )
     )
     return reply
+
+
+def _request_id(meta: Meta) -> str:
+    """The id of a request: what a proxy of ours calls it, else one of its own."""
+    given = meta.get("HTTP_X_REQUEST_ID") if settings.CMS_ENV.trusted_proxies else None
+    return choose_request_id(given)
 
 
 def _scheme_of(meta: Meta, scheme: str) -> str:

@@ -68,7 +68,7 @@ class FrontRequest:
             and not _names_somebody(meta.get("HTTP_COOKIE", ""))
             and meta.get("CONTENT_LENGTH") in (None, "", "0")
             and "HTTP_TRANSFER_ENCODING" not in meta
-            and _is_allowed_host(meta.get("HTTP_HOST", ""), tuple(settings.ALLOWED_HOSTS))
+            and is_allowed_host(meta.get("HTTP_HOST", ""))
         )
 
     @property
@@ -199,6 +199,11 @@ def _names_somebody(cookies: str) -> bool:
     return bool(cookies) and any(
         name in cookies for name in (settings.SESSION_COOKIE_NAME, STAFF_COOKIE)
     )
+
+
+def is_allowed_host(host: str) -> bool:
+    """Return whether the site answers under this name."""
+    return _is_allowed_host(host, tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=256)

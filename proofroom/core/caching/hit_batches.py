@@ -22,6 +22,7 @@ class _Batch:
     """The hits of one key. `known` are those of all processes, as they were when this one last told of its own."""
 
     seconds: int
+    max_untold: int
     known: int = 0
     untold: int = 0
     told_at: float | None = None
@@ -44,13 +45,17 @@ class HitBatches:
         seconds: int,
         hits: int = 1,
         tell: Callable[[Callable[[], None]], object] = lambda task: task(),
+        max_untold: int | None = None,
     ) -> int:
-        """Further hits of a key; how many there are now. `tell` may do later what asks the shared counter."""
+        """Further hits of a key; how many there are now. `tell` may do later what asks the shared counter.
+
+        `max_untold` is for hits that come by the dozen.
+        """
         now = time.monotonic()
         with self._lock:
             batch = self._batches.get(key)
             if batch is None:
-                batch = self._batches[key] = _Batch(seconds)
+                batch = self._batches[key] = _Batch(seconds, max_untold or MAX_UNTOLD)
             self._batches.move_to_end(key)
             batch.untold += hits
             due = [key] if self._is_due(batch, now) else []
@@ -63,13 +68,13 @@ class HitBatches:
             tell(lambda name=name: self._tell(name, is_last=name != key))  # type: ignore[misc]
         return batch.known + batch.untold
 
-    def hand_over(self, key: str) -> None:
-        """Leave the last hit of a key to somebody who counts it with `count_hit`, and knows of all others then."""
+    def hand_over(self, key: str, hits: int = 1) -> None:
+        """Leave the last hits of a key to somebody who counts them with `count_hit`, and knows of all others then."""
         with self._lock:
             batch = self._batches.get(key)
             if batch is None:
                 return
-            batch.untold = max(0, batch.untold - 1)
+            batch.untold = max(0, batch.untold - hits)
         self._tell(key, is_last=False)
 
     def clear(self) -> None:
@@ -80,7 +85,7 @@ class HitBatches:
     def _is_due(batch: _Batch, now: float) -> bool:
         return (
             batch.told_at is None
-            or batch.untold >= MAX_UNTOLD
+            or batch.untold >= batch.max_untold
             or now - batch.told_at >= TELL_SECONDS
         )
 

@@ -1,0 +1,18 @@
+"""What pages may report of a view or a click, wherever a call of theirs is read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+MAX_BODY_BYTES: Final = 256 * 1024
+MAX_METADATA_BYTES: Final = 4_000
+MAX_METADATA_KEYS: Final = 20
+MAX_METADATA_LEVELS: Final = 4
+MAX_EVENTS: Final = 100
+"""Views and clicks of one call."""
+MAX_PIXELS: Final = 1_000_000
+MAX_VIEWPORT_WIDTH: Final = 100_000
+Pixels = Annotated[float, Field(ge=0, le=MAX_PIXELS)]
+ViewportWidth = Annotated[float, Field(ge=1, le=MAX_VIEWPORT_WIDTH)]
