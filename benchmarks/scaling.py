@@ -1,12 +1,12 @@
 """`python -m benchmarks.scaling`: the measured costs of docs/scaling.md from RESULTS.md, and the rest computed anew.
 
-What RESULTS.md lacks keeps the cost that the page has.
+What RESULTS.md lacks keeps the cost that the page has, or has none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -47,6 +47,9 @@ ROWS: Final[Mapping[str, str]] = {
     "a view added up": "",
 }
 """The rows of the page, and what they are called in RESULTS.md. What adds up stands in no table there."""
+UNKNOWN: Final = "–"
+Costs = Mapping[str, float | None]
+"""CPU milliseconds by call; None where nobody measured them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,35 +100,47 @@ def measured(text: str) -> dict[str, float]:
     return found
 
 
-def costs_of(page: str) -> dict[str, float]:
+def costs_of(page: str) -> dict[str, float | None]:
     """Those that the page has."""
     for head, rows in tables(page):
         if head == list(COST_HEAD):
-            return {row[0]: float(row[1].replace(",", "")) for row in rows}
+            return {
+                row[0]: None if row[1] == UNKNOWN else float(row[1].replace(",", ""))
+                for row in rows
+            }
     raise SystemExit(f"{PAGE.name} has no table of costs.")
 
 
-def computed(costs: Mapping[str, float]) -> dict[tuple[str, ...], list[list[str]]]:
+def computed(costs: Costs) -> dict[tuple[str, ...], list[list[str]]]:
     """The rows of both tables, by their heads."""
-    serves = {call: 1000 * USED / cost for call, cost in costs.items()}
-    loads = [(load, load.calls * costs[load.cost] / 1000 / USED) for load in plan()]
-    total = sum(cores for _, cores in loads)
     return {
-        COST_HEAD: [
-            [call, f"{cost:g}", f"{serves[call]:,.0f}", f"{serves[call] * DAY / PEAK:,.0f}"]
-            for call, cost in costs.items()
-        ],
-        PLAN_HEAD: [
-            *(
-                [load.name, f"{load.calls:,.0f}", f"{costs[load.cost]:g}", f"{cores:,.0f}"]
-                for load, cores in loads
-            ),
-            ["altogether", "", "", f"{total:,.0f}"],
-        ],
+        COST_HEAD: [_served(call, cost) for call, cost in costs.items()],
+        PLAN_HEAD: [*_planned(costs)],
     }
 
 
-def render(page: str, costs: Mapping[str, float]) -> str:
+def _served(call: str, cost: float | None) -> list[str]:
+    if cost is None:
+        return [call, *[UNKNOWN] * 3]
+    calls = 1000 * USED / cost
+    return [call, f"{cost:g}", f"{calls:,.0f}", f"{calls * DAY / PEAK:,.0f}"]
+
+
+def _planned(costs: Costs) -> Iterator[list[str]]:
+    total, is_whole = 0.0, True
+    for load in plan():
+        cost = costs[load.cost]
+        if cost is None:
+            is_whole = False
+            yield [load.name, f"{load.calls:,.0f}", UNKNOWN, UNKNOWN]
+            continue
+        cores = load.calls * cost / 1000 / USED
+        total += cores
+        yield [load.name, f"{load.calls:,.0f}", f"{cost:g}", f"{cores:,.0f}"]
+    yield ["altogether" if is_whole else "of what is measured", "", "", f"{total:,.0f}"]
+
+
+def render(page: str, costs: Costs) -> str:
     """The page with both tables made of these costs."""
     for head, rows in computed(costs).items():
         lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]

@@ -31,7 +31,8 @@ def test_costs_come_from_the_results_by_the_names_of_their_rows() -> None:
 
 
 def test_a_core_and_a_billion_views_are_computed_as_the_page_says() -> None:
-    costs = dict.fromkeys(scaling.ROWS, 2.0) | {"a view told": 1.2}
+    costs: dict[str, float | None] = dict.fromkeys(scaling.ROWS, 2.0)
+    costs["a view told"] = 1.2
 
     found = scaling.computed(costs)
 
@@ -40,3 +41,13 @@ def test_a_core_and_a_billion_views_are_computed_as_the_page_says() -> None:
     told = next(row for row in found[scaling.PLAN_HEAD] if row[0] == "views told")
     assert told == ["views told", "34,722", "1.2", "69"]
     assert found[scaling.PLAN_HEAD][-1][0] == "altogether"
+
+
+def test_what_nobody_measured_has_a_dash_and_is_in_no_sum() -> None:
+    costs: dict[str, float | None] = dict.fromkeys(scaling.ROWS)
+
+    found = scaling.computed(costs | {"page, kept": 2.0})
+
+    assert found[scaling.COST_HEAD][1] == ["page, rendered", "–", "–", "–"]
+    assert found[scaling.PLAN_HEAD][1] == ["pages rendered", "174", "–", "–"]
+    assert found[scaling.PLAN_HEAD][-1] == ["of what is measured", "", "", "5"]
