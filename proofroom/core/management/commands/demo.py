@@ -160,7 +160,8 @@ class Command(BaseCommand):
         """Load what the programs need, so that the memory of it is theirs together."""
         for module in (settings.ASGI_APPLICATION.rpartition(".")[0], settings.ROOT_URLCONF):
             import_module(module)
-        for module in SHARED_MODULES:
+        of_redis = ("redis", "kombu.transport.redis") if settings.CMS_ENV.redis_url else ()
+        for module in (*SHARED_MODULES, *of_redis):
             import_module(module)
         current_app.loader.import_default_modules()
         current_app.finalize()
