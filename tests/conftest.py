@@ -132,6 +132,7 @@ def fresh_surroundings(
     from cms_project.celery import app
     from media.render_variants import make_variants
     from proofroom.core.caching.answer_cache import answers
+    from proofroom.core.caching.fragments import fragments
     from proofroom.core.caching.hit_batches import hit_batches
     from proofroom.core.caching.version_lease import lease
     from proofroom.core.notifications import stop_listening
@@ -153,6 +154,7 @@ def fresh_surroundings(
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()
     answers.clear()
+    fragments.clear()
     hit_batches.clear()
     lease.forget()
     yield

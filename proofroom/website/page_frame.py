@@ -23,6 +23,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
+from proofroom.core.caching.fragments import fragments
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -154,9 +155,12 @@ def build_page_context(
     crumbs: Sequence[Crumb],
     *,
     alternates: Sequence[Alternate] = (),
-    **more: object,
+    is_kept: bool = True,
 ) -> dict[str, object]:
-    """The names that `templates/site/base.html` reads. `alternates` are the languages that the page itself is in."""
+    """The names that `templates/site/base.html` reads. `alternates` are the languages that the page itself is in.
+
+    The parts of a page that `is_kept` are given again to others where they would be equal.
+    """
     place = around.place
     home = home_of(place.locale)
     links = {
@@ -180,5 +184,5 @@ def build_page_context(
         "breadcrumb": crumbs,
         "alternates": alternates,
         "languages": navigation.alternates(around.place, {**around.homes, **own, **paths}),
-        **more,
+        "fragments": fragments if is_kept else None,
     }

@@ -9,6 +9,7 @@ from typing import Final
 from django.template.loader import render_to_string
 
 from content.models import Post
+from proofroom.core.caching.fragments import fragments
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, listing_at, listings
 from proofroom.taxonomies.models import Term
@@ -64,6 +65,8 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
     data = load_page_data(post, items)
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
+    # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.
+    is_kept = not content.preview and submission is None
     with use_template_language(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
         paths = {
@@ -84,6 +87,7 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
                 "is_uncounted": is_uncounted,
                 "submission": submission,
             },
+            store=fragments if is_kept else None,
         )
         shown = [] if shows_breadcrumb(items) else crumbs
         told = PageFacts(
@@ -100,7 +104,7 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
         is_on_page = submission is not None and any(
             item.post_module_id == submission.at for item in items
         )
-        context = build_page_context(around, shown, alternates=languages) | {
+        context = build_page_context(around, shown, alternates=languages, is_kept=is_kept) | {
             "seo": seo,
             "feeds": feeds_of(around, post.type),
             "page_title": post.title,

@@ -12,13 +12,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from django.template.loader import get_template
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from media.presenters import SiteImage
 from media.services.references import storage_name
+from proofroom.core.caching.fragments import (
+    Fragment,
+    FragmentStore,
+    Frozen,
+    FrozenNames,
+    WatchedContext,
+    freeze,
+    watch_rendering,
+)
 from proofroom.core.diagnostics.availability import is_database_away
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
@@ -62,60 +72,120 @@ def stylesheets_of(items: Sequence[RenderableModule]) -> list[str]:
     return list(dict.fromkeys(name for name in named if name))
 
 
-def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
-    """The modules in the given order. Unknown types and failing modules are left out, and logged."""
+def render_modules(
+    items: Sequence[RenderableModule],
+    context: Mapping[str, object],
+    *,
+    store: FragmentStore | None = None,
+) -> SafeString:
+    """The modules in the given order. Unknown types and failing modules are left out, and logged.
+
+    With a `store`, what was rendered of the same contents is taken from there.
+    """
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
     media = context.get("media")
     texts = (
         PageTexts({"main"}, replace_own_images(media)) if isinstance(media, Mapping) else {"main"}
     )
-    context = {**context, "heading_ids": texts}
+    names = {"media": {}, "posts": {}, "lists": {}, "page_title": "", **context}
+    page = _Page(names, texts, FrozenNames(names), store)
     rendered = (
-        _render(item, context, is_opening=has_heading and place == 0)
+        _render(item, page, is_opening=has_heading and place == 0)
         for place, item in enumerate(items)
     )
-    return format_html_join("\n", "{}", ((html,) for html in rendered if html.strip()))
+    return mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
 
 
-def _render(
-    item: RenderableModule, context: Mapping[str, object], *, is_opening: bool
-) -> SafeString:
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What the modules of a page share: the names of their templates, and the ids of their headings so far."""
+
+    names: Mapping[str, object]
+    heading_ids: set[str]
+    frozen: FrozenNames
+    store: FragmentStore | None
+
+    def frozen_for(self, item: RenderableModule, *, is_opening: bool) -> Frozen:
+        """The contents of what a module's template may look at, as they are before it is rendered."""
+        own: dict[str, object] = {
+            # Its defaults come from its definition.
+            "props": item.props,
+            "module": [item.post_module_id, item.instance_id, item.type, item.index],
+            "is_opening": is_opening,
+        }
+        ids = ",".join(sorted(self.heading_ids)).encode()
+
+        def frozen(name: str) -> bytes | None:
+            if name in own:
+                return freeze(own[name])
+            if name == "heading_ids":
+                # The images of its texts are looked up in the media.
+                media = self.frozen("media")
+                return media + ids if media is not None else None
+            return self.frozen(name)
+
+        return frozen
+
+
+def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeString:
     definition = modules.get(item.type)
     if definition is None:
         logger.warning("module %s has the unknown type %r", item.post_module_id, item.type)
         return mark_safe("")
     try:
-        props = full_props(definition, item)
-        names = {
-            "media": {},
-            "posts": {},
-            "lists": {},
-            "page_title": "",
-            **context,
-            "props": props,
-            "module": item,
-            "is_opening": is_opening,
-            **definition.template_context(props, context),
-        }
-        body = SafeString(get_template(definition.template()).render(names))
+        body = _body(definition, item, page, is_opening=is_opening)
     # One broken module must not take the page with it, whatever a customer's template raises.
     except Exception as error:
         if is_database_away(error):
             raise
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
         # The page keeps its heading when the module that should have shown it fails.
-        title = context.get("page_title") if is_opening else None
+        title = page.names["page_title"] if is_opening else None
         return format_html("<h1>{}</h1>", title) if title else mark_safe("")
     if not body.strip():
         return body
-    instance = mark_safe("")
-    if item.instance_id:
-        instance = format_html(' data-module-instance-id="{}"', item.instance_id)
-    return format_html(
-        '<div class="module module-{}" id="module-{}" data-post-module-id="{}"{}>\n{}\n</div>',
-        item.type, item.post_module_id, item.post_module_id, instance, body,
-    )  # fmt: skip
+    id_, instance = escape(item.post_module_id), escape(item.instance_id)
+    named = f' data-module-instance-id="{instance}"' if instance else ""
+    return mark_safe(  # noqa: S308  # the body is what a template made, the rest is escaped
+        f'<div class="module module-{escape(item.type)}" id="module-{id_}"'
+        f' data-post-module-id="{id_}"{named}>\n{body}\n</div>'
+    )
+
+
+def _body(
+    definition: type[Module], item: RenderableModule, page: _Page, *, is_opening: bool
+) -> SafeString:
+    """What the template of a module makes, or made of the same contents before."""
+    template = get_template(definition.template())
+    part = (definition, getattr(template, "template", template))
+    frozen = page.frozen_for(item, is_opening=is_opening)
+    kept = page.store.find(part, frozen) if page.store is not None else None
+    if kept is not None:
+        page.heading_ids.update(kept.heading_ids)
+        return kept.text
+    ids_before = frozenset(page.heading_ids)
+    props = full_props(definition, item)
+    names = {
+        **page.names,
+        "heading_ids": page.heading_ids,
+        "props": props,
+        "module": item,
+        "is_opening": is_opening,
+    }
+    given = WatchedContext(names)
+    with watch_rendering() as rendering:
+        more = definition.template_context(props, given)
+        shown = WatchedContext({**names, **more})
+        body = SafeString(template.render(shown))
+    if page.store is None or given.is_read_whole or shown.is_read_whole or rendering.has_queried:
+        return body
+    # The names that it adds are made of its props and of what it looked at.
+    seen = {"props", *given.seen, *(shown.seen - more.keys())}
+    added = frozenset(page.heading_ids - ids_before)
+    fragment = Fragment(body, frozenset(rendering.tags), added)
+    page.store.keep(part, seen, frozen, fragment)
+    return body
 
 
 def replace_own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
 
+from content.document import PostDocument
+from content.models import Layer, PostModule
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.fragments import fragments
+from proofroom.definitions import modules
 from tests import make
+from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
+Edit = Callable[[PostDocument], PostDocument]
 
 
 def test_a_page_that_is_kept_takes_one_query(django_assert_num_queries: Any) -> None:
@@ -38,6 +46,63 @@ def test_what_changed_is_seen_at_once() -> None:
     )
 
     assert b"<title>Tea</title>" in Client().get("/blog/coffee").content
+
+
+def prose(words: str) -> Edit:
+    def fill(document: PostDocument) -> PostDocument:
+        return document_edits.add_module(
+            document, type="prose", content_markdown=f"## Water\n\n{words}"
+        )[0]
+
+    return fill
+
+
+def test_modules_that_did_not_change_are_not_rendered_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    post = make.post("Filter coffee", slug="coffee")
+    for words in ("First", "Second"):
+        edit_post(post_id=post.pk, actor=make.actor("admin"), edit=prose(words))
+    before = Client().get("/blog/coffee").content
+    # Every heading of the page keeps an id of its own, whichever module is taken from memory.
+    assert [before.count(id_) for id_ in (b'id="water"', b'id="water-2"')] == [1, 1]
+    rendered: list[object] = []
+    known = modules.all()["prose"].template_context.__func__  # type: ignore[attr-defined]
+
+    def noted(cls: type, props: object, context: object) -> object:
+        rendered.append(props)
+        return known(cls, props, context)
+
+    monkeypatch.setattr(modules.all()["prose"], "template_context", classmethod(noted))
+    ids = list(PostModule.objects.filter(post=post).order_by("-order_index").values_list("pk"))
+
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: document_edits.update_module(
+            document, str(ids[0][0]), content_markdown="## Water\n\nThird"
+        ),
+    )
+    after = Client().get("/blog/coffee").content
+
+    assert len(rendered) == 1
+    assert b"Second" not in after
+    assert b"Third" in after
+    assert [after.count(id_) for id_ in (b'id="water"', b'id="water-2"')] == [1, 1]
+
+
+def test_a_preview_is_kept_nowhere() -> None:
+    post = make.post("Filter coffee", slug="coffee")
+    make.staged(post, {"title": "Canary"}, layer=Layer.REVIEW)
+    link = ApiClient("editor").write(
+        "POST", f"/api/posts/{post.pk}/preview-links", {"layer": "review"}, expect=201
+    )
+    fragments.clear()
+
+    assert b"Canary" in Client().get(urlsplit(link["url"]).path).content
+
+    assert not fragments._kept
+    assert b"Canary" not in Client().get("/blog/coffee").content
 
 
 def test_each_form_is_kept_by_itself() -> None:

@@ -1,0 +1,248 @@
+"""Rendered parts of pages, given again where everything that they were made of is equal.
+
+A part is rendered with a context that notes the names which its template looks at. It is kept under their contents,
+so that it depends on nothing that is not in its key, whatever a site's own template reads. A part is not kept where a
+name holds what cannot be compared by content (an object of a model, say), where it read the whole context, or where
+it asked the database. What else it may read, as `{% now %}` does, can be as old as `MAX_AGE_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from datetime import time as time_of_day
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, Final
+
+import orjson
+from django.core.signals import setting_changed
+from django.db import connection
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.timezone import get_current_timezone
+from django.utils.translation import get_language
+
+from proofroom.core.caching.content_tags import collect_tags, depend_on
+
+MAX_FRAGMENT_BYTES: Final = 32 * 1024 * 1024
+MAX_AGE_SECONDS: Final = 3600.0
+_MOST_PARTS: Final = 1000
+_EACH: Final = 400
+_ABSENT: Final = b""
+_OPTIONS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME
+Frozen = Callable[[str], bytes | None]
+"""From a name to its content as bytes; None where it has none that can be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """The text of a part. `tags` name what it depends on, `heading_ids` are those that it added to the page."""
+
+    text: SafeString
+    tags: frozenset[str] = frozenset()
+    heading_ids: frozenset[str] = frozenset()
+    made_at: float = field(default_factory=time.monotonic)
+
+
+class WatchedContext(dict[str, object]):
+    """The names of a template, which notes those that are looked at, be they there or not."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        super().__init__(values)
+        self.seen: set[str] = set()
+        self.is_read_whole = False
+
+    def __getitem__(self, name: str) -> object:
+        self.seen.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: object) -> bool:
+        self.seen.add(str(name))
+        return super().__contains__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.seen.add(name)
+        return super().get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        self.is_read_whole = True
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self.is_read_whole = True
+        return super().keys()
+
+    def values(self) -> Any:
+        self.is_read_whole = True
+        return super().values()
+
+    def items(self) -> Any:
+        self.is_read_whole = True
+        return super().items()
+
+    def copy(self) -> dict[str, object]:
+        self.is_read_whole = True
+        return super().copy()
+
+
+class FragmentStore:
+    """The most recently used parts, bounded in bytes.
+
+    Of each part it knows which names were ever looked at; their contents are the key.
+    """
+
+    def __init__(self, most_bytes: int = MAX_FRAGMENT_BYTES) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._kept: OrderedDict[Hashable, Fragment] = OrderedDict()
+        self._names: dict[Hashable, tuple[str, ...]] = {}
+        self._lock = Lock()
+
+    def find(self, part: Hashable, frozen: Frozen) -> Fragment | None:
+        """Return what was kept of a part with the same contents, and say what it depends on."""
+        names = self._names.get(part)
+        key = _key(part, names, frozen) if names is not None else None
+        if key is None:
+            return None
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            if time.monotonic() - found.made_at > MAX_AGE_SECONDS:
+                self._drop(key)
+                return None
+            self._kept.move_to_end(key)
+        depend_on(*found.tags)
+        return found
+
+    def keep(
+        self, part: Hashable, seen: Collection[str], frozen: Frozen, fragment: Fragment
+    ) -> None:
+        """Keep a part under the contents of the names that it looked at, unless one has none to compare."""
+        if any(frozen(name) is None for name in seen):
+            return
+        with self._lock:
+            if len(self._names) >= _MOST_PARTS and part not in self._names:
+                self._forget()
+            names = tuple(sorted({*self._names.get(part, ()), *seen}))
+            self._names[part] = names
+        key = _key(part, names, frozen)
+        if key is None:
+            return
+        with self._lock:
+            self._drop(key)
+            self._kept[key] = fragment
+            self._size += _size(fragment)
+            while self._size > self._most and self._kept:
+                self._drop(next(iter(self._kept)))
+
+    def clear(self) -> None:
+        with self._lock:
+            self._forget()
+
+    def _forget(self) -> None:
+        self._kept.clear()
+        self._names.clear()
+        self._size = 0
+
+    def _drop(self, key: Hashable) -> None:
+        fragment = self._kept.pop(key, None)
+        if fragment is not None:
+            self._size -= _size(fragment)
+
+
+class FrozenNames:
+    """The contents of names, each made once for all parts that look at it."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self._values = values
+        self._made: dict[str, bytes | None] = {}
+
+    def __call__(self, name: str) -> bytes | None:
+        if name not in self._made:
+            values = self._values
+            self._made[name] = freeze(values[name]) if name in values else _ABSENT
+        return self._made[name]
+
+
+@dataclass(slots=True)
+class Rendering:
+    """What is learnt while a part is rendered."""
+
+    tags: set[str]
+    has_queried: bool = False
+
+
+@contextmanager
+def watch_rendering() -> Iterator[Rendering]:
+    """Learn what a part depends on, and whether it asks the database, which then has more to say than its key."""
+
+    def note(execute: Callable[..., Any], *call: Any) -> Any:
+        rendering.has_queried = True
+        return execute(*call)
+
+    with collect_tags() as tags, connection.execute_wrapper(note):
+        rendering = Rendering(tags)
+        yield rendering
+    depend_on(*tags)
+
+
+def freeze(value: object) -> bytes | None:
+    """Return the content of a value as bytes, equal for equal content only; None where there is no telling."""
+    try:
+        return orjson.dumps(value, default=_plain, option=_OPTIONS)
+    except TypeError:
+        if not isinstance(value, Mapping):
+            return None
+    try:
+        # Its keys are no texts.
+        return orjson.dumps(list(value.items()), default=_plain, option=_OPTIONS)
+    except TypeError:
+        return None
+
+
+def _plain(value: object) -> object:
+    """What `orjson` does not know, as what it knows, such that different types stay different."""
+    if isinstance(value, SafeString):
+        return ["safe", str.__str__(value)]
+    if isinstance(value, datetime | date | time_of_day):
+        return ["time", value.isoformat()]
+    if isinstance(value, Promise):
+        return ["lazy", str(value)]
+    if isinstance(value, set | frozenset):
+        return ["set", sorted(map(repr, value))]
+    if isinstance(value, Mapping):
+        return ["mapping", list(value.items())]
+    raise TypeError(f"no content to compare: {type(value)!r}")
+
+
+def _key(part: Hashable, names: tuple[str, ...], frozen: Frozen) -> Hashable | None:
+    digest = blake2b(digest_size=24)
+    for name in names:
+        content = frozen(name)
+        if content is None:
+            return None
+        digest.update(b"%d:" % len(content))
+        digest.update(content)
+    # With the names, of which more may become known.
+    return part, names, get_language(), str(get_current_timezone()), digest.digest()
+
+
+def _size(fragment: Fragment) -> int:
+    # A character takes up to four bytes in memory; most texts here are Latin.
+    return 2 * len(fragment.text) + _EACH
+
+
+fragments: Final = FragmentStore()
+
+
+def _forget_with_settings(**kwargs: object) -> None:
+    fragments.clear()
+
+
+setting_changed.connect(_forget_with_settings)

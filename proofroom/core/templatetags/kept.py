@@ -1,0 +1,81 @@
+"""Parts of pages that are rendered once for the same contents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from django import template
+from django.template.base import FilterExpression, Node, Parser, Template, Token, token_kwargs
+from django.template.context import Context
+from django.template.exceptions import TemplateSyntaxError
+from django.utils.safestring import SafeString
+
+from proofroom.core.caching.fragments import (
+    Fragment,
+    FragmentStore,
+    FrozenNames,
+    WatchedContext,
+    watch_rendering,
+)
+
+register = template.Library()
+
+
+class KeptIncludeNode(Node):
+    """`{% include_kept "part.html" with name=… %}`: `include`, but rendered once for what its template looks at.
+
+    Every name is known inside, as it is for `include`. Pages that are not to be kept, as previews, have no name
+    `fragments`; there it is `include`.
+    """
+
+    def __init__(self, template_name: str, more: Mapping[str, FilterExpression]) -> None:
+        self.template_name, self.more = template_name, more
+
+    def render(self, context: Context) -> SafeString:
+        engine = cast(Template, context.template).engine
+        part = engine.get_template(self.template_name)
+        more = {name: value.resolve(context) for name, value in self.more.items()}
+        store = context.get("fragments")
+        with context.push(**more):
+            if not isinstance(store, FragmentStore):
+                return part.render(context)
+            kept = store.find(part, FrozenNames(_Lookup(context)))
+            if kept is not None:
+                return kept.text
+            values = cast("dict[str, object]", context.flatten())
+        names = WatchedContext(values)
+        with watch_rendering() as rendering:
+            text = part.render(context.new(names))
+        if not names.is_read_whole and not rendering.has_queried:
+            # A part within this one looks for the store itself.
+            seen = names.seen - {"fragments"}
+            fragment = Fragment(text, frozenset(rendering.tags))
+            store.keep(part, seen, FrozenNames(values), fragment)
+        return text
+
+
+class _Lookup(dict[str, object]):
+    """The names of a context by the two ways in which `FrozenNames` looks at them."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self._context = context
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._context
+
+    def __getitem__(self, name: str) -> object:
+        return self._context[name]
+
+
+@register.tag
+def include_kept(parser: Parser, token: Token) -> KeptIncludeNode:
+    tag, quoted, *rest = token.split_contents()
+    more: dict[str, FilterExpression] = {}
+    if rest[:1] == ["with"]:
+        rest.pop(0)
+        more = token_kwargs(rest, parser)
+    if rest:
+        raise TemplateSyntaxError(f"{tag} {quoted}: unexpected {rest[0]!r}")
+    return KeptIncludeNode(quoted.strip("\"'"), more)
