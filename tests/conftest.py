@@ -137,6 +137,7 @@ def fresh_surroundings(
     from proofroom.core.caching.version_lease import lease
     from proofroom.core.notifications import stop_listening
     from proofroom.core.task_queue import QueueWatch
+    from proofroom.website.page_frame import frames
     from seo import middleware
 
     settings.MEDIA_ROOT = tmp_path / "media"
@@ -155,6 +156,7 @@ def fresh_surroundings(
     cache.clear()
     answers.clear()
     fragments.clear()
+    frames.clear()
     hit_batches.clear()
     lease.forget()
     yield

@@ -170,21 +170,21 @@ def _parts(
     paths = [path for path in asked.paths if "\x00" not in path]
     if paths:
         parts.append(("paths", 0, False))
-        arguments.append(_padded(paths))
+        arguments.append(padded(paths))
     if asked.group is not None:
         parts.append(("group", 0, False))
         arguments.append(asked.group)
     if asked.post_ids:
         parts.append(("ids", 0, False))
-        arguments += [_padded(sorted(set(asked.post_ids))), asked.locale]
+        arguments += [padded(sorted(set(asked.post_ids))), asked.locale]
     for wanted in lists:
         parts.append(("list", wanted.limit, wanted.terms is not None))
         arguments += [wanted.type, asked.locale]
-        arguments += [_padded(wanted.terms)] if wanted.terms is not None else []
+        arguments += [padded(wanted.terms)] if wanted.terms is not None else []
     return tuple(parts), arguments
 
 
-def _padded(values: Sequence[Any]) -> list[Any]:
+def padded(values: Sequence[Any]) -> list[Any]:
     """As many as the next power of two, the last one repeated: there are few statements then."""
     size = 1 << (len(values) - 1).bit_length()
     return [*values, *[values[-1]] * (size - len(values))]

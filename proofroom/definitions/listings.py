@@ -114,6 +114,8 @@ def feed_path(type: str, locale: str) -> str:
 
 def feed_at(path: str, locale: str) -> str | None:
     """The post type whose feed has that path."""
+    if not path.endswith(f"/{FEED}"):
+        return None
     return next((type.name for type in post_types if feed_path(type.name, locale) == path), None)
 
 

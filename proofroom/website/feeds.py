@@ -3,54 +3,71 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from email.utils import format_datetime
+from html import escape
 from typing import Final
+from uuid import UUID
 
-from django.utils.feedgenerator import Rss201rev2Feed
-
+from content.models import Post
 from proofroom.core.site_urls import PageLocation, absolute
 from proofroom.definitions.listings import IndexPage, feed_path, list_title
 from proofroom.website.http_cache import RenderedPage
-from proofroom.website.meta_tags import description_of, title_with_site
+from proofroom.website.meta_tags import description_of, one_line, title_with_site
 from proofroom.website.page_frame import load_surroundings, use_template_language
-from proofroom.website.queries import list_posts_of, modules_of
-from proofroom.website.rendering import RenderableModule
+from proofroom.website.queries import ListedPost, load_listed_posts, modules_of
 
 FEED_ITEMS: Final = 20
+_ATOM: Final = "http://www.w3.org/2005/Atom"
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render_feed(index: IndexPage) -> RenderedPage | None:
-    """None where nothing is published. Four queries."""
-    posts = list(list_posts_of(index)[:FEED_ITEMS])
+def render_feed(index: IndexPage, version: int | None = None) -> RenderedPage | None:
+    """None where nothing is published. At most two queries, and the frame of the site."""
+    posts = load_listed_posts(index, 0, FEED_ITEMS)
     if not posts:
         return None
-    around = load_surroundings(PageLocation(index.path, index.locale))
-    # The first words of posts whose authors wrote nothing about them, by id. One query, none where all did.
-    silent = [post for post in posts if not (post.excerpt or post.meta_description)]
-    found: dict[str, list[RenderableModule]] = modules_of(silent) if silent else {}
-    words = {str(post.pk): description_of(post, found.get(str(post.pk), [])) for post in silent}
+    around = load_surroundings(PageLocation(index.path, index.locale), version=version)
+    words = _first_words_of([post.id for post in posts if not said_of(post)])
     with use_template_language(index.locale):
-        title = title_with_site(list_title(index.type), around.site_name)
-    made = Rss201rev2Feed(
-        title=_clean(title),
-        link=absolute(index.path),
-        description=_clean(title),
-        language=index.locale,
-        feed_url=absolute(feed_path(index.type, index.locale)),
+        title = _text(title_with_site(list_title(index.type), around.site_name))
+    items = "".join(
+        f"<item><title>{_text(post.title)}</title><link>{_text(absolute(post.path))}</link>"
+        f"<description>{_text(said_of(post) or words[post.id])}</description>"
+        f"{_date('pubDate', post.published_at)}"
+        f'<guid isPermaLink="false">urn:uuid:{post.id}</guid></item>'
+        for post in posts
     )
-    for post in posts:
-        made.add_item(
-            title=_clean(post.title),
-            link=absolute(post.path),
-            description=_clean(words.get(str(post.pk)) or description_of(post, [])),
-            unique_id=f"urn:uuid:{post.pk}",
-            unique_id_is_permalink=False,
-            pubdate=post.published_at,
-            updateddate=post.updated_at,
-        )
-    return RenderedPage(made.writeString("utf-8"))
+    own = _text(absolute(feed_path(index.type, index.locale)))
+    changed = max(time for post in posts for time in (post.updated_at, post.published_at) if time)
+    return RenderedPage(
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        f'<rss version="2.0" xmlns:atom="{_ATOM}"><channel><title>{title}</title>'
+        f"<link>{_text(absolute(index.path))}</link><description>{title}</description>"
+        f'<atom:link href="{own}" rel="self"/>'
+        f"<language>{_text(index.locale)}</language>{_date('lastBuildDate', changed)}"
+        f"{items}</channel></rss>"
+    )
 
 
-def _clean(text: str) -> str:
-    """Without the characters that no XML document may hold."""
-    return _NOT_XML.sub("", text)
+def said_of(post: ListedPost) -> str:
+    """Return what its authors wrote about a post."""
+    return one_line(post.meta_description) or one_line(post.excerpt)
+
+
+def _first_words_of(ids: list[UUID]) -> dict[UUID, str]:
+    """The first words of posts whose authors wrote nothing about them. Two queries, none for none."""
+    if not ids:
+        return {}
+    posts = list(Post.objects.filter(pk__in=ids))
+    found = modules_of(posts)
+    return {post.pk: description_of(post, found.get(str(post.pk), [])) for post in posts}
+
+
+def _date(name: str, moment: datetime | None) -> str:
+    return f"<{name}>{format_datetime(moment)}</{name}>" if moment is not None else ""
+
+
+def _text(text: str) -> str:
+    """A text as XML holds it, without the characters that no document may hold."""
+    return escape(_NOT_XML.sub("", text))

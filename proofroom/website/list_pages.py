@@ -12,7 +12,6 @@ from typing import Final
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from content.models import Post
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title, listings
 from proofroom.website.meta_tags import seo_of_list, title_with_site
@@ -25,8 +24,12 @@ from proofroom.website.page_frame import (
     page_links,
     use_template_language,
 )
-from proofroom.website.prefetch import featured_image
-from proofroom.website.queries import Extent, count_pages_by_locale, list_posts_of
+from proofroom.website.queries import (
+    Extent,
+    ListedPost,
+    count_pages_by_locale,
+    load_listed_posts,
+)
 
 PER_PAGE: Final = 12
 
@@ -39,7 +42,7 @@ class ListPage:
     number: int
     last: int
     extents: Mapping[str, Extent]
-    posts: list[Post]
+    posts: list[ListedPost]
     around: Surroundings
 
     @property
@@ -84,22 +87,22 @@ class ListPage:
         return path if number == 1 else f"{path}?page={number}"
 
 
-def load_list_page(listing: IndexPage, number: int) -> ListPage | None:
-    """A page of a listing; None past the last, and where nothing is published. Four queries."""
+def load_list_page(listing: IndexPage, number: int, version: int | None = None) -> ListPage | None:
+    """A page of a listing; None past the last, and where nothing is published. Two queries, and its surroundings."""
     found = count_pages_by_locale(listing)
     here = found.get(listing.locale)
     last = -(-here.posts // PER_PAGE) if here else 0
     if not 1 <= number <= last:
         return None
-    begin = (number - 1) * PER_PAGE
-    posts = list(list_posts_of(listing)[begin : begin + PER_PAGE])
-    around = load_surroundings(PageLocation(listing.path, listing.locale))
+    posts = load_listed_posts(listing, (number - 1) * PER_PAGE, PER_PAGE)
+    place = PageLocation(listing.path, listing.locale)
+    around = load_surroundings(place, version=version)
     return ListPage(listing, number, last, found, posts, around)
 
 
-def list_page(listing: IndexPage, number: int) -> str | None:
-    """A page of a listing as HTML; None where there is none. Four queries."""
-    part = load_list_page(listing, number)
+def list_page(listing: IndexPage, number: int, version: int | None = None) -> str | None:
+    """A page of a listing as HTML; None where there is none. As many queries as `load_list_page`."""
+    part = load_list_page(listing, number, version)
     if part is None:
         return None
     with use_template_language(listing.locale):
@@ -117,8 +120,8 @@ def list_page(listing: IndexPage, number: int) -> str | None:
                 "url": post.path,
                 "excerpt": post.excerpt,
                 # As on its own page: no other type is dated there.
-                "published_at": post.published_at if post.type == "blog" else None,
-                "image": featured_image(post),
+                "published_at": post.published_at if listing.type == "blog" else None,
+                "image": post.image,
             }
             for post in part.posts
         ]

@@ -9,10 +9,17 @@ from typing import Final
 from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext
 
-from content.models import Post
+from media.presenters import SiteImage
+from proofroom.core.caching.content_tags import depend_on, tag_of_post
+from proofroom.core.caching.fragments import (
+    Fragment,
+    FrozenNames,
+    fragments,
+    watch_rendering,
+)
 from proofroom.core.json import format_time
 from proofroom.core.site_urls import absolute, markdown_path
-from proofroom.definitions import markdown_of, post_types, props_of
+from proofroom.definitions import markdown_of, modules, post_types, props_of
 from proofroom.definitions.listings import IndexPage
 from proofroom.definitions.markdown_values import heading, link, paragraphs, rich_text, written
 from proofroom.definitions.richtext.nodes import Node
@@ -21,17 +28,19 @@ from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_pages import load_list_page
 from proofroom.website.meta_tags import canonical_of, description_of, one_line, robots_of
 from proofroom.website.page_frame import use_template_language
-from proofroom.website.prefetch import load_page_data
-from proofroom.website.rendering import opens_with_heading
+from proofroom.website.prefetch import collect_prefetches, images
+from proofroom.website.rendering import RenderableModule, opens_with_heading
 
 _OPENING: Final = 1
 _BELOW: Final = 2
 
 
-def render_post_markdown(post: Post) -> RenderedPage:
-    """The page of a post. As many queries as its HTML."""
-    items = queries.load_modules(post)
-    data = load_page_data(post, items)
+def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
+    """The page of a post. One query for its files, none where it has none."""
+    post, items = found.post, found.modules()
+    depend_on(tag_of_post(post.pk))
+    media = images(collect_prefetches(post, items).media, post.locale)
+    frozen = FrozenNames({"media": media})
     canonical = canonical_of(post)
     head = front_matter(
         {
@@ -64,18 +73,39 @@ def render_post_markdown(post: Post) -> RenderedPage:
     parts.append(written(nodes))
     for item in items:
         is_first = item.index == 0 and has_opening
-        parts.append(
-            markdown_of(item.type, item.props, data.media, level=_OPENING if is_first else _BELOW)
-        )
+        parts.append(_module_text(item, media, _OPENING if is_first else _BELOW, frozen))
     # An address of another site may hold what no header does.
     headers = {"Link": f'<{iri_to_uri(canonical)}>; rel="canonical"'}
     robots = robots_of(post.robots_json)
     return _body(head, parts, {**headers, "X-Robots-Tag": robots} if robots else headers)
 
 
-def list_in_markdown(listing: IndexPage, number: int) -> RenderedPage | None:
+def _module_text(
+    item: RenderableModule, media: Mapping[str, SiteImage], level: int, frozen: FrozenNames
+) -> str:
+    """A module as Markdown, or what was written of the same contents before."""
+    own = FrozenNames({"props": item.props, "level": level})
+    part = ("markdown", item.type, modules.get(item.type))
+
+    def contents(name: str) -> bytes | None:
+        return frozen(name) if name == "media" else own(name)
+
+    kept = fragments.find(part, contents)
+    if kept is not None:
+        return kept.text
+    with watch_rendering() as rendering:
+        text = markdown_of(item.type, item.props, media, level=level)
+    if not rendering.has_queried:
+        fragment = Fragment(text, frozenset(rendering.tags))
+        fragments.keep(part, ("level", "media", "props"), contents, fragment)
+    return text
+
+
+def list_in_markdown(
+    listing: IndexPage, number: int, version: int | None = None
+) -> RenderedPage | None:
     """A page of a listing; None where there is none. As many queries as its HTML."""
-    part = load_list_page(listing, number)
+    part = load_list_page(listing, number, version)
     if part is None:
         return None
     with use_template_language(listing.locale):

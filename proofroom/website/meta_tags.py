@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, TypedDict
 
+import orjson
 from django.conf import settings
 
 from content.models import Post
 from media.presenters import SiteImage
+from proofroom.core.caching.fragments import freeze
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.site_urls import absolute, home_of, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
@@ -339,14 +342,28 @@ def _site(locale: str, name: str) -> JsonObject:
 
 def _questions(items: Iterable[RenderableModule]) -> Iterator[Json]:
     for item in items:
-        listed = item.props.get("items") if item.type == "faq" else None
-        for entry in listed if isinstance(listed, list) else ():
-            if not isinstance(entry, dict):
-                continue
-            question, answer = str(entry.get("question") or ""), to_text(entry.get("answer"))
-            if question and answer:
-                accepted: JsonObject = {"@type": "Answer", "text": answer}
-                yield {"@type": "Question", "name": question, "acceptedAnswer": accepted}
+        if item.type != "faq":
+            continue
+        entries = item.props.get("items")
+        stored = freeze(entries)
+        for question, answer in _find_asked(entries) if stored is None else _kept_asked(stored):
+            accepted: JsonObject = {"@type": "Answer", "text": answer}
+            yield {"@type": "Question", "name": question, "acceptedAnswer": accepted}
+
+
+@lru_cache(maxsize=500)
+def _kept_asked(stored: bytes) -> Sequence[tuple[str, str]]:
+    return _find_asked(orjson.loads(stored))
+
+
+def _find_asked(entries: Json) -> Sequence[tuple[str, str]]:
+    """The questions among the items of a module that are answered, with their answers as plain text."""
+    found = [
+        (str(entry.get("question") or ""), to_text(entry.get("answer")))
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict)
+    ]
+    return [(question, answer) for question, answer in found if question and answer]
 
 
 def _given(values: Mapping[str, Json]) -> JsonObject:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, TypedDict
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from django.utils.translation import to_locale
 
 from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.caching.content_tags import (
+    collect_tags,
     depend_on,
     tag_of_group,
     tag_of_list,
@@ -55,16 +56,42 @@ def _language_of(locale: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteFrame:
+    """What all pages in a language have around them: the menus, and the posts that these and the home pages are."""
+
+    version: int
+    menus: dict[str, MenuItems]
+    neighbours: Sequence[Neighbour]
+    tags: frozenset[str]
+
+
+frames: Final[dict[str, SiteFrame]] = {}
+"""The last frame of each locale, which holds as long as no live content changes."""
+
+
+def load_frame(locale: str, version: int) -> SiteFrame:
+    """The frame in a language. Two queries, none where it was read at that content version before."""
+    kept = frames.get(locale)
+    if kept is not None and kept.version == version:
+        depend_on(*kept.tags)
+        return kept
+    place = PageLocation(home_of(locale), locale)
+    with collect_tags() as tags:
+        around = load_surroundings(place)
+    depend_on(*tags)
+    frame = SiteFrame(version, around.menus, around.neighbours, frozenset(tags))
+    frames[locale] = frame
+    return frame
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The data that every page has around its content."""
+    """The data that every page has around its content. `neighbours` are the posts that it may link to."""
 
     place: PageLocation
     menus: dict[str, MenuItems]
     linked: Linked
-
-    @property
-    def neighbours(self) -> Sequence[Neighbour]:
-        return self.linked.neighbours
+    neighbours: Sequence[Neighbour]
 
     @property
     def homes(self) -> dict[str, str]:
@@ -90,34 +117,49 @@ class Surroundings:
 def load_surroundings(
     place: PageLocation,
     *,
+    version: int | None = None,
     group: UUID | None = None,
+    near: Sequence[Neighbour] | None = None,
     post_ids: Iterable[UUID] = (),
     lists: Sequence[PostList] = (),
 ) -> Surroundings:
-    """Two queries: the menus, and all posts that they and the page link to or list."""
-    default = settings.CMS_ENV.default_locale
-    menus = queries.load_menus(place.locale, default)
-    ids = {*post_ids, *(id_ for items in menus.values() for id_ in menu_post_ids(items))}
+    """Two queries: the menus, and all posts that they and the page link to or list.
+
+    With the content version that the page was read at, menus and home pages are most often there already. `near` are
+    the posts above the page and its translations, where they were read with it; they leave nothing to ask for then.
+    """
+    ids = {*post_ids}
+    paths = set(paths_above(place)) if near is None else set()
+    known: Sequence[Neighbour] = near or ()
+    if version is not None:
+        frame = load_frame(place.locale, version)
+        menus, known = frame.menus, [*frame.neighbours, *known]
+        paths.discard(home_of(place.locale))
+    else:
+        menus = queries.load_menus(place.locale, settings.CMS_ENV.default_locale)
+        ids |= {id_ for items in menus.values() for id_ in menu_post_ids(items)}
+        paths |= set(map(home_of, settings.CMS_ENV.locales))
     asked = LinkedPostsRequest(
         locale=place.locale,
         # In an order of their own, so that equal pages send equal queries.
-        paths=sorted({*paths_above(place), *map(home_of, settings.CMS_ENV.locales)}),
-        group=group,
+        paths=sorted(paths),
+        group=group if near is None else None,
         post_ids=list(ids),
         lists=lists,
     )
     linked = load_linked_posts(asked)
+    posts = {post.id: post for post in (*known, *linked.neighbours)}
     # What was asked for and not found as well: it may be there the next time.
     depend_on(
-        *(tag_of_path(path) for path in asked.paths),
-        *(tag_of_post(id_) for id_ in ids),
+        *map(tag_of_path, {*paths, *paths_above(place)}),
+        *map(tag_of_post, ids),
         *(tag_of_list(wanted.type) for wanted in lists),
     )
     if group is not None:
         depend_on(tag_of_group(group))
-    for post in linked.neighbours:
+    for post in (*(near or ()), *linked.neighbours):
         depend_on(tag_of_post(post.id), tag_of_group(post.group))
-    return Surroundings(place, menus, linked)
+    return Surroundings(place, menus, linked, list(posts.values()))
 
 
 def page_links(number: int, last: int, url: Callable[[int], str]) -> dict[str, object]:

@@ -9,6 +9,8 @@ from typing import Final
 from django.template.loader import render_to_string
 
 from content.models import Post
+from content.posts.linked_posts import Neighbour
+from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.caching.fragments import fragments
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, listing_at, listings
@@ -39,6 +41,7 @@ _FACTS: Final = ["cms/modules/facts.css"]
 class PageContent:
     """The content of the page of a post: live, or as a layer has it. `preview` names the layer then.
 
+    What is live comes with the content version that it was read at, and with the posts near it.
     One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
     """
 
@@ -47,22 +50,31 @@ class PageContent:
     terms: Sequence[Term]
     preview: str = ""
     is_counted: bool = True
+    version: int | None = None
+    near: Sequence[Neighbour] | None = None
 
 
 def post_page(
     found: queries.FoundPost, submission: SubmissionResult | None = None, *, is_counted: bool = True
 ) -> str:
-    """The page of a post. At most five queries."""
-    post, terms = found.post, found.terms
-    content = PageContent(post, queries.load_modules(post), terms, is_counted=is_counted)
+    """The page of a post that was found. As many queries as `load_page_data`."""
+    depend_on(tag_of_post(found.post.pk))
+    content = PageContent(
+        post=found.post,
+        modules=found.modules(),
+        terms=found.terms,
+        is_counted=is_counted,
+        version=found.version,
+        near=found.near,
+    )
     return page_of(content, submission)
 
 
 def page_of(content: PageContent, submission: SubmissionResult | None = None) -> str:
-    """The page of a post with its surroundings. At most three queries, and one for the forms."""
+    """The page of a post with its surroundings. As many queries as `load_page_data`."""
     post, items = content.post, content.modules
     place = PageLocation(post.path, post.locale)
-    data = load_page_data(post, items)
+    data = load_page_data(post, items, version=content.version, near=content.near)
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
     # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.

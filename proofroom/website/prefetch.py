@@ -1,28 +1,33 @@
-"""All that the page of a post shows beside its own fields and props: three queries at most, with those of the
-surroundings five."""
+"""All that the page of a post shows beside its own fields and props: files, other posts, lists, forms."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
+from typing import cast
 from uuid import UUID
+
+import orjson
 
 from content.media_usage import media_shown_in
 from content.models import Post
+from content.posts.linked_posts import Neighbour
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
+from proofroom.core.caching.fragments import freeze
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions import FieldType, ModuleProps, PostList, modules, post_types
+from proofroom.definitions import FieldType, Module, ModuleProps, PostList, modules, post_types
 from proofroom.definitions.props import values_in
 from proofroom.website.page_frame import Surroundings, load_surroundings
-from proofroom.website.rendering import RenderableModule, full_props
+from proofroom.website.rendering import RenderableModule
 
 Load = Callable[[Collection[str], str], Mapping[str, object]]
 """From what the fields of modules name, and the locale of the page, to what their templates show. One query."""
@@ -124,16 +129,15 @@ def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
         definition = modules.get(item.type)
         if definition is None:
             continue
-        props = full_props(definition, item)
-        needs.media.update(media_ids(definition.Props, props))
-        try:
-            needs.lists.update(dict.fromkeys(definition.lists(props)))
-        # What is stored can be older than the definition; the module then shows no list.
-        except Exception:
-            logger.exception("the lists of a module %s cannot be told", definition.name)
-        for _, kind, value in values_in(definition.Props, props):
-            if not isinstance(value, str):
-                continue
+        stored = freeze(item.props)
+        own = (
+            _find_needs(definition, item.props)
+            if stored is None
+            else _kept_needs(cast("Hashable", definition), stored)
+        )
+        needs.media.update(own.media)
+        needs.lists.update(dict.fromkeys(own.lists))
+        for kind, value in own.named:
             if kind == "post-reference" and len(needs.post_ids) < MAX_POSTS:
                 with suppress(ValueError):
                     needs.post_ids[UUID(value)] = None
@@ -143,6 +147,40 @@ def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
     if post_type is not None:
         needs.media.update(media_ids(post_type.CustomFields, post.custom_fields))
     return needs
+
+
+@dataclass(frozen=True, slots=True)
+class _ModuleNeeds:
+    """What a module names: files, lists, and the texts of fields with the type of each."""
+
+    media: frozenset[str]
+    lists: tuple[PostList, ...]
+    named: tuple[tuple[FieldType, str], ...]
+
+
+@lru_cache(maxsize=2000)
+def _kept_needs(definition: type[Module], stored: bytes) -> _ModuleNeeds:
+    """The needs of a module with these stored props: the same for the same props, so they are looked for once."""
+    return _find_needs(definition, orjson.loads(stored))
+
+
+def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _ModuleNeeds:
+    props = {**definition.default_props(), **stored}
+    lists: tuple[PostList, ...] = ()
+    try:
+        lists = tuple(definition.lists(props))
+    # What is stored can be older than the definition; the module then shows no list.
+    except Exception:
+        logger.exception("the lists of a module %s cannot be told", definition.name)
+    return _ModuleNeeds(
+        media=frozenset(media_ids(definition.Props, props)),
+        lists=lists,
+        named=tuple(
+            (kind, value)
+            for _, kind, value in values_in(definition.Props, props)
+            if isinstance(value, str)
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +198,23 @@ class PageData:
         return {**self.sources, "media": self.media, "posts": self.posts, "lists": self.lists}
 
 
-def load_page_data(post: Post, items: Sequence[RenderableModule]) -> PageData:
-    """At most four queries, and one for each source: menus, linked posts, files."""
+def load_page_data(
+    post: Post,
+    items: Sequence[RenderableModule],
+    *,
+    version: int | None = None,
+    near: Sequence[Neighbour] | None = None,
+) -> PageData:
+    """At most four queries, and one for each source: the frame of the site, linked posts, files.
+
+    Two less where the frame is known by its `version`, and with what is `near` the page none for links alone.
+    """
     needs = collect_prefetches(post, items)
     around = load_surroundings(
         PageLocation(post.path, post.locale),
+        version=version,
         group=post.translation_group,
+        near=near,
         post_ids=needs.post_ids,
         lists=tuple(needs.lists),
     )

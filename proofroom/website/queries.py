@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
-from django.db.models import Count, Exists, F, JSONField, Min, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    JSONField,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+)
+from django.db.models.functions import Cast, Coalesce
 
 from content import search
 from content.models import Post, PostModule, PostTerm
+from content.posts.linked_posts import Neighbour, padded
 from content.posts.queries import module_rows, published_posts, reachable_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
-from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_post
+from media.presenters import SiteImage, site_image
+from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.database.json_list import JSONList
+from proofroom.core.database.json_text import JSONObject, JSONRows
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
+from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage
 from proofroom.menus.links import MenuItems
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
+from proofroom.website.navigation import paths_above
 from proofroom.website.rendering import RenderableModule
 
 MENUS = ("main", "footer")
@@ -34,13 +52,29 @@ MENUS = ("main", "footer")
 class FoundPost:
     """A post to show, with its terms in order and the content version that it was read at.
 
-    `arms` are its running variations, which take visitors from it.
+    `arms` are its running variations, which take visitors from it. `near` are the published posts above it and its
+    translations, itself among them; None where they were not read.
     """
 
     post: Post
     terms: Sequence[Term]
     version: int
-    arms: Sequence[Arm] = ()
+    arms: Sequence[Arm]
+    modules_json: str
+    near: Sequence[Neighbour] | None
+
+    def modules(self) -> list[RenderableModule]:
+        """The live modules in order, the post's overrides on top."""
+        return [
+            RenderableModule(
+                post_module_id=row["id"],
+                type=row["type"],
+                props={**row["props"], **(row["overrides"] or {})},
+                index=index,
+                instance_id=row["instance"],
+            )
+            for index, row in enumerate(orjson.loads(self.modules_json))
+        ]
 
 
 _SHOWN: Final = (
@@ -48,28 +82,30 @@ _SHOWN: Final = (
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
 _VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
+_MOST_ABOVE: Final = 8
+"""Paths above a page that are read with it."""
 _PAGE: Final = Statement(
-    lambda path, locale: (
+    lambda path, locale, above: (
         _at(path, locale)
         .annotate(
-            content_version=Coalesce(Subquery(_VERSION), 0), terms=_terms(), arms=running_arms()
+            content_version=Coalesce(Subquery(_VERSION), 0),
+            terms=_terms(),
+            arms=running_arms(),
+            modules=_modules(),
+            above=_neighbours(published_posts().filter(path__in=above)),
+            translations=_neighbours(
+                published_posts().filter(translation_group=OuterRef("translation_group"))
+            ),
         )
-        .values(*_SHOWN, "content_version", "terms", "arms")[:1]
+        .values(*_SHOWN, "content_version", "terms", "arms", "modules", "above", "translations")[:1]
     )
 )
 _ARM: Final = Statement(
     lambda post_id: (
         reachable_posts()
         .filter(pk=post_id, variation_running=True)
-        .annotate(terms=_terms())
-        .values(*_SHOWN, "terms")
-    )
-)
-_MODULES: Final = Statement(
-    lambda post_id: (
-        PostModule.objects.filter(post_id=post_id)
-        .order_by("order_index", "id")
-        .values("id", "overrides", "instance_id", "instance__type", "instance__props")
+        .annotate(terms=_terms(), modules=_modules())
+        .values(*_SHOWN, "terms", "modules")
     )
 )
 _TERM_COLUMNS: Final = columns_of(Term)
@@ -83,19 +119,25 @@ _MENUS: Final = Statement(
 
 
 def find_post(path: str, locale: str) -> FoundPost | None:
-    """The published post at a path. One look-up in the path index."""
+    """The published post at a path, with all that is its own. One query."""
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
+    above = paths_above(PageLocation(path, locale))
+    is_deep = len(above) > _MOST_ABOVE
     begun = lease.begin()
-    rows = _PAGE.rows(path, locale)
+    rows = _PAGE.rows(path, locale, padded(above[:1] if is_deep else above))
     if not rows:
         return None
-    lease.renew(begun, rows[0]["content_version"])
+    row = rows[0]
+    lease.renew(begun, row["content_version"])
+    near = [*_near(row["above"]), *_near(row["translations"])]
     return FoundPost(
-        post=_post(rows[0]),
-        terms=_ordered_terms(rows[0]["terms"]),
-        version=rows[0]["content_version"],
-        arms=arms_in(rows[0]["arms"]),
+        post=_post(row),
+        terms=_ordered_terms(row["terms"]),
+        version=row["content_version"],
+        arms=arms_in(row["arms"]),
+        modules_json=row["modules"],
+        near=None if is_deep else near,
     )
 
 
@@ -104,8 +146,46 @@ def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
     rows = _ARM.rows(arm.post_id)
     if not rows:
         return None
-    post = as_original(_post(rows[0]), original.post)
-    return FoundPost(post, _ordered_terms(rows[0]["terms"]), original.version, original.arms)
+    return replace(
+        original,
+        post=as_original(_post(rows[0]), original.post),
+        terms=_ordered_terms(rows[0]["terms"]),
+        modules_json=rows[0]["modules"],
+    )
+
+
+def _modules() -> Cast:
+    """The modules of each post as JSON: what would else be a query of its own."""
+    columns = {
+        "id": "id",
+        "instance": "instance_id",
+        "type": "instance__type",
+        "props": "instance__props",
+        "overrides": "overrides",
+    }
+    placed = PostModule.objects.filter(post_id=OuterRef("pk")).order_by("order_index", "id")
+    return Cast(JSONRows(placed.values(entry=JSONObject(**columns))), TextField())
+
+
+def _neighbours(posts: QuerySet[Post]) -> Cast:
+    """Published posts as JSON, as far as links to them need it."""
+    columns = {name: name for name in ("id", "locale", "title", "path", "translation_group")}
+    listed = posts.order_by("published_at", "id").values(entry=JSONObject(**columns))
+    return Cast(JSONRows(listed), TextField())
+
+
+def _near(listed: str) -> list[Neighbour]:
+    return [
+        Neighbour(
+            id=row["id"],
+            locale=row["locale"],
+            title=row["title"],
+            path=row["path"],
+            group=UUID(row["translation_group"]),
+            is_published=True,
+        )
+        for row in orjson.loads(listed)
+    ]
 
 
 def _post(row: Row) -> Post:
@@ -142,21 +222,6 @@ def _at(path: str, locale: str) -> QuerySet[Post]:
     return posts.filter(path=path, locale=locale).order_by("published_at", "id")
 
 
-def load_modules(post: Post) -> list[RenderableModule]:
-    """The live modules in order, the post's overrides on top. One query."""
-    depend_on(tag_of_post(post.pk))
-    return [
-        RenderableModule(
-            post_module_id=str(row["id"]),
-            type=row["instance__type"],
-            props={**row["instance__props"], **(row["overrides"] or {})},
-            index=index,
-            instance_id=str(row["instance_id"]),
-        )
-        for index, row in enumerate(_MODULES.rows(post.pk))
-    ]
-
-
 def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     """The items of the site's menus: of the locale, else of the default one. One query."""
     rows = _MENUS.rows(locale, default_locale)
@@ -178,24 +243,36 @@ class Extent:
 def count_pages_by_locale(listing: IndexPage) -> dict[str, Extent]:
     """Of the same listing in every locale that has posts for it."""
     depend_on(tag_of_list(listing.type))
-    posts = published_posts().filter(type=listing.type).order_by()
     if not listing.term:
-        rows = posts.values_list("locale").annotate(posts=Count("pk"))
-        return {locale: Extent(locale, number) for locale, number in rows}
-    carrying = posts.filter(
-        Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale")),
-        post_terms__term__taxonomy=listing.taxonomy,
-        post_terms__term__slug=listing.term,
+        rows = _COUNTS.rows(listing.type)
+        return {row["locale"]: Extent(row["locale"], row["posts"]) for row in rows}
+    rows = _COUNTS_OF_TERM.rows(listing.type, listing.taxonomy, listing.term)
+    return {row["locale"]: Extent(row["locale"], row["posts"], row["name"]) for row in rows}
+
+
+def _published_of(type: str) -> QuerySet[Post]:
+    return published_posts().filter(type=type).order_by()
+
+
+_COUNTS: Final = Statement(
+    lambda type: _published_of(type).values("locale").annotate(posts=Count("pk"))
+)
+_COUNTS_OF_TERM: Final = Statement(
+    lambda type, taxonomy, term: (
+        _published_of(type)
+        .filter(
+            Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale")),
+            post_terms__term__taxonomy=taxonomy,
+            post_terms__term__slug=term,
+        )
+        .values("locale")
+        .annotate(posts=Count("pk", distinct=True), name=Min("post_terms__term__name"))
     )
-    named = carrying.values_list("locale").annotate(
-        posts=Count("pk", distinct=True), name=Min("post_terms__term__name")
-    )
-    return {locale: Extent(locale, number, name) for locale, number, name in named}
+)
 
 
 def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
     """The posts of a listing, newest first."""
-    depend_on(tag_of_list(listing.type))
     posts = published_posts().filter(type=listing.type, locale=listing.locale)
     if listing.term:
         carried = PostTerm.objects.filter(
@@ -205,7 +282,70 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
             term__locale__in=("", listing.locale),
         )
         posts = posts.filter(Exists(carried))
-    return posts.select_related("featured_media").order_by("-published_at", "id")
+    return posts.order_by("-published_at", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPost:
+    """A post as lists and feeds show it."""
+
+    id: UUID
+    title: str
+    path: str
+    excerpt: str
+    meta_description: str
+    published_at: datetime | None
+    updated_at: datetime
+    image: SiteImage | None
+
+
+def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[ListedPost]:
+    """The posts of a listing from `begin` on. One query."""
+    depend_on(tag_of_list(listing.type))
+    statement = _listed(begin, size, has_term=bool(listing.term))
+    values = [listing.type, listing.locale]
+    rows = statement.rows(*values, *((listing.taxonomy, listing.term) if listing.term else ()))
+    return [
+        ListedPost(
+            id=row["id"],
+            title=row["title"],
+            path=row["path"],
+            excerpt=row["excerpt"],
+            meta_description=row["meta_description"] or "",
+            published_at=row["published_at"],
+            updated_at=row["updated_at"],
+            image=_image(row, listing.locale),
+        )
+        for row in rows
+    ]
+
+
+_LISTED: Final = (
+    "id", "title", "path", "excerpt", "meta_description", "published_at", "updated_at",
+    "featured_media_id",
+)  # fmt: skip
+_IMAGE: Final = (
+    "id", "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x",
+    "focal_y", "alt_text", "alt_texts", "is_decorative",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=50)
+def _listed(begin: int, size: int, *, has_term: bool) -> Statement:
+    def rows(*listing: str) -> QuerySet[Post, Row]:
+        columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
+        posts: QuerySet[Post, Row] = list_posts_of(IndexPage(*listing)).values(*columns)
+        return posts[begin : begin + size]
+
+    return Statement(rows)
+
+
+def _image(row: Row, locale: str) -> SiteImage | None:
+    if row["featured_media_id"] is None:
+        return None
+    depend_on(tag_of_media(row["featured_media_id"]))
+    values = {name: row[f"featured_media__{name}"] for name in _IMAGE}
+    return site_image(instance_from_row(Asset, values), locale)
 
 
 def search_published_posts(words: str, locale: str) -> QuerySet[Post]:

@@ -163,7 +163,7 @@ def _body(
     kept = page.store.find(part, frozen) if page.store is not None else None
     if kept is not None:
         page.heading_ids.update(kept.heading_ids)
-        return kept.text
+        return SafeString(kept.text)
     ids_before = frozenset(page.heading_ids)
     props = full_props(definition, item)
     names = {

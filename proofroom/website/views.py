@@ -70,9 +70,10 @@ def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
     is_markdown = prefers_markdown(request.headers.get("Accept", ""))
     form = MARKDOWN_IF_ACCEPTED if is_markdown else HTML
     return (
-        _post_at(request, address, locale, form)
+        # No slug has a dot: where a feed is, there is no post.
+        _feed_at(request, address, locale)
+        or _post_at(request, address, locale, form)
         or _list_at(request, address, locale, form)
-        or _feed_at(request, address, locale)
         or _markdown_at(request, address, locale)
         or _redirect_to_canonical(request, address)
         or _missing(locale)
@@ -90,7 +91,7 @@ def _post_at(request: HttpRequest, address: str, locale: str, form: Representati
 
     def render() -> RenderedPage:
         if form is not HTML:
-            return render_post_markdown(found.post)
+            return render_post_markdown(found)
         return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
     return cached_response(request, form, found.version, render, is_tagged=True)
@@ -101,26 +102,24 @@ def _list_at(request: HttpRequest, address: str, locale: str, form: Representati
     number = _page_number(request)
     if listing is None or number is None:
         return None
+    version = content_version()
 
     def render() -> RenderedPage | None:
         if form is not HTML:
-            return list_in_markdown(listing, number)
-        html = list_page(listing, number)
+            return list_in_markdown(listing, number, version)
+        html = list_page(listing, number, version)
         return RenderedPage(html) if html is not None else None
 
-    return cached_response(request, form, content_version(), render, is_tagged=True)
+    return cached_response(request, form, version, render, is_tagged=True)
 
 
 def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
     type = feed_at(address, locale)
     if type is None:
         return None
+    version, index = content_version(), IndexPage(type, locale)
     return cached_response(
-        request,
-        FEED,
-        content_version(),
-        lambda: render_feed(IndexPage(type, locale)),
-        is_tagged=True,
+        request, FEED, version, lambda: render_feed(index, version), is_tagged=True
     )
 
 

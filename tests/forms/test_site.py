@@ -398,9 +398,10 @@ def test_a_form_stands_by_itself_too(at, client):
 
 
 def test_a_preview_shows_the_form_and_cannot_send_it(at):
-    post = Post.objects.get(path="/contact")
+    found = queries.find_post("/contact", "en")
+    assert found is not None
 
-    html = page_of(PageContent(post, queries.load_modules(post), (), preview="Review"))
+    html = page_of(PageContent(found.post, found.modules(), (), preview="Review"))
 
     form = html[html.index('<form class="form"') :].partition("</form>")[0]
     assert "This is a preview: the form cannot be sent here." in form

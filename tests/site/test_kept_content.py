@@ -24,6 +24,7 @@ from proofroom.core.caching.fragments import fragments
 from proofroom.core.outbox import bump_content_version, content_version, tags_changed_since
 from proofroom.menus.services import change_menu, create_menu
 from proofroom.taxonomies.services import change_term
+from proofroom.website.page_frame import frames
 from seo.models import RedirectChanges
 from seo.services.redirects import change_redirect
 from tests import make
@@ -148,6 +149,7 @@ def test_no_change_leaves_an_old_answer(settings: Any) -> None:
         of_kept_parts = site.answers()
         answers.clear()
         fragments.clear()
+        frames.clear()
         fresh = site.answers()
 
         for door in site.doors:

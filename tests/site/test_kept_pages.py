@@ -13,9 +13,11 @@ from content.document import PostDocument
 from content.models import Layer, PostModule
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.translations.translate import create_translation
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.fragments import fragments
 from proofroom.definitions import modules
+from proofroom.website import queries
 from tests import make
 from tests.api_client import ApiClient
 
@@ -33,6 +35,43 @@ def test_a_page_that_is_kept_takes_one_query(django_assert_num_queries: Any) -> 
     assert again.content == first.content
     headers = [{**answer.headers, "X-Request-ID": ""} for answer in (first, again)]
     assert headers[0] == headers[1]
+
+
+@pytest.mark.parametrize(
+    ("address", "accept", "number"),
+    [
+        ("/blog/coffee", "text/html", 1),
+        ("/blog/coffee", "text/markdown", 1),
+        ("/blog/coffee.md", "text/html", 2),
+        # Whether a post stands there, the version, how many there are, and those of the page.
+        ("/blog", "text/html", 4),
+        ("/blog/feed.xml", "text/html", 2),
+    ],
+)
+def test_what_is_made_anew_takes_few_queries(
+    address: str, accept: str, number: int, django_assert_num_queries: Any
+) -> None:
+    make.post("Home", type="page", slug="home")
+    post = make.post("Filter coffee", slug="coffee", excerpt="With hot water")
+    create_translation(post_id=post.pk, locale="de", actor=make.actor("admin"))
+    first = Client().get(address, headers={"accept": accept})
+
+    # An address with a query is never kept.
+    with django_assert_num_queries(number):
+        again = Client().get(f"{address}?n=1", headers={"accept": accept})
+
+    assert again.content == first.content
+
+
+def test_a_page_deep_in_a_tree_is_the_same_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    above = make.post("About", type="page", slug="about")
+    make.post("Team", type="page", slug="team", parentId=str(above.pk))
+    page = Client().get("/about/team").content
+    assert page.count(b'<a href="/about">About</a>') == 1
+    answers.clear()
+    monkeypatch.setattr(queries, "_MOST_ABOVE", 0)
+
+    assert Client().get("/about/team").content == page
 
 
 def test_what_changed_is_seen_at_once() -> None:

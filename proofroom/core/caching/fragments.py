@@ -21,13 +21,12 @@ from typing import Any, Final
 
 import orjson
 from django.core.signals import setting_changed
-from django.db import connection
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
-from django.utils.timezone import get_current_timezone
 from django.utils.translation import get_language
 
 from proofroom.core.caching.content_tags import collect_tags, depend_on
+from proofroom.core.database.replica import reading_connection
 
 MAX_FRAGMENT_BYTES: Final = 32 * 1024 * 1024
 MAX_AGE_SECONDS: Final = 3600.0
@@ -43,7 +42,7 @@ Frozen = Callable[[str], bytes | None]
 class Fragment:
     """The text of a part. `tags` name what it depends on, `heading_ids` are those that it added to the page."""
 
-    text: SafeString
+    text: str
     tags: frozenset[str] = frozenset()
     heading_ids: frozenset[str] = frozenset()
     made_at: float = field(default_factory=time.monotonic)
@@ -186,7 +185,7 @@ def watch_rendering() -> Iterator[Rendering]:
         rendering.has_queried = True
         return execute(*call)
 
-    with collect_tags() as tags, connection.execute_wrapper(note):
+    with collect_tags() as tags, reading_connection().execute_wrapper(note):
         rendering = Rendering(tags)
         yield rendering
     depend_on(*tags)
@@ -230,7 +229,7 @@ def _key(part: Hashable, names: tuple[str, ...], frozen: Frozen) -> Hashable | N
         digest.update(b"%d:" % len(content))
         digest.update(content)
     # With the names, of which more may become known.
-    return part, names, get_language(), str(get_current_timezone()), digest.digest()
+    return part, names, get_language(), digest.digest()
 
 
 def _size(fragment: Fragment) -> int:

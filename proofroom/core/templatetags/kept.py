@@ -42,7 +42,7 @@ class KeptIncludeNode(Node):
                 return part.render(context)
             kept = store.find(part, FrozenNames(_Lookup(context)))
             if kept is not None:
-                return kept.text
+                return SafeString(kept.text)
             values = cast("dict[str, object]", context.flatten())
         names = WatchedContext(values)
         with watch_rendering() as rendering:
