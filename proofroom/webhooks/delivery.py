@@ -283,7 +283,9 @@ class DeliveryLoop:
         self.until = until
         self.under_way: Counter[str] = Counter()
         self.ready_channels: set[str] = set()
-        self.find_at = self.renew_at = 0.0
+        self.find_at = 0.0
+        # The caller has just taken the lock.
+        self.renew_at = time.monotonic() + RENEW_SECONDS
         self.has_lock = True
         self.made = self.claimed = 0
 

@@ -94,8 +94,12 @@ def _show(
     request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
 ) -> HttpResponse:
     asked = read_queue_filter(request.GET)
-    found = Paginator(join_posts(filter_queue(asked)), _PAGE_SIZE).get_page(request.GET.get("page"))
     there, rights = count_facets(), Rights.of(request)
+    pages = Paginator(join_posts(filter_queue(asked)), _PAGE_SIZE)
+    if not asked.is_narrowed and not asked.like:
+        # Counted already, with what the list can be narrowed to.
+        pages.count = there.layer[asked.layer] if asked.layer else sum(there.layer.values())
+    found = pages.get_page(request.GET.get("page"))
     # The selects: name, label, what is chosen, options with counts.
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     # The tabs: both layers, and each.
