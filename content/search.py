@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
@@ -26,15 +26,19 @@ WEIGHTS: Final[tuple[SearchWeight, ...]] = ("A", "B", "C", "D")
 _BATCH: Final = 100
 
 
-def search_posts(posts: QuerySet[Post], words: str, locale: str | None = None) -> QuerySet[Post]:
-    """Posts whose live words hold every word; `locale` where all of them have the same."""
-    locales = [locale] if locale else list(settings.CMS_ENV.locales)
-    return search.matching(posts, TABLE, words, locales=locales)
+def find_posts(
+    posts: QuerySet[Post],
+    words: str,
+    locale: str | None = None,
+    shown: Callable[[QuerySet[Post]], QuerySet[Any, Any]] = lambda posts: posts,
+) -> search.Found[Post]:
+    """Posts whose live words hold every word, the best first; `locale` where all of them have the same.
 
-
-def order_by_rank(posts: QuerySet[Post]) -> QuerySet[Post]:
-    """Return what `matching` found, the best first; of equals the newest change."""
-    return posts.order_by(f"-{search.RANK}", "-updated_at", "id")
+    `shown` makes of posts what slices have.
+    """
+    locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
+    asked = search.Question(TABLE, search.query_words(words), locales)
+    return search.Found(posts, asked, ("-updated_at", "id"), shown)
 
 
 def index_post(post: Post, document: PostDocument) -> None:

@@ -22,6 +22,7 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
+from proofroom.core.search import Found
 from proofroom.core.site_urls import absolute
 from proofroom.definitions import post_types
 
@@ -43,7 +44,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
     locale = django_filters.ChoiceFilter(choices=_locales)
     slug = django_filters.CharFilter(max_length=200)
     taxonomy = django_filters.CharFilter(method="by_term", max_length=200)
-    search = django_filters.CharFilter(method="by_words", max_length=200)
+    search = django_filters.CharFilter(method="as_is", max_length=200)  # see `filter_posts`
     allLocales = django_filters.ChoiceFilter(
         choices=[("true", "true"), ("false", "false")], method="as_is"
     )
@@ -54,9 +55,6 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
 
     def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return queries.filter_by_term(posts, value)
-
-    def by_words(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
-        return search.search_posts(posts, value, locale_of(self.data))
 
     def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return posts
@@ -90,7 +88,9 @@ def filters_of(request: Request, *, staged: bool) -> dict[str, str]:
     return {name: params[name] for name in names if name in params}
 
 
-def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
+def filter_posts(
+    request: Request, posts: QuerySet[Post], *, staged: bool
+) -> QuerySet[Post] | Found[Post]:
     """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
     Without `staged`, nothing that waits in a layer can be asked about. Words without an order of their own come
@@ -110,8 +110,12 @@ def filter_posts(request: Request, posts: QuerySet[Post], *, staged: bool) -> Qu
     locale = locale_of(params)
     if locale is not None and not params.get("locale"):
         posts = posts.filter(locale=locale)
-    if found.form.cleaned_data["search"] and "ordering" not in params:
-        return search.order_by_rank(posts)
+    words = found.form.cleaned_data["search"]
+    if words:
+        with_words = search.find_posts(posts, words, locale, shown=queries.listed_rows)
+        if "ordering" not in params:
+            return with_words
+        posts = with_words.matching()
     return queries.order_posts(posts, ordering)
 
 
@@ -152,9 +156,13 @@ def post_list(
     page = page_of(request)
     if filters_of(request, staged=staged):
         posts = queries.visible_posts() if staged else queries.published_posts()
-        posts = filter_posts(request, posts, staged=staged)
-        total = posts.count() if total is None else total
-        rows: list[Row] = list(queries.listed_rows(queries.part_of(posts, page.slice)))
+        found = filter_posts(request, posts, staged=staged)
+        total = found.count() if total is None else total
+        rows: list[Row] = (
+            found[page.slice]
+            if isinstance(found, Found)
+            else list(queries.listed_rows(queries.part_of(found, page.slice)))
+        )
     else:
         locale = settings.CMS_ENV.default_locale
         rows, total = queries.page_of(

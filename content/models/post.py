@@ -167,6 +167,9 @@ class Post(models.Model):
                 name="post_newest",
                 condition=STANDS_FOR_ITSELF & Q(status="published", is_placeholder=False),
             ),
+            models.Index(
+                F("updated_at").desc(), "id", name="post_changed", condition=STANDS_FOR_ITSELF
+            ),
             models.Index(fields=["path"], name="post_path", condition=STANDS_FOR_ITSELF),
             models.Index(
                 fields=["variation_of"], name="post_running", condition=Q(variation_running=True)

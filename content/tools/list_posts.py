@@ -99,8 +99,12 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         if arguments.taxonomy_term:
             posts = queries.filter_by_term(posts, arguments.taxonomy_term)
         if arguments.q:
-            found = search.search_posts(posts, arguments.q, arguments.locale)
-            ranked = _with_layers(search.order_by_rank(found), arguments.is_full)
+            ranked = search.find_posts(
+                posts,
+                arguments.q,
+                arguments.locale,
+                shown=lambda found: _with_layers(found, arguments.is_full),
+            )
             return page_of_ranked(arguments, "list_posts", ranked, listed)
         rows_of = _with_layers(posts, arguments.is_full)
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from enum import Enum, auto
+from functools import cached_property
+from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
+import orjson
 from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db.models import F, Model, OrderBy, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 RANK: Final = "search_rank"
 """What the rows of `matching` can be ordered by; the best is the greatest."""
@@ -25,7 +29,8 @@ WEIGHTS: Final = (1_000_000, 10_000, 100, 1)
 class SearchTable:
     """A table with an entry for each thing that can be found: `key` is the column of the thing's id.
 
-    On PostgreSQL it has a column `document`; on SQLite the words stand in `<name>_words`, by the entry's id.
+    On PostgreSQL it has a column `document`, and for `Found` a column `title` with the words of the first text; on
+    SQLite the words stand in `<name>_words`, by the entry's id.
     """
 
     name: str
@@ -41,13 +46,35 @@ class SearchText:
     texts: tuple[str, str, str, str]
 
 
+class Part(Enum):
+    """Which entries are meant of those that have every word."""
+
+    ALL = auto()
+    TITLES = auto()
+    OTHERS = auto()
+
+
+class Way(Enum):
+    """How PostgreSQL compares entries with the words. SQLite has one way only."""
+
+    INDEX = auto()
+    """The index finds the entries, then each has its row read: for words that few entries have."""
+    SET = auto()
+    """The index finds the entries, then rows are looked up among them, in the order that is asked for."""
+    EACH = auto()
+    """Rows are read in their order, and each is compared, until enough fit: for words that most entries have."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """SQL that holds for an entry of `tables` if it has every word, and how well it fits: more is better."""
+    """SQL that holds for a row if its entry has every word, and how well it fits: more is better.
 
-    tables: Sequence[str]
+    `tables` are joined to the rows; the condition of the join is part of `where`.
+    """
+
     where: str
     rank: str
+    tables: Sequence[str] = ()
     parameters: Sequence[str] = ()
     rank_parameters: Sequence[str] = ()
 
@@ -65,6 +92,8 @@ _UNSPACED: Final = (
     "\U00020000-\U0003ffff"
 )
 _WORD: Final = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
+_LETTER: Final = re.compile(f"[^\\W_{_UNSPACED}]")
+_FOREIGN_LETTER: Final = re.compile("[^\\W\x00-\x7f]")
 _MARKS: Final = re.compile("[\u0300-\u036f]+")
 # Letters with strokes and joined letters, which Unicode does not take apart.
 _STROKES: Final = str.maketrans(
@@ -79,6 +108,15 @@ class Word:
 
     folded: str
     spelled: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for: words, the last one at least as a beginning, in the languages of these locales."""
+
+    table: SearchTable
+    words: Sequence[Word]
+    locales: Sequence[str]
 
 
 @dataclass(slots=True)
@@ -135,6 +173,34 @@ def word_positions(text: str) -> Iterator[tuple[int, int, str]]:
         yield found.start(), found.end(), word if word.isascii() else _folded(word)
 
 
+def words_beginning(text: str, beginnings: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield of the words of a text, as `word_positions` does, those that may begin like one of `beginnings`.
+
+    These are folded. Most words of a text are passed over without a look at them.
+    """
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter became two: places of one are not those of the other
+        yield from word_positions(text)
+        return
+    begins = {found.start() for found in _FOREIGN_LETTER.finditer(text)}
+    for beginning in beginnings:
+        place = lowered.find(beginning) if beginning else -1
+        while place >= 0:
+            begins.add(place)
+            place = lowered.find(beginning, place + 1)
+    done = 0
+    for begin in sorted(begins):
+        if begin < done:
+            continue
+        while begin > done and _LETTER.match(text, begin) and _LETTER.match(text, begin - 1):
+            begin -= 1
+        found = _WORD.match(text, begin)
+        if found:
+            done = found.end()
+            word = found.group().lower()
+            yield begin, done, word if word.isascii() else _folded(word)
+
+
 _SIMPLE: Final = "simple"
 LANGUAGES: Final = {
     "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -183,12 +249,56 @@ class PostgresqlSearch:
                 )
 
     @staticmethod
-    def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) -> SearchQuery:
-        """Every word in one of its forms; the last one may be the beginning of a word."""
-        languages = sorted({language_of(locale) for locale in locales} - {_SIMPLE})
+    def question(
+        question: Question, row_key: str, part: Part = Part.ALL, way: Way = Way.INDEX
+    ) -> SearchQuery:
+        """Every word in one of its forms; the last one may be the beginning of a word.
+
+        The planner learns neither the words nor how many entries they find: it would compare all entries for a
+        common word, without counting what it costs to fetch documents of some kilobytes.
+        """
+        every, any_, parameters = PostgresqlSearch._words(question)
+        entry = f'"{question.table.name}"'
+        of_row = f'{entry}."{question.table.key}" = {row_key}'
+        where = {
+            Part.ALL: f"{entry}.document @@ {every}",
+            Part.TITLES: f"{entry}.title @@ {every}",
+            Part.OTHERS: f"{entry}.document @@ {every} AND NOT {entry}.title @@ {every}",
+        }[part]
+        if way is Way.EACH:
+            where = f"(SELECT {where} FROM {entry} WHERE {of_row})"  # noqa: S608  # names of ours, here and below
+        else:
+            keys = f'SELECT {entry}."{question.table.key}" FROM {entry} WHERE {where}'  # noqa: S608
+            # Inside a function, IN stays a set to look into and is not made a join.
+            is_in = f"COALESCE({row_key} IN ({keys}), FALSE)"
+            where = f"{row_key} = ANY(ARRAY({keys}))" if way is Way.INDEX else is_in
+        # Ranked word by word, as bm25 does: how near they stand to one another costs all pairs of their places.
+        rank = f"ts_rank('{{{_RANKS}}}', {entry}.document, {any_})"
+        return SearchQuery(
+            where=where,
+            rank=f"(SELECT {rank} FROM {entry} WHERE {of_row})",  # noqa: S608
+            parameters=parameters * (2 if part is Part.OTHERS else 1),
+            rank_parameters=parameters,
+        )
+
+    @staticmethod
+    def count_entries(question: Question, limit: int) -> tuple[int, int]:
+        """Return how many entries have every word, and how many in their title; at most `limit`."""
+        every, _, parameters = PostgresqlSearch._words(question)
+        counts = (
+            f'(SELECT count(*) FROM (SELECT FROM "{question.table.name}" '  # noqa: S608
+            f"WHERE {column} @@ {every} LIMIT {limit}) AS entries)"
+            for column in ("document", "title")
+        )
+        return _two_numbers(f"SELECT {', '.join(counts)}", parameters * 2)
+
+    @staticmethod
+    def _words(question: Question) -> tuple[str, str, list[str]]:
+        """Return subqueries for every word and for any of them, and the parameters of either."""
+        languages = sorted({language_of(locale) for locale in question.locales} - {_SIMPLE})
         wanted, parameters = [], []
-        for place, word in enumerate(words):
-            is_last = place == len(words) - 1
+        for place, word in enumerate(question.words):
+            is_last = place == len(question.words) - 1
             forms = [f"to_tsquery('{_SIMPLE}', %s)"]
             parameters.append(f"'{word.folded}'" + (":*" if is_last else ""))
             for language in languages:
@@ -196,15 +306,7 @@ class PostgresqlSearch:
                     forms.append(f"to_tsquery('{language}', %s)")
                     parameters.append(f"'{spelling}'")
             wanted.append(f"({' || '.join(forms)})")
-        document = f'"{table.name}".document'
-        # Ranked word by word, as bm25 does: how near they stand to one another costs all pairs of their places.
-        return SearchQuery(
-            tables=[table.name],
-            where=f"{document} @@ ({' && '.join(wanted)})",
-            rank=f"ts_rank('{{{_RANKS}}}', {document}, ({' || '.join(wanted)}))",
-            parameters=parameters,
-            rank_parameters=parameters,
-        )
+        return f"(SELECT {' && '.join(wanted)})", f"(SELECT {' || '.join(wanted)})", parameters
 
 
 class SqliteSearch:
@@ -229,19 +331,47 @@ class SqliteSearch:
             )
 
     @staticmethod
-    def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) -> SearchQuery:
+    def question(
+        question: Question, row_key: str, part: Part = Part.ALL, way: Way = Way.INDEX
+    ) -> SearchQuery:
         """Every word; the last one may be the beginning of a word."""
-        name = f"{table.name}_words"
+        table, name = question.table, f"{question.table.name}_words"
+        every = SqliteSearch._words(question)
+        sought = {
+            Part.ALL: every,
+            Part.TITLES: f"a : ({every})",
+            Part.OTHERS: f"({every}) NOT (a : ({every}))",
+        }
         return SearchQuery(
-            tables=[table.name, name],
-            where=f'"{name}".rowid = "{table.name}".id AND "{name}" MATCH %s',
+            where=f'"{name}".rowid = "{table.name}".id AND "{name}" MATCH %s '
+            f'AND "{table.name}"."{table.key}" = {row_key}',
             rank=f'-bm25("{name}", {", ".join(map(str, WEIGHTS))})',
-            parameters=[" AND ".join(f'"{word.folded}"' for word in words) + "*"],
+            tables=[table.name, name],
+            parameters=[sought[part]],
         )
+
+    @staticmethod
+    def count_entries(question: Question, limit: int) -> tuple[int, int]:
+        """Return how many entries have every word, and how many in their title; at most `limit`."""
+        name, every = f"{question.table.name}_words", SqliteSearch._words(question)
+        count = (
+            f'(SELECT count(*) FROM (SELECT 1 FROM "{name}" WHERE "{name}" MATCH %s LIMIT {limit}))'  # noqa: S608
+        )
+        return _two_numbers(f"SELECT {count}, {count}", [every, f"a : ({every})"])
+
+    @staticmethod
+    def _words(question: Question) -> str:
+        return " AND ".join(f'"{word.folded}"' for word in question.words) + "*"
+
+
+def _two_numbers(sql: str, parameters: Sequence[str]) -> tuple[int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        first, second = cursor.fetchone()
+        return first, second
 
 
 M = TypeVar("M", bound=Model)
-_NOTHING: Final = SearchQuery(tables=(), where="1 = 0", rank="(SELECT 0)")
 
 
 def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
@@ -252,22 +382,168 @@ def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
 def matching(
     rows: QuerySet[M], table: SearchTable, text: str, *, locales: Iterable[str]
 ) -> QuerySet[M]:
-    """The rows whose entry has all words of the text; none for a text without words.
+    """The rows whose entry has all words of the text, with their rank; none for a text without words.
 
     `locales` are those of the rows: their languages say what forms a word has.
     """
-    words = query_words(text)
-    found = _backend().question(table, words, locales) if words else _NOTHING
+    return _matching(rows, Question(table, query_words(text), tuple(locales)))
+
+
+def _matching(
+    rows: QuerySet[M], question: Question, part: Part = Part.ALL, way: Way = Way.INDEX
+) -> QuerySet[M]:
     model = rows.model._meta
-    joined = f'"{table.name}"."{table.key}" = "{model.db_table}"."{model.pk.column}"'
+    found = SearchQuery(where="1 = 0", rank="(SELECT 0)")
+    if question.words:
+        row_key = f'"{model.db_table}"."{model.pk.column}"'
+        found = _backend().question(question, row_key, part, way)
     # The ORM has no way to join a table that ranks: names are ours, words are parameters.
     return rows.extra(  # noqa: S610
         tables=list(found.tables),
-        where=[found.where, *([joined] if found.tables else [])],
+        where=[found.where],
         params=list(found.parameters),
         select={RANK: found.rank},
         select_params=list(found.rank_parameters),
     )
+
+
+MAX_RANKED: Final = 1_000
+"""Entries with the words up to which each of them is ranked, which costs some 10 µs: their whole texts are read."""
+MAX_OF_MANY: Final = 200
+"""Rows that are ranked where there are more, the newest ones."""
+MAX_IN_SET: Final = 10_000
+"""Entries up to which finding all of them is cheaper than comparing rows until enough fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows were found; an estimate where they are many and counting them takes long."""
+
+    number: int
+    is_exact: bool
+
+
+class Found(Generic[M]):
+    """What a search finds among rows, the best first; counted and sliced as a queryset is.
+
+    Where few entries have the words, all rows are ranked. Else those with all words in their title come first, then
+    the others; of both, the newest `MAX_OF_MANY` are in the order of their rank, and those behind them are by age.
+
+    `newest` is the order by age, which ends with the key. `shown` makes of rows what slices have; where that is
+    `values()`, the key is among them as `id`.
+    """
+
+    def __init__(
+        self,
+        rows: QuerySet[M],
+        question: Question,
+        newest: Sequence[str],
+        shown: Callable[[QuerySet[M]], QuerySet[Any, Any]] = lambda rows: rows,
+    ) -> None:
+        self._rows = rows
+        self._question = question
+        self._newest = newest
+        self._shown = shown
+
+    def filter(self, **conditions: Any) -> Found[M]:
+        """Those of them that also fit these conditions."""
+        return Found(self._rows.filter(**conditions), self._question, self._newest, self._shown)
+
+    def matching(self) -> QuerySet[M]:
+        """All of them as a queryset, in the order of the rows."""
+        way = Way.INDEX if self._are_few else Way.SET
+        return _matching(self._rows, self._question, way=way)
+
+    def ranked(self) -> QuerySet[M]:
+        """All of them as a queryset in the order of their rank, which takes long where they are many."""
+        return self.matching().order_by(f"-{RANK}", *self._newest)
+
+    def count(self) -> int:
+        """Return how many there are exactly. Takes the longer the more entries have the words."""
+        return self.matching().order_by().count()
+
+    def estimate(self, limit: int) -> Count:
+        """Return how many there are, exactly up to `limit` and where that is cheap.
+
+        Beyond, the share among the newest rows is taken for the share among all of them.
+        """
+        if connection.vendor != "postgresql" or _way_for(self._entries) is not Way.EACH:
+            return Count(self.count(), is_exact=True)
+        place = Window(RowNumber(), order_by=[_order(name) for name in self._newest])
+        rows = self._rows.order_by().annotate(place=place).values("pk", "place")
+        sql, parameters = rows.query.sql_with_params()
+        fits = PostgresqlSearch.question(self._question, "seen.pk", way=Way.EACH)
+        found, seen = _two_numbers(
+            f"SELECT count(*), coalesce(max(place), 0) FROM (SELECT place FROM ({sql}) AS seen "  # noqa: S608
+            f"WHERE {fits.where} LIMIT {limit + 1}) AS fitting",
+            [*parameters, *fits.parameters],
+        )
+        if found <= limit:
+            return Count(found, is_exact=True)
+        plan = orjson.loads(self._rows.order_by().values("pk").explain(format="json"))
+        everything = max(seen, int(plan[0]["Plan"]["Plan Rows"]))
+        return Count(found * everything // seen, is_exact=False)
+
+    def __getitem__(self, part: slice) -> list[Any]:
+        begin, end = part.start or 0, part.stop
+        wanted = end - begin
+        if self._are_few:
+            return list(self._shown(self.ranked())[begin:end])
+        keys: list[UUID] = []
+        for tier, entries in ((Part.TITLES, self._titles), (Part.OTHERS, self._entries)):
+            if not entries:
+                continue
+            found = _matching(self._rows, self._question, tier, _way_for(entries))
+            found = found.order_by(*self._newest)
+            size = MAX_OF_MANY
+            if begin < MAX_OF_MANY:
+                newest = list(found.values_list("pk", RANK)[:MAX_OF_MANY])
+                size = len(newest)
+                # The sort is stable: of equals the newer one comes first.
+                ranked = sorted(newest, key=lambda row: -row[1])
+                keys += [key for key, _ in ranked[begin:end]]
+            if size == MAX_OF_MANY and end > MAX_OF_MANY:
+                keys += found.values_list("pk", flat=True)[max(begin, MAX_OF_MANY) : end]
+            if len(keys) == wanted:
+                break
+            if tier is Part.TITLES:
+                size = found.order_by().count() if size == MAX_OF_MANY else size
+                begin, end = max(0, begin - size), end - size
+        rows = {
+            row["id"] if isinstance(row, Mapping) else row.pk: row
+            for row in self._shown(self._rows.filter(pk__in=keys))
+        }
+        # One that was deleted in between is missing.
+        return [rows[key] for key in keys if key in rows]
+
+    @property
+    def _are_few(self) -> bool:
+        return self._entries <= MAX_RANKED
+
+    @property
+    def _entries(self) -> int:
+        return self._counts[0]
+
+    @property
+    def _titles(self) -> int:
+        return self._counts[1]
+
+    @cached_property
+    def _counts(self) -> tuple[int, int]:
+        """Return how many entries have every word, whatever rows are asked for, and how many in their title."""
+        if not self._question.words:
+            return 0, 0
+        return _backend().count_entries(self._question, MAX_IN_SET + 1)
+
+
+def _way_for(entries: int) -> Way:
+    if entries <= MAX_RANKED:
+        return Way.INDEX
+    return Way.SET if entries <= MAX_IN_SET else Way.EACH
+
+
+def _order(name: str) -> OrderBy:
+    return F(name.lstrip("-")).desc() if name.startswith("-") else F(name).asc()
 
 
 def _backend() -> type[PostgresqlSearch | SqliteSearch]:

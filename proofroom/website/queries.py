@@ -37,6 +37,7 @@ from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
+from proofroom.core.search import Found
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage
 from proofroom.menus.links import MenuItems
@@ -348,10 +349,9 @@ def _image(row: Row, locale: str) -> SiteImage | None:
     return site_image(instance_from_row(Asset, values), locale)
 
 
-def search_published_posts(words: str, locale: str) -> QuerySet[Post]:
+def search_published_posts(words: str, locale: str) -> Found[Post]:
     """The posts of a locale that hold all words, the best first."""
-    posts = published_posts().filter(locale=locale)
-    return search.order_by_rank(search.search_posts(posts, words, locale))
+    return search.find_posts(published_posts().filter(locale=locale), words, locale)
 
 
 def modules_of(posts: Iterable[Post]) -> dict[str, list[RenderableModule]]:

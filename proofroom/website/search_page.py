@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from content.models import Post
 from content.search import texts_of
-from proofroom.core.search import Word, query_words, word_positions
+from proofroom.core.search import Count, Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import list_title
@@ -63,9 +63,9 @@ def make_snippet(text: str, asked: str) -> SafeString:
 
 
 def _hits(text: str, asked: Sequence[Word]) -> list[Place]:
-    if not asked:
-        return []
-    return [(begin, end) for begin, end, word in word_positions(text) if _is_meant(word, asked)]
+    beginnings = {one.folded[:_STEM] for one in asked}
+    found = words_beginning(text, beginnings)
+    return [(begin, end) for begin, end, word in found if _is_meant(word, asked)]
 
 
 def _is_meant(word: str, asked: Sequence[Word]) -> bool:
@@ -98,22 +98,31 @@ def _with_marks(text: str, hits: Sequence[Place]) -> SafeString:
 
 
 PER_PAGE: Final = 10
+MAX_RESULTS: Final = 1_000
+"""Results that have pages; there are at most that many, or about so many."""
 MAX_QUERY_LENGTH: Final = 200
 """Characters of a question; what is beyond is not looked for."""
 
 
 def search_page(locale: str, asked: str, number: int) -> str | None:
-    """A page of what was found; None past the last. Five queries, two where nothing is asked."""
+    """A page of what was found; None past the last.
+
+    Five queries where the page is not full, six where it is, more for common words, and two where nothing is asked.
+    """
     words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
         :MAX_QUERY_LENGTH
     ].strip()
     hits = search_published_posts(words, locale)
-    total = hits.count() if words else 0
-    last = max(1, -(-total // PER_PAGE))
-    if number > last:
-        return None
     begin = (number - 1) * PER_PAGE
-    posts = list(hits[begin : begin + PER_PAGE]) if total else []
+    if begin >= MAX_RESULTS:
+        return None
+    posts = hits[begin : begin + PER_PAGE] if words else []
+    if not posts and number > 1:
+        return None
+    total = Count(begin + len(posts), is_exact=True)
+    if len(posts) == PER_PAGE:
+        total = hits.estimate(MAX_RESULTS)
+    last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))
     modules = modules_of(posts) if posts else {}
     around = load_surroundings(PageLocation(search_path(locale), locale))
 
@@ -129,11 +138,17 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
             "feeds": feeds_of(around),
             "page_title": gettext("Search"),
             "words": words,
-            "total": total,
+            "total": total.number if total.is_exact else _rounded(total.number),
+            "is_total_exact": total.is_exact,
             "results": [_result(post, words, modules) for post in posts],
             "pages": page_links(number, last, url),
         }
         return render_to_string("site/search.html", context)
+
+
+def _rounded(number: int) -> int:
+    """The first two digits of an estimate: it says no more than these."""
+    return round(number, min(0, 2 - len(str(number))))
 
 
 def _result(

@@ -292,9 +292,9 @@ def test_tools_leave_out_of_lists_what_has_no_value() -> None:
 def test_search_finds_the_words_of_fields_that_are_searched(field: PostField) -> None:
     post, _ = written(status="published")
 
-    found = search.search_posts(Post.objects.all(), f"walked{field.name.lower()}1", "en")
+    found = search.find_posts(Post.objects.all(), f"walked{field.name.lower()}1", "en")[:9]
 
-    assert list(found) == ([post] if field.search_weight else [])
+    assert found == ([post] if field.search_weight else [])
 
 
 @pytest.mark.parametrize("field", TEXTS, ids=name_of)

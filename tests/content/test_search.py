@@ -17,6 +17,7 @@ from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
+from proofroom.core import search as core_search
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -45,8 +46,8 @@ def page(title: str, body: str = "", excerpt: str = "", locale: str = "en") -> P
 
 
 def found(words: str, locale: str | None = "en") -> list[str]:
-    posts = search.search_posts(Post.objects.filter(deleted_at=None), words, locale)
-    return [post.title for post in search.order_by_rank(posts)]
+    posts = search.find_posts(Post.objects.filter(deleted_at=None), words, locale)
+    return [post.title for post in posts[:100]]
 
 
 def test_a_title_comes_before_an_excerpt_before_a_module() -> None:
@@ -246,12 +247,96 @@ def test_the_command_fills_what_is_missing(capsys: Any) -> None:
     assert "1 post" in capsys.readouterr().out
 
 
-def test_a_search_is_one_query(django_assert_num_queries: Any) -> None:
+def test_a_search_is_two_queries(django_assert_num_queries: Any) -> None:
     for number in range(30):
         page(f"Kettle {number}")
 
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         assert len(found("kettle")) == 30
+
+
+WAYS = {
+    "every entry is ranked": {},
+    "entries are looked up in a set": {"MAX_RANKED": 0},
+    "entries are compared one by one": {"MAX_RANKED": 0, "MAX_IN_SET": 0},
+}
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is chosen for words that few, many, or most entries have."""
+    for name, value in WAYS[request.param].items():
+        monkeypatch.setattr(core_search, name, value)
+    return str(request.param)
+
+
+def test_words_that_many_have_are_found_as_those_of_few(way: str) -> None:
+    page("Deep", body="kettle " * 60)
+    page("Between", excerpt="Every kettle boils.", body="water " * 60)
+    page("The kettle and a longer title than the others have")
+    page("Nowhere")
+    page("Ein kettle", locale="de")
+    deleted = page("A kettle in the trash")
+    delete_post(post_id=deleted.pk, actor=make.actor("admin"))
+    english = Post.objects.alive().filter(locale="en")
+
+    posts = search.find_posts(english, "kettle", "en")
+
+    assert [post.title for post in posts[:9]] == [
+        "The kettle and a longer title than the others have",
+        "Between",
+        "Deep",
+    ]
+    assert posts.count() == 3
+    assert posts.estimate(1000) == core_search.Count(3, is_exact=True)
+    assert {post.title for post in posts.matching()} == {post.title for post in posts[:9]}
+    assert [post.title for post in posts.ranked()] == [post.title for post in posts[:9]]
+    assert [post.title for post in posts.filter(title="Deep")[:9]] == ["Deep"]
+    assert search.find_posts(english, "absent", "en")[:9] == []
+    assert search.find_posts(english, "!", "en")[:9] == []
+
+
+def test_pages_of_what_many_have_hold_every_post_once(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core_search, "MAX_OF_MANY", 3)
+    for number in range(8):
+        page(f"Kettle {number}")
+        page(f"Number {number}", excerpt="With a kettle" if number % 2 else "", body="A kettle")
+
+    posts = search.find_posts(Post.objects.all(), "kettle", "en")
+    titles = [post.title for post in posts[:100]]
+
+    assert len(titles) == len(set(titles)) == 16
+    assert {title.split()[0] for title in titles[:8]} == {"Kettle"}
+    for size in (1, 2, 5, 7):
+        pages = [posts[begin : begin + size] for begin in range(0, 18, size)]
+        assert [post.title for page_ in pages for post in page_] == titles
+    shown = search.find_posts(
+        Post.objects.all(), "kettle", "en", shown=lambda rows: rows.values("id", "title")
+    )
+    assert [row["title"] for row in shown[2:13]] == titles[2:13]
+    if way != "every entry is ranked":
+        assert titles[3:8] == [f"Kettle {number}" for number in (4, 3, 2, 1, 0)]
+        # Of the newest of the others, those that have it in the excerpt are better.
+        assert titles[8:] == [f"Number {number}" for number in (7, 5, 6, 4, 3, 2, 1, 0)]
+
+
+@needs_stems
+def test_of_what_most_have_the_number_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MAX_RANKED", "MAX_IN_SET"):
+        monkeypatch.setattr(core_search, name, 0)
+    for number in range(12):
+        page(f"Kettle {number}" if number % 2 else f"Teapot {number}")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE content_post")
+
+    posts = search.find_posts(Post.objects.all(), "kettle", "en")
+
+    assert posts.estimate(6) == core_search.Count(6, is_exact=True)
+    # Three of the newest five have it, so three in five of all.
+    assert posts.estimate(2) == core_search.Count(7, is_exact=False)
+    assert posts.count() == 6
 
 
 @pytest.mark.services

@@ -11,6 +11,8 @@ from proofroom.core.search import (
     MAX_WORD_LENGTH,
     cut,
     query_words,
+    word_positions,
+    words_beginning,
 )
 
 
@@ -34,6 +36,24 @@ from proofroom.core.search import (
 def test_words_have_neither_case_nor_accents_nor_signs(text: str, words: list[str]) -> None:
     assert cut(text, "en").folded == words
     assert [word.folded for word in query_words(text)] == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A kettle, KETTLES and the teakettle; kettle_kettle kett",
+        "Kéttle ﬂat ket́tle KETTLE “kettle” ’kettle",
+        "咖啡kettle 咖kettle啡 한국어kettle kettle",
+        "İ kettle",
+        "straße kettleß Kettle",
+    ],
+)
+def test_words_with_a_beginning_are_all_of_those_words_where_they_stand(text: str) -> None:
+    begins = [found for found in word_positions(text) if found[2].startswith("kett")]
+
+    assert [found for found in words_beginning(text, ["kett"]) if found in begins] == begins
+    assert set(words_beginning(text, ["kett"])) <= set(word_positions(text))
+    assert list(words_beginning("Nothing like this here.", ["kett", ""])) == []
 
 
 def test_german_umlauts_are_also_two_letters_and_only_there() -> None:

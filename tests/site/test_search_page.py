@@ -10,7 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
+from proofroom.core import search as core_search
 from proofroom.core.errors import RuleViolation
+from proofroom.website import search_page
 from proofroom.website.search_page import PER_PAGE, highlight, make_snippet
 from tests import make
 from tests.site.test_pages import home, page, text
@@ -38,6 +40,57 @@ def test_published_posts_of_the_locale_are_found_with_their_words_marked(client)
     assert results(german) == [("/de/blog/wasserkocher", "Wasserkocher")]
     assert "1 Seite mit „kettle“" in text(german)
     assert '<html lang="de">' in text(german)
+
+
+@pytest.mark.parametrize("most", [0, 1_000])
+def test_nothing_but_live_words_of_the_locale_is_found_however_many_have_them(
+    client, monkeypatch, most
+):
+    monkeypatch.setattr(core_search, "MAX_RANKED", most)
+    monkeypatch.setattr(core_search, "MAX_IN_SET", most)
+    make.post("Zanzibar on the page")
+    staged = make.post("Nothing", slug="nothing")
+    make.staged(staged, {"title": "Zanzibar staged"})
+    make.staged(staged, {"excerpt": "Zanzibar in Review"}, layer=Layer.REVIEW)
+    make.post("Zanzibar as a draft", status="draft", slug="draft")
+    archived = make.post("Zanzibar archived", slug="archived")
+    Post.objects.filter(pk=archived.pk).update(status="archived")
+    make.post("Sansibar, auch Zanzibar", locale="de")
+    deleted = make.post("Zanzibar in the trash", slug="trash")
+    Post.objects.filter(pk=deleted.pk).update(deleted_at=deleted.created_at)
+
+    response = client.get("/search?q=zanzibar")
+
+    assert [title for _, title in results(response)] == ["Zanzibar on the page"]
+    assert "1 page with “zanzibar”" in text(response)
+    assert [title for _, title in results(client.get("/de/search?q=zanzibar"))] == [
+        "Sansibar, auch Zanzibar"
+    ]
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="only PostgreSQL estimates")
+def test_of_what_most_posts_have_a_number_is_estimated_and_rounded(client, monkeypatch):
+    for name in ("MAX_RANKED", "MAX_IN_SET"):
+        monkeypatch.setattr(core_search, name, 0)
+    monkeypatch.setattr(search_page, "PER_PAGE", 2)
+    monkeypatch.setattr(search_page, "MAX_RESULTS", 4)
+    for number in range(6):
+        make.post(f"Kettle {number}")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE content_post")
+
+    response = client.get("/search?q=kettle&page=2")
+
+    assert "About 6 pages with “kettle”" in text(response)
+    assert len(results(response)) == 2
+    assert 'rel="next"' not in text(response)
+    assert "Etwa" not in text(response)
+    assert client.get("/search?q=kettle&page=3").status_code == 404
+
+
+@pytest.mark.parametrize(("number", "shown"), [(7, 7), (1_001, 1_000), (35_188, 35_000)])
+def test_an_estimate_has_two_digits(number, shown):
+    assert search_page._rounded(number) == shown
 
 
 def test_what_is_only_staged_is_not_found(client):
@@ -83,7 +136,7 @@ def test_results_have_pages_of_a_fixed_number_of_queries(client):
         counts.append((len(results(response)), len(queries)))
 
     # The home page is called Kettle too.
-    assert counts == [(PER_PAGE, 5), (2, 5)]
+    assert counts == [(PER_PAGE, 6), (2, 5)]
     assert '<a rel="prev" href="/search?q=kettle">Previous results</a>' in text(response)
     for wrong in ("3", "0", "-1", "x", "9" * 40):
         assert client.get("/search", {"q": "kettle", "page": wrong}).status_code == 404

@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, Field
 
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
+from proofroom.core.search import Found
 from proofroom.core.tools import Arguments, Result
 
 Part = datetime | UUID | int | str
@@ -175,7 +176,11 @@ def page_of_found(
 
 
 def page_of_ranked(
-    arguments: Paged, tool: str, rows: Rows, present: Present, created: str = "created_at"
+    arguments: Paged,
+    tool: str,
+    rows: Rows | Found[Any],
+    present: Present,
+    created: str = "created_at",
 ) -> JsonObject:
     """A part of what a search found, best first, in the order that the rows have: on later pages of what there was
     when the first one was read."""

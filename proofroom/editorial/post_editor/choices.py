@@ -171,7 +171,7 @@ def search_posts(asked: ReferenceSearch) -> list[JsonObject]:
         found = list(newest.filter(title__icontains=asked.text)[:_MAX_RESULTS])
         if len(found) < _MAX_RESULTS:
             known = {post.pk for post in found}
-            ranked = search.order_by_rank(search.search_posts(rows, asked.text))[:_MAX_RESULTS]
+            ranked = search.find_posts(rows, asked.text)[:_MAX_RESULTS]
             found += [post for post in ranked if post.pk not in known]
     return [
         {

@@ -128,8 +128,18 @@ class PostAdmin(PermittedAdmin[Post]):
     ) -> tuple[QuerySet[Post], bool]:
         if not search_term:
             return queryset, False
-        found = search.search_posts(queryset, search_term)
-        return found if ORDER_VAR in request.GET else search.order_by_rank(found), False
+        found = search.find_posts(queryset, search_term)
+        if ORDER_VAR in request.GET:
+            return found.matching(), False
+        request.found_posts = found  # type: ignore[attr-defined]  # for the paginator below
+        return found.ranked(), False
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Post], *args: Any, **options: Any
+    ) -> Paginator[Post]:
+        """Pages of a search are read without ranking all that it found."""
+        rows = getattr(request, "found_posts", queryset)
+        return super().get_paginator(request, rows, *args, **options)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
