@@ -209,9 +209,11 @@ def test_a_program_that_will_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch)
 
 
 FORKING = """
-import sys
+import signal, sys
 from proofroom.core.process_runner import Children, Program, stopped_by_signals
 
+# Behind a shell that put the tests into the background it would be ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 loaded = object()  # what a copy finds, and a new process would not
 sys.modules["loaded"] = loaded
 programs = [
