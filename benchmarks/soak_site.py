@@ -146,8 +146,9 @@ class Site:
 
     def kill(self, name: str) -> None:
         """By SIGKILL; back when it is there again."""
+        before = self._find(name)
         self.look()
-        begun, before = time.monotonic(), self.pids()[name]
+        begun = time.monotonic()
         os.kill(before, signal.SIGKILL)
         if name in self._running:
             self._running.pop(name).wait()
@@ -160,6 +161,15 @@ class Site:
                 raise SystemExit(f"{name} did not come back:\n{self.said(name.partition('-')[0])}")
             time.sleep(0.1)
         self.kills.append(Kill(name, begun, time.monotonic() + 2.0))
+
+    def _find(self, name: str) -> int:
+        """Its pid, once it is seen: `/proc` may leave out children while others of them begin or end."""
+        deadline = time.monotonic() + START_TIMEOUT
+        while (pid := self.pids().get(name)) is None:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"{name} ended by itself:\n{self.said(name.partition('-')[0])}")
+            time.sleep(0.1)
+        return pid
 
     def is_broken_by_a_kill(self, name: str, begin: float, end: float) -> bool:
         """Whether a call to `web` or `mcp` in this time may have met one that was killed."""
