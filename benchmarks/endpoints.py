@@ -7,9 +7,12 @@ import json
 import re
 import urllib.request
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from benchmarks.edits import each_second
 from benchmarks.load import Request, get
 from benchmarks.seed import Seeded
 from benchmarks.servers import Server
@@ -28,6 +31,8 @@ class Endpoint:
     floor: str
     aim: float | None
     status: int = 200
+    beside: Callable[[], AbstractContextManager[object]] = nullcontext
+    """What goes on while it is measured."""
 
 
 def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> list[Endpoint]:
@@ -35,37 +40,49 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
     etag = _etag(product, f"/api/public/posts/{live[0]}")
     return [
         # Nothing is kept for the management API, and its lists refuse parameters that they do not declare.
-        Endpoint("GET /api/posts", get(lambda n: "/api/posts", cookie), "staged list", 4),
-        Endpoint("GET /api/posts/:id", get(_each("/api/posts/", every), cookie), "staged post", 4),
+        Endpoint("GET /api/posts", get(lambda n: "/api/posts", cookie), "staged list", 2),
+        Endpoint("GET /api/posts/:id", get(_each("/api/posts/", every), cookie), "staged post", 3),
         # A parameter that nobody reads makes each address new to the cache.
-        Endpoint("GET /api/public/posts, cold", get(_fresh("/api/public/posts")), "live list", 2),
+        Endpoint("GET /api/public/posts, cold", get(_fresh("/api/public/posts")), "live list", 1.3),
         Endpoint(
             "GET /api/public/posts/:id, cold",
-            get(_each("/api/public/posts/", live, fresh=True)), "live post", 2,
+            get(_each("/api/public/posts/", live, fresh=True)), "live post", 1.3,
         ),
-        Endpoint("GET /api/public/posts, warm", get(lambda n: "/api/public/posts"), "live list", 2),
+        Endpoint("GET /api/public/posts, warm", get(lambda n: "/api/public/posts"), "live list", 0.2),
         Endpoint(
             "GET /api/public/posts/:id, warm",
-            get(_each("/api/public/posts/", live[:WARM])), "live post", 2,
+            get(_each("/api/public/posts/", live[:WARM])), "live post", 0.4,
         ),
         Endpoint(
             "GET /api/public/posts/:id, 304",
             get(lambda n: f"/api/public/posts/{live[0]}", {"If-None-Match": etag}),
-            "live post", 2, status=304,
+            "live post", 0.2, status=304,
         ),
         # An address with a query is never kept.
         Endpoint(
-            "GET /blog/:slug, the page, cold", get(_each("", pages, fresh=True)), "page", None
+            "GET /blog/:slug, the page, cold", get(_each("", pages, fresh=True)), "page", 2
         ),
-        Endpoint("GET /blog/:slug, the page, warm", get(_each("", pages[:WARM])), "page", None),
+        Endpoint("GET /blog/:slug, the page, warm", get(_each("", pages[:WARM])), "page", 0.3),
         Endpoint(
             "GET /blog/:slug, as Markdown",
-            get(_each("", pages, fresh=True), {"Accept": "text/markdown"}), "Markdown", None,
+            get(_each("", pages, fresh=True), {"Accept": "text/markdown"}), "Markdown", 2,
         ),
-        Endpoint("GET /blog, the list", get(_fresh("/blog")), "list page", None),
-        Endpoint("GET /blog/feed.xml", get(_fresh("/blog/feed.xml")), "feed", None),
-        Endpoint("GET /search", get(_fresh(f"/search?q={ASKED}", "&n=")), "search page", None),
+        Endpoint("GET /blog, the list", get(_fresh("/blog")), "list page", 2),
+        Endpoint("GET /blog/feed.xml", get(_fresh("/blog/feed.xml")), "feed", 2),
+        Endpoint("GET /search", get(_fresh(f"/search?q={ASKED}", "&n=")), "search page", 3),
     ]  # fmt: skip
+
+
+def beside_edits(
+    found: list[Endpoint], seeded: Seeded, cookie: Mapping[str, str], product: Server
+) -> list[Endpoint]:
+    """The warm ones again, while a post that none of them shows by itself is edited each second."""
+    edits = partial(each_second, product.port, cookie, seeded.published[WARM])
+    return [
+        replace(item, name=f"{item.name}, one edit a second", beside=edits)
+        for item in found
+        if item.name.endswith(", warm")
+    ]
 
 
 def floors(seeded: Seeded) -> dict[str, Request]:

@@ -47,28 +47,29 @@ class Rounds:
     ) -> dict[str, Measured]:
         """By the name of the endpoint or of the floor."""
         wanted = {item.floor for item in endpoints}
-        jobs = [(name, floors[name], floor, 200) for name in floors if name in wanted]
-        jobs += [(item.name, item.request, product, item.status) for item in endpoints]
-        found = {name: Measured() for name, *_ in jobs}
-        for _, request, server, status in jobs:
+        bare = [Endpoint(name, floors[name], name, None) for name in floors if name in wanted]
+        jobs = [(item, floor) for item in bare] + [(item, product) for item in endpoints]
+        found = {item.name: Measured() for item, _ in jobs}
+        for item, server in jobs:
             load.run(
                 server.port,
-                request,
-                status=status,
+                item.request,
+                status=item.status,
                 seconds=self.warm_seconds,
                 connections=self.connections,
             )
         for number in range(self.count):
-            for name, request, server, status in jobs if number % 2 == 0 else jobs[::-1]:
-                self._once(found[name], request, server, status)
+            for item, server in jobs if number % 2 == 0 else jobs[::-1]:
+                with item.beside():
+                    self._once(found[item.name], item, server)
         return found
 
-    def _once(self, found: Measured, request: Request, server: Server, status: int) -> None:
+    def _once(self, found: Measured, item: Endpoint, server: Server) -> None:
         before = server.cpu_seconds()
         result = load.run(
             server.port,
-            request,
-            status=status,
+            item.request,
+            status=item.status,
             seconds=self.seconds,
             connections=self.connections,
             least=self.least,

@@ -62,9 +62,10 @@ def _reading(run: Run) -> None:
         servers.floor(environ, sizes.workers) as floor,
     ):
         endpoints.require_same(product, floor, seeded, cookie)
-        chosen = [
-            item for item in endpoints.endpoints(seeded, cookie, product) if run.only in item.name
-        ]
+        chosen = endpoints.endpoints(seeded, cookie, product)
+        if sizes.has_slow_rows:
+            chosen += endpoints.beside_edits(chosen, seeded, cookie, product)
+        chosen = [item for item in chosen if run.only in item.name]
         rounds = measuring.Rounds(
             sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
         )
@@ -152,9 +153,8 @@ def _admin(run: Run) -> None:
 
 
 def _writing(run: Run) -> None:
-    from django.conf import settings
-
     from benchmarks import measuring, sessions, writes
+    from benchmarks.edits import csrf_headers
     from benchmarks.endpoints import Endpoint
 
     sizes = run.sizes
@@ -163,10 +163,8 @@ def _writing(run: Run) -> None:
         rows = writes.measure(
             run.url, seeded.published, seeded.editor_id, receiver, sizes.write_rounds
         )
-    token = "benchmark" * 3 + "token"  # as many letters as Django makes
-    headers = sessions.cookie_of(seeded.editor_id)
-    headers["Cookie"] += f"; {settings.CSRF_COOKIE_NAME}={token}"
-    create = writes.create_request("/api/posts", headers | {"X-CSRFToken": token}, 0)
+    headers = csrf_headers(sessions.cookie_of(seeded.editor_id))
+    create = writes.create_request("/api/posts", headers, 0)
     environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
     chosen = [Endpoint("POST /api/posts, 5 modules", create, "create", None, status=201)]
     with (
