@@ -207,6 +207,19 @@ class Children:
         return f"\033[{_COLOURS[number % len(_COLOURS)]}m{name} |\033[0m "
 
 
+def how_it_ended(code: int) -> str:
+    """Say how a process ended that nobody had asked to, by its exit code."""
+    if code >= 0:
+        return f"ended by itself with exit code {code}; its last lines above say why."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    # The system does so where memory runs out, and the process can say nothing more.
+    memory = " Was there memory enough?" if code == -signal.SIGKILL else ""
+    return f"was ended by {name}, not by itself.{memory}"
+
+
 def _signal(process: Process, number: signal.Signals) -> None:
     try:
         os.killpg(process.pid, number)

@@ -21,6 +21,7 @@ from django.core.management import CommandError, call_command
 
 from benchmarks.processes import memory_of
 from proofroom.core.diagnostics.doctor import examine
+from proofroom.core.management.commands import demo
 from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
 
 
@@ -384,6 +385,53 @@ def test_the_demo_starts_nothing_on_a_database_that_it_cannot_prepare(tmp_path: 
     assert "Ready" not in done.stdout
     assert done.stderr.count("file is not a database") >= 1
     assert done.stderr.count("Traceback") <= 2  # the library's error and Django's, of one process
+
+
+class Demo(demo.Command):
+    """The demo without anything to prepare or to announce."""
+
+    is_forking = False
+
+    def prepare(self) -> None:
+        pass
+
+    def load(self) -> None:
+        pass
+
+    def announce(self) -> None:
+        pass
+
+
+KILLED = "import os; os.kill(os.getpid(), 9)"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (KILLED, "first was ended by SIGKILL, not by itself. Was there memory enough?"),
+        ("raise SystemExit(3)", "first ended by itself with exit code 3; its last lines above say why."),
+        ("print('done')", "first ended by itself with exit code 0; its last lines above say why."),
+    ],
+)  # fmt: skip
+def test_the_demo_says_how_a_program_ended(text: str, said: str):
+    running = children(code("first", text), SLEEPER)
+
+    with pytest.raises(CommandError) as raised:
+        Demo().supervise(running)
+
+    assert str(raised.value) == said
+    assert running.exit_codes()["sleeper"] == -signal.SIGTERM
+
+
+def test_the_demo_says_that_its_preparation_was_killed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(demo, "fork", lambda: subprocess.Popen(python("-c", KILLED)))
+    monkeypatch.setattr(Demo, "is_forking", True)
+    running = children(SLEEPER)
+
+    with pytest.raises(CommandError, match="What prepares the database was ended by SIGKILL"):
+        Demo().supervise(running)
+
+    assert running.exit_codes() == {}
 
 
 def becomes_empty(queue: Path) -> bool:

@@ -24,7 +24,7 @@ from django.core.management import BaseCommand, CommandError, call_command, get_
 from django.db import DEFAULT_DB_ALIAS
 
 from proofroom.core.database.migrate import earlier_version_message
-from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
+from proofroom.core.process_runner import Children, Program, fork, how_it_ended, stopped_by_signals
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only
@@ -139,6 +139,8 @@ class Command(BaseCommand):
                     os.kill(preparation.pid, signal.SIGTERM)
                 time.sleep(0.02)
             if code and not children.is_stopping.is_set():
+                if code < 0:
+                    raise CommandError(f"What prepares the database {how_it_ended(code)}")
                 sys.exit(code)
         try:
             if not children.is_stopping.is_set() and (program := children.start()):
@@ -147,7 +149,8 @@ class Command(BaseCommand):
         finally:
             children.stop()
         if ended:
-            raise CommandError(f"{ended.name} ended by itself; its last lines above say why.")
+            code = children.exit_codes()[ended.name] or 0
+            raise CommandError(f"{ended.name} {how_it_ended(code)}")
         self.stdout.write("Stopped.")
         return None
 
