@@ -317,8 +317,8 @@ def test_no_session_is_looked_at_and_no_token_is_asked_for(django_assert_num_que
     client.force_login(make.user("admin"))
     body = json.dumps({"email": "a@example.com"})
 
-    # Form, both events, submission, the transaction's own two; PostgreSQL tells other processes of each event.
-    with django_assert_num_queries(8 if connection.vendor == "postgresql" else 6):
+    # Form, both events, submission, the transaction's own two.
+    with django_assert_num_queries(6):
         answer = client.post(URL, body, content_type="application/json")
 
     assert answer.status_code == 201
