@@ -24,7 +24,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from cms_project.urls import APPS
-from content.models import Post
+from content.models import Post, QueuedChange
 
 own = [app.label for app in apps.get_app_configs() if app.name in APPS]
 
@@ -43,6 +43,12 @@ def forward():
 found = {"before": forward(), "left": []}
 call_command("seed", verbosity=0)
 found["posts"] = Post.objects.count()
+rows = QueuedChange.objects.order_by("pk").values_list("risk", "risk_live", "weight")
+found["waiting"] = list(rows)
+for label, name in (("content", "0002"), ("proofroom_core", "0002")):
+    call_command("migrate", label, name, verbosity=0)
+forward()
+found["waiting_after"] = list(rows.all())
 # Those that others stand on go last, so that each has its rows when its turn comes.
 for label in reversed(own):
     call_command("migrate", label, "zero", verbosity=0)
@@ -81,6 +87,8 @@ def test_every_app_goes_back_to_nothing_and_comes_again(tmp_path: Path, address:
     found = walked(tmp_path, address)
 
     assert found["posts"] > 30
+    assert found["waiting_after"] == found["waiting"]
+    assert {row[2] in row[:2] for row in found["waiting"]} == {True}
     assert len(found["before"]["applied"]) > 10
     assert found["left"] == []
     assert found["zero"] == {"tables": [], "applied": []}
