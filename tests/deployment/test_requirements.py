@@ -9,11 +9,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions, requires
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from packaging.requirements import Requirement
 
 ROOT: Path = settings.BASE_DIR
 PACKAGES = (
@@ -41,9 +43,9 @@ def normal(name: str) -> str:
 
 def locked(name: str) -> dict[str, str]:
     """Versions by distribution."""
-    lines = (ROOT / name).read_text().splitlines()
-    pairs = [line.split(" ")[0].split("==") for line in lines if re.match("[a-z0-9]", line)]
-    return {normal(pair[0].partition("[")[0]): pair[1] for pair in pairs}
+    pinned = r"^([a-z0-9][\w.-]*)(?:\[[^\]]+\])?==(\S+)"
+    text = (ROOT / name).read_text()
+    return {normal(found[1]): found[2] for found in re.finditer(pinned, text, re.MULTILINE)}
 
 
 def declared() -> set[str]:
@@ -147,6 +149,25 @@ def test_all_that_runs_is_locked(redis: str, driver: str, tmp_path: Path) -> Non
     )
 
     assert (done.returncode, done.stdout.strip()) == (0, driver), done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-extras.lock"])
+def test_the_extras_that_packages_ask_for_are_locked(name: str) -> None:
+    """pip takes nothing without a hash, and what a package asks for with an extra is another thing to it."""
+    text = (ROOT / name).read_text()
+    named = {
+        normal(found[1]): set(found[2].replace(" ", "").split(","))
+        for found in re.finditer(r"^([\w.-]+)\[([^\]]+)\]==", text, re.MULTILINE)
+    }
+    missing = []
+    for package in locked(name):
+        with suppress(PackageNotFoundError):
+            for line in requires(package) or ():
+                wanted = Requirement(line)
+                applies = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+                if applies and not wanted.extras <= named.get(normal(wanted.name), set()):
+                    missing.append(f"{package} asks for {line}")
+    assert missing == []
 
 
 @pytest.mark.parametrize("name", ["requirements-extras.lock", "requirements-dev.lock"])
