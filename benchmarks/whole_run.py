@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from benchmarks import postgres, results, scaling
+from benchmarks import capacity, postgres, results
 from benchmarks.parts import PARTS
 from benchmarks.report import Report, load_report
 
@@ -28,8 +28,10 @@ def run(options: Sequence[str], *, writes: bool) -> int:
             found[part] = finish_part(part, child, Path(folder) / part)
         if writes:
             results.write(found)
-            scaling.refresh()
-            print(f"\nWritten: {results.PATH.relative_to(ROOT)}, {scaling.PAGE.relative_to(ROOT)}.")
+            capacity.refresh()
+            print(
+                f"\nWritten: {results.PATH.relative_to(ROOT)}, {capacity.PAGE.relative_to(ROOT)}."
+            )
     failed = [part for part, report in found.items() if report.failures]
     if failed:
         print(f"\nFailed: {', '.join(failed)}.", file=sys.stderr)

@@ -21,6 +21,28 @@ import psycopg
 ROOT = Path(__file__).resolve().parents[2]
 
 
+_PREPARE = """
+import json
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.services.tokens import create_token
+from tests import make
+person = make.user("admin")
+_, secret = create_token(
+    name="A program", permissions=permissions_of("admin"), actor=make.actor("admin"), user_id=person.pk,
+    expires_at=None,
+)
+post = make.post(TITLE, slug="a-post", status="published")
+print(json.dumps({"token": secret, "post": str(post.pk)}))
+"""
+
+
+def prepare(title: str) -> str:
+    """A script for `Site.ask`: the tables, a published post at `/blog/a-post`, and a token with all rights."""
+    return f"TITLE = {title!r}\n{_PREPARE}"
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:
         port: int = found.getsockname()[1]

@@ -20,26 +20,11 @@ from websockets.sync.client import connect
 
 from tests.fake_provider import FakeProvider, Reply, serving
 from tests.faults.postgresql import OwnPostgresql, own_postgresql
-from tests.faults.processes import Site
+from tests.faults.processes import Site, prepare
 from tests.make import PASSWORD
 
 pytestmark = pytest.mark.services
 AT_LATEST: Final = 3.0
-PREPARE: Final = """
-import json
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-from proofroom.accounts.roles import permissions_of
-from proofroom.accounts.services.tokens import create_token
-from tests import make
-person = make.user("admin")
-_, secret = create_token(
-    name="A program", permissions=permissions_of("admin"), actor=make.actor("admin"), user_id=person.pk,
-    expires_at=None,
-)
-post = make.post("A post", slug="a-post", status="published")
-print(json.dumps({"token": secret, "post": str(post.pk)}))
-"""
 AGENT: Final = """---
 name: Titles
 scopes: [{scope: dropdown}]
@@ -114,7 +99,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def _start(site: Site, server: OwnPostgresql, provider: FakeProvider) -> Running:
     site.start("redis")
-    made = site.ask(PREPARE)
+    made = site.ask(prepare("A post"))
     for name in ("web", "sockets", "mcp", "worker"):
         site.start(name)
     site.wait_for_web()

@@ -13,24 +13,9 @@ import psycopg
 import pytest
 
 from tests.faults.postgresql import OwnPostgresql, own_servers
-from tests.faults.processes import Site
+from tests.faults.processes import Site, prepare
 
 pytestmark = pytest.mark.services
-PREPARE: Final = """
-import json
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-from proofroom.accounts.roles import permissions_of
-from proofroom.accounts.services.tokens import create_token
-from tests import make
-person = make.user("admin")
-_, secret = create_token(
-    name="A program", permissions=permissions_of("admin"), actor=make.actor("admin"), user_id=person.pk,
-    expires_at=None,
-)
-post = make.post("Before", slug="a-post", status="published")
-print(json.dumps({"token": secret, "post": str(post.pk)}))
-"""
 SEEN_WITHIN: Final = 30.0
 
 
@@ -67,7 +52,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
         site = Site(tmp_path, leader.url, DATABASE_REPLICA_URL=replica.url)
         try:
             site.start("redis")
-            made = site.ask(PREPARE)
+            made = site.ask(prepare("Before"))
             site.start("web")
             site.wait_for_web()
             url = f"http://127.0.0.1:{site.port}"

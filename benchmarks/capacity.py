@@ -1,4 +1,4 @@
-"""`python -m benchmarks.scaling`: the measured costs of docs/scaling.md from RESULTS.md, and the rest computed anew.
+"""`python -m benchmarks.capacity`: the measured costs of docs/scaling.md from RESULTS.md, and the rest computed anew.
 
 What RESULTS.md lacks keeps the cost that the page has, or has none.
 """
