@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
@@ -20,7 +20,14 @@ from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from content.inbox.decisions import Decision, Marked, decide_of_post, find_waiting_rows, require_all
+from content.inbox.decisions import (
+    Decision,
+    Marked,
+    Word,
+    decide_of_post,
+    find_waiting_rows,
+    require_all,
+)
 from content.layers.decide import clean_note
 from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
 from proofroom.core import outbox
@@ -208,10 +215,7 @@ def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
 
 def _decision(post: Post, items: Sequence[DecisionItem], actor: Actor, note: str) -> Decision:
     layer = Layer(items[0].layer)
-    marks = {
-        item.path: Marked(0, item.seen, "accept" if item.word == "accept" else "reject")
-        for item in items
-    }
+    marks = {item.path: Marked(0, item.seen, cast(Word, item.word)) for item in items}
     try:
         return decide_of_post(post=post, layer=layer, marks=marks, actor=actor, note=note)
     except (NotAllowed, OperationalError, InterfaceError):

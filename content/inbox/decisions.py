@@ -11,15 +11,16 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from content.layers import digest_of, open_layers
-from content.layers.decide import clean_note, decide
+from content.layers.decide import PUBLISH_PERMISSIONS, clean_note, decide
 from content.layers.digest import fingerprint
 from content.layers.state import lock_post
-from content.models import Layer, Post, QueuedChange
+from content.models import Layer, Post, QueuedChange, Status
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
 
 MAX_DECISIONS: Final = 40
-Word = Literal["accept", "reject"]
+Word = Literal["accept", "reject", "publish"]
+"""`publish` brings a change of AI Review live at once; a post that is a draft is left as it is."""
 Grouped = dict[tuple[UUID, str], list[QueuedChange]]
 
 
@@ -34,7 +35,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result for one layer of one post, by path.
+    """The result for one layer of one post, by path. What `is_approved` is live content now, not in Review.
 
     `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
     in Review, and `refused` stays for the reason that `why` says. By the ids of `rejections` what was rejected can
@@ -51,6 +52,7 @@ class Decision:
     refused: tuple[str, ...] = ()
     why: str = ""
     rejections: tuple[int, ...] = ()
+    is_approved: bool = False
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -64,9 +66,15 @@ class InboxOutcome:
     decisions: tuple[Decision, ...]
     gone: int
 
-    def count(self, layer: Layer) -> int:
-        """Return how many changes were taken out of a layer into the one below."""
-        return sum(len(one.taken) for one in self.decisions if one.layer == layer)
+    @property
+    def submitted(self) -> int:
+        """How many changes went from AI Review into Review."""
+        return sum(len(one.taken) for one in self.decisions) - self.live
+
+    @property
+    def live(self) -> int:
+        """How many changes were approved."""
+        return sum(len(one.taken) for one in self.decisions if one.is_approved)
 
     @property
     def rejected(self) -> int:
@@ -123,6 +131,11 @@ def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> N
     """Before the first post is written: who may not decide on all of it decides on none."""
     for (_, layer), rows in groups.items():
         for row in rows:
+            if marks[row.pk].word == "publish":
+                actor.require_session("approve and publish")
+                for permission in PUBLISH_PERMISSIONS[Layer(layer)]:
+                    actor.require(permission)
+                continue
             is_submit = marks[row.pk].word == "accept" and layer == Layer.AI_REVIEW
             actor.require("posts.ai-review.approve" if is_submit else "posts.review.approve")
 
@@ -134,7 +147,8 @@ def decide_of_post(
     """Decide on what is marked of one layer, by path, as far as it is what was seen. Raises only `NotAllowed`."""
     try:
         # Locked before it is read: of two people who decide at once, the second finds the changes gone.
-        view = open_layers(lock_post(post.pk)).view(layer)
+        locked = lock_post(post.pk)
+        view = open_layers(locked).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))
     # The paths whose change is still the one that was seen.
@@ -143,20 +157,25 @@ def decide_of_post(
         for change in view.changes
         if change.path in marks and fingerprint(change) == marks[change.path].seen
     ]
+    publishes = any(marks[path].word == "publish" for path in present)
     there = set(view.changes.paths)
     gone = tuple(path for path in marks if path not in there)
     moved = tuple(path for path in marks if path in there.difference(present))
     if not present:
         return Decision(post, layer, gone=gone, moved=moved)
+    if publishes and locked.status != Status.PUBLISHED:
+        why = gettext("This post is not published. Open its review to publish it.")
+        return Decision(post, layer, gone=gone, moved=moved, refused=tuple(present), why=why)
     try:
         done = decide(
             post_id=post.pk,
             layer=layer,
             actor=actor,
             digest=digest_of(view.changes.only(present)),
-            accept=[path for path in present if marks[path].word == "accept"],
+            accept=[path for path in present if marks[path].word != "reject"],
             refuse=[path for path in present if marks[path].word == "reject"],
             note=note,
+            publishes=publishes,
         )
     except NotAllowed:
         raise
@@ -164,4 +183,5 @@ def decide_of_post(
         refused = tuple(present)
         return Decision(post, layer, gone=gone, moved=moved, refused=refused, why=error.message)
     decided = Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
-    return replace(decided, rejections=done.rejections)
+    is_approved = publishes or layer == Layer.REVIEW
+    return replace(decided, rejections=done.rejections, is_approved=is_approved)

@@ -6,27 +6,45 @@ The one note says why: of the rejection where something is rejected, else of wha
 note of its own; each note is then a rejection of its own, kept and shown with just what it speaks of. Everything is
 judged against the digest of what the reviewer saw: if anything marked has moved since, `Conflict` (`stale_review`) is
 raised and nothing is written.
+
+Whoever may submit, approve and publish does all three at once with `publishes`: what is accepted goes live, and a
+draft is published with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from content.layers.approve import approve
-from content.layers.digest import read_digest, was_seen
+from content.layers.digest import digest_of, read_digest, was_seen
 from content.layers.reject import reject
 from content.layers.selection import kept_without
-from content.layers.state import NOTE_MAX, LayerView, lock_post, open_layers
+from content.layers.state import (
+    NOTE_MAX,
+    Layers,
+    LayerView,
+    lock_post,
+    open_layers,
+    paths_overlap,
+)
 from content.layers.submit import submit
-from content.models import Layer
+from content.models import Layer, Post, Status
+from content.posts.publish import move_status
 from content.review.differences import base_path
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
+
+PUBLISH_PERMISSIONS: Final[dict[Layer, tuple[str, ...]]] = {
+    Layer.REVIEW: ("posts.review.approve", "posts.publish"),
+    Layer.AI_REVIEW: ("posts.ai-review.approve", "posts.review.approve", "posts.publish"),
+}
+"""What "Approve and publish" needs, by the layer that is reviewed."""
 
 
 def clean_note(text: str) -> str:
@@ -43,13 +61,16 @@ def clean_note(text: str) -> str:
 class LayerOutcome:
     """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review.
 
-    `rejections` are the ids by which what was rejected can be taken back.
+    `rejections` are the ids by which what was rejected can be taken back. `is_live` says that what was taken is what
+    visitors see now, `is_published` that the post was a draft before.
     """
 
     taken: tuple[str, ...]
     rejected: tuple[str, ...]
     conflicts: tuple[str, ...]
     rejections: tuple[int, ...] = ()
+    is_live: bool = False
+    is_published: bool = False
 
 
 @transaction.atomic
@@ -63,25 +84,42 @@ def decide(
     refuse: Collection[str],
     note: str = "",
     notes: Mapping[str, str] | None = None,
+    publishes: bool = False,
 ) -> LayerOutcome:
     """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
 
     `notes` are those of single paths of `refuse`; the others have `note`. What the passages are is settled before
-    anything is written: what is neither accepted nor refused stays staged.
+    anything is written: what is neither accepted nor refused stays staged. With `publishes`, what is accepted goes
+    live from either layer and a draft is published; raises `Conflict` (`review_waiting`) where Review holds another
+    change at an accepted path, which the reviewer of AI Review did not see.
     """
-    view = open_layers(lock_post(post_id)).view(layer)
+    if publishes:
+        actor.require_session("approve and publish")
+        for permission in PUBLISH_PERMISSIONS[layer]:
+            actor.require(permission)
+    layers = open_layers(lock_post(post_id))
+    view = layers.view(layer)
     require_seen(view, digest, [*accept, *refuse])
     kept = kept_without(view, refuse)
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     of_taken = "" if refuse else note
+    post = layers.post
     if accept and layer == Layer.REVIEW:
-        approve(post_id=post_id, actor=actor, digest=digest, paths=accept, note=of_taken)
+        post, _revision = approve(
+            post_id=post_id, actor=actor, digest=digest, paths=accept, note=of_taken
+        )
+        taken = tuple(accept)
+    elif accept and publishes:
+        post = _submit_and_approve(layers, accept, actor, of_taken)
         taken = tuple(accept)
     elif accept:
         submitted = submit(post_id=post_id, actor=actor, paths=accept, note=of_taken)
         taken = submitted.submitted
         conflicts = tuple(conflict.path for conflict in submitted.conflicts)
+    is_published = publishes and bool(taken) and post.status != Status.PUBLISHED
+    if is_published:
+        move_status(post=post, status=Status.PUBLISHED, actor=actor)
     rejections: list[int] = []
     # The passages of one path have one note.
     noted: dict[str, str] = {}
@@ -99,7 +137,44 @@ def decide(
                 post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why, kept=kept
             )
             rejections.append(done.rejection)
-    return LayerOutcome(taken, tuple(refuse), conflicts, tuple(rejections))
+    is_live = bool(taken) and post.status == Status.PUBLISHED
+    return LayerOutcome(
+        taken,
+        tuple(refuse),
+        conflicts,
+        tuple(rejections),
+        is_live=is_live and (publishes or layer == Layer.REVIEW),
+        is_published=is_published,
+    )
+
+
+def waiting_below(layers: Layers, paths: Collection[str]) -> list[str]:
+    """Return those of the paths of AI Review where Review holds a change too: they cannot go live past it."""
+    below = layers.review.changes.paths
+    named = dict.fromkeys(map(base_path, paths))
+    return [path for path in named if any(paths_overlap(path, other) for other in below)]
+
+
+def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, note: str) -> Post:
+    """Bring these paths of AI Review live, and no change that Review held before."""
+    held = waiting_below(layers, paths)
+    if held:
+        raise Conflict(
+            _(
+                "Review holds other changes of the same fields. Nothing was published; decide on those in Review "
+                "first, or submit these to Review."
+            ),
+            code="review_waiting",
+            details={path: [_("Another change of this waits in Review.")] for path in held},
+        )
+    post_id, before = layers.post.pk, set(layers.review.changes.paths)
+    done = submit(post_id=post_id, actor=actor, paths=paths, note=note)
+    review = open_layers(lock_post(post_id)).review.changes
+    arrived = [path for path in review.paths if path in done.submitted or path not in before]
+    post, _revision = approve(
+        post_id=post_id, actor=actor, digest=digest_of(review), paths=arrived, note=note
+    )
+    return post
 
 
 def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:

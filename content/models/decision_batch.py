@@ -85,7 +85,7 @@ class DecisionItem(models.Model):
     subject = models.CharField(max_length=200)
     kind = models.CharField(max_length=10)
     seen = models.CharField(max_length=32)
-    word = models.CharField(max_length=6)
+    word = models.CharField(max_length=10)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.WAITING)
     why = models.TextField(blank=True, default="")
 

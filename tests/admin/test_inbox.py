@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -11,8 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.document import PostDocument
+from content.inbox.decisions import Marked, decide_queued
 from content.models import Layer, Post, QueuedChange
 from content.posts import document_edits
+from content.posts.publish import set_status
+from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.conftest import RunOnCommit
 
@@ -176,6 +180,58 @@ def test_like_changes_are_decided_on_together_after_a_sample(signed_in: SignedIn
     assert len(left) == 2 - (names[0] == name(row(posts[0], "post.metaDescription")))
     assert f"{5 - len(left)} changes went on to Review." in done.content.decode()
     assert "“Post 0”: 1 change was left" in done.content.decode()
+
+
+def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out(
+    signed_in: SignedIn, run_on_commit: RunOnCommit
+) -> None:
+    posts = staged(43)
+    set_status(post_id=posts[0].pk, status="draft", actor=make.actor("admin"))
+    client = signed_in()
+    address = f"{INBOX}like/{row(posts[1], 'post.metaDescription').like}/"
+    page = client.get(address).content.decode()
+    assert "Approve and publish what is included" in page
+    assert "drafts are left out, and are named" in page
+    assert "Approve and publish" not in signed_in("translator").get(address).content.decode()
+    few = [name(row(post, "post.metaDescription")) for post in posts[:3]]
+
+    told = client.post(
+        address, {**dict.fromkeys(few, "accept"), "action": "publish"}, follow=True
+    ).content.decode()
+
+    live = [Post.objects.get(pk=post.pk).meta_description for post in posts[:3]]
+    assert live == [None, "Read it at once.", "Read it at once."]
+    assert "2 changes were approved and are live." in told
+    assert "“Post 0” was left as it is: This post is not published." in told
+    assert make.layers(posts[0]).ai_review.exists
+
+    many = re.findall(r'name="(d\.[^"]+)"', client.get(address).content.decode())
+    rest = re.findall(r'name="rest" value="([^"]+)"', client.get(address).content.decode())[0]
+    with run_on_commit():
+        begun = client.post(
+            address, {**dict.fromkeys(many, "accept"), "rest": rest, "action": "publish"}
+        )
+    done = client.get(begun["Location"]).content.decode()
+
+    assert "41 changes to approve and publish" in done
+    assert '<dt>Gone live</dt><dd class="c-live">40</dd>' in done
+    assert "On to Review" not in done
+    assert not QueuedChange.objects.exclude(post=posts[0]).exists()
+
+
+@pytest.mark.parametrize("role", ["translator", "ai_agent"])
+def test_who_may_not_publish_cannot_do_it_from_the_inbox(role: str) -> None:
+    (post,) = staged(1)
+    mark = row(post, "post.metaDescription")
+
+    with pytest.raises(NotAllowed):
+        decide_queued(marks=[Marked(mark.pk, mark.seen, "publish")], actor=make.actor(role))
+
+    token = replace(make.actor("admin"), token_id="token")
+    with pytest.raises(NotAllowed):
+        decide_queued(marks=[Marked(mark.pk, mark.seen, "publish")], actor=token)
+    assert not make.layers(post).review.exists
+    assert make.layers(post).ai_review.exists
 
 
 def test_a_sample_speaks_for_its_kind_alone(signed_in: SignedIn) -> None:

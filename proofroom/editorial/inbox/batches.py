@@ -192,20 +192,25 @@ def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
     asked: Counter[str] = Counter()
     rows = batch.items.order_by().values_list("layer", "outcome", "word")
     for layer, outcome, word, count in rows.annotate(count=Count("pk")):
-        found[layer, outcome] += count
-        asked["reject" if word == "reject" else layer] += count
-    submit, approve, reject = asked[Layer.AI_REVIEW], asked[Layer.REVIEW], asked["reject"]
+        # What was published straight from AI Review counts as what Review brought live.
+        found[Layer.REVIEW if word == "publish" else layer, outcome] += count
+        asked[layer if word == "accept" else word] += count
+    submit, approve = asked[Layer.AI_REVIEW], asked[Layer.REVIEW]
+    publish, reject = asked["publish"], asked["reject"]
     words = [
         ngettext("%(n)d change to submit to Review", "%(n)d changes to submit to Review", submit),
         ngettext("%(n)d change to approve", "%(n)d changes to approve", approve),
+        ngettext(
+            "%(n)d change to approve and publish", "%(n)d changes to approve and publish", publish
+        ),
         ngettext("%(n)d change to reject", "%(n)d changes to reject", reject),
     ]
-    numbers = (submit, approve, reject)
+    numbers = (submit, approve, publish, reject)
     return found, ", ".join(text % {"n": n} for text, n in zip(words, numbers, strict=True) if n)
 
 
 def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
-    is_live = item.layer == Layer.REVIEW
+    is_live = item.layer == Layer.REVIEW or item.word == "publish"
     if item.outcome == Outcome.TAKEN:
         outcome = _("Accepted, and live") if is_live else _("Accepted, on to Review")
     elif item.outcome == Outcome.REFUSED:

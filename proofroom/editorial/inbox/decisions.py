@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from content.inbox.decision_batches import MAX_BATCH_CHANGES, begin_batch
 from content.inbox.decisions import MAX_DECISIONS, InboxOutcome, Marked, Word, decide_queued
 from content.inbox.queries import filter_safe_rows
-from content.models import Layer, QueuedChange
+from content.models import QueuedChange
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.errors import Conflict
 from proofroom.editorial.inbox.queue_rows import Rights
@@ -46,7 +46,7 @@ def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
     """Raise `Conflict` (`must_be_opened`) where something is accepted that is not safe, or was not shown whole."""
     if not Rights.of(request).any:
         return  # refused by the service, whatever it is
-    accepted = {mark.id for mark in marks if mark.word == "accept"}
+    accepted = {mark.id for mark in marks if mark.word != "reject"}
     there = set(QueuedChange.objects.filter(pk__in=accepted).values_list("pk", flat=True))
     count = len(there - filter_safe_rows(there))
     if count:
@@ -133,7 +133,7 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
 
 
 def _describe(done: InboxOutcome) -> list[str]:
-    submitted, approved = done.count(Layer.AI_REVIEW), done.count(Layer.REVIEW)
+    submitted, approved = done.submitted, done.live
     texts = [
         (
             submitted,

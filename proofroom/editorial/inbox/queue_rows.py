@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.inbox.rows import from_json
+from content.layers.decide import PUBLISH_PERMISSIONS
 from content.models import DecisionItem, Layer, Post, QueuedChange, Status
 from content.review.cards import ShownLine, lines_of
 from content.review.labels import field_label, module_label, prop_label, type_label
@@ -106,11 +107,15 @@ class Rights:
     submit: bool
     approve: bool
     reject: bool
+    publish: bool = False
 
     @classmethod
     def of(cls, request: HttpRequest) -> Rights:
         approves = may(request, "posts.review.approve")
-        return cls(may(request, "posts.ai-review.approve"), approves, approves)
+        submits = may(request, "posts.ai-review.approve")
+        needed = PUBLISH_PERMISSIONS[Layer.AI_REVIEW]
+        publishes = all(may(request, permission) for permission in needed)
+        return cls(submits, approves, approves, publishes)
 
     def take(self, layer: str) -> bool:
         return self.submit if layer == Layer.AI_REVIEW else self.approve

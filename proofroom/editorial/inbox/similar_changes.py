@@ -33,7 +33,7 @@ from proofroom.editorial.inbox.queue_rows import LAYERS, QueueRow, Rights, build
 from proofroom.editorial.posts.post_pages import page
 
 SAMPLE_SIZE: Final = 3
-_VERBS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
+_VERBS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject", "publish": "publish"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
     # What is included: all of it to be rejected, else only what may be accepted from a list.
     included = request.POST.copy()
     for name in [name for name in included if name.startswith("x.")]:
-        if word == "accept":
+        if word != "reject":
             del included[name]
         else:
             included[name] = "reject"
@@ -121,6 +121,7 @@ def _show(
         "is_review": layer == Layer.REVIEW,
         "may_take": rights.take(layer),
         "may_reject": rights.reject,
+        "may_publish": layer == Layer.AI_REVIEW and rights.publish,
         "samples": _samples(lines[:SAMPLE_SIZE]),
         "others": lines[SAMPLE_SIZE:],
         "count": len(lines),

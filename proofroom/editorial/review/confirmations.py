@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from content.layers import LayerView
 from content.layers.decide import LayerOutcome
-from content.models import Draft, Layer, Post, Status
+from content.models import Draft, Layer, Post
 from proofroom.core.admin.permissions import may
 from proofroom.editorial.posts.post_pages import (
     MAX_REJECTIONS,
@@ -35,13 +35,13 @@ def add_confirmations(
     if done.taken:
         # The link to what takes it back, for those who may.
         undo = url = ""
-        if view.layer == Layer.AI_REVIEW:
+        if view.layer == Layer.AI_REVIEW and not done.is_live:
             undo = _("Take it back: reject it in Review")
             url = review_url(post, Layer.REVIEW)
         elif may(request, "posts.revisions.manage"):
             undo = _("Take it back: restore the revision before")
             url = post_url("revisions", post)
-        messages.success(request, _with_link(_taken_text(post, view, len(done.taken)), undo, url))
+        messages.success(request, _with_link(_taken_text(view, done), undo, url))
     if done.rejected:
         messages.success(request, rejected_message(post, len(done.rejected), done.rejections))
     if done.conflicts:
@@ -79,14 +79,21 @@ def take_back_button(post: Post, rejections: Collection[int], label: str) -> Saf
     )
 
 
-def _taken_text(post: Post, view: LayerView, count: int) -> str:
-    if view.layer == Layer.AI_REVIEW:
+def _taken_text(view: LayerView, done: LayerOutcome) -> str:
+    count = len(done.taken)
+    if done.is_published:
+        text = ngettext(
+            "%(count)s change approved, and the post is published.",
+            "%(count)s changes approved, and the post is published.",
+            count,
+        )
+    elif view.layer == Layer.AI_REVIEW and not done.is_live:
         text = ngettext(
             "%(count)s change submitted to Review. Nothing is live yet.",
             "%(count)s changes submitted to Review. Nothing is live yet.",
             count,
         )
-    elif post.status == Status.PUBLISHED:
+    elif done.is_live:
         text = ngettext(
             "%(count)s change approved: it is live now.",
             "%(count)s changes approved: they are live now.",

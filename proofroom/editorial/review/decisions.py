@@ -21,6 +21,7 @@ from proofroom.editorial.posts.post_pages import layer_label, post_page, read, r
 from proofroom.editorial.review.cards import Decisions
 from proofroom.editorial.review.confirmations import add_confirmations
 from proofroom.editorial.review.page import Reviewed, show
+from proofroom.editorial.review.publishing import offer_publishing
 
 _NOTE_PREFIX = "note."
 
@@ -42,24 +43,35 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if action == "accept-safe":
         more = {"note": request.POST.get("note", ""), "marks_safe": True}
         return show(reviewed, replace(decisions, accepts_safe=True), more=more)
-    taking = "approve" if reviewed.is_review else "submit"
-    if action not in (taking, "reject"):
+    taking = ("approve" if reviewed.is_review else "submit", "publish")
+    if action not in (*taking, "reject"):
         return _show_problem(reviewed, _("Press one of the buttons."))
     accept, refuse = _split_by_decision(decisions.by_path, reviewed.view)
     if not accept and not refuse:
         return _ask_for_all(reviewed, action)
-    if action == taking and not accept:
+    if action in taking and not accept:
         message = ngettext(
             "Nothing is marked Accept. To drop the one marked Reject, press Reject.",
             "Nothing is marked Accept. To drop the %(count)s marked Reject, press Reject.",
             len(refuse),
         )
         return _show_problem(reviewed, message % {"count": len(refuse)})
-    return _carry_out(reviewed, decisions, accept if action == taking else (), refuse)
+    return _carry_out(
+        reviewed,
+        decisions,
+        accept if action in taking else (),
+        refuse,
+        publishes=action == "publish",
+    )
 
 
 def _carry_out(
-    reviewed: Reviewed, decisions: Decisions, accept: Collection[str], refuse: Collection[str]
+    reviewed: Reviewed,
+    decisions: Decisions,
+    accept: Collection[str],
+    refuse: Collection[str],
+    *,
+    publishes: bool = False,
 ) -> HttpResponse:
     request, post, view = reviewed.request, reviewed.post, reviewed.view
     notes = decisions.notes
@@ -75,6 +87,7 @@ def _carry_out(
             refuse=refuse,
             note=clean_note(request.POST.get("note", "")),
             notes={path: clean_note(notes[base_path(path)]) for path in own},
+            publishes=publishes,
         )
     except CmsError as error:
         if error.status in (403, 404):
@@ -87,7 +100,7 @@ def _carry_out(
     add_confirmations(request, post, view, done)
     # AI Review that was carried over whole leads on to Review.
     is_whole = len(done.taken) + len(done.rejected) == len(view.changes)
-    is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole
+    is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole and not done.is_live
     return HttpResponseRedirect(review_url(post, Layer.REVIEW if is_carried_over else view.layer))
 
 
@@ -159,6 +172,9 @@ def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
         "view": view,
         "action": action,
         "word": "reject" if action == "reject" else "accept",
+        "publishing": offer_publishing(request, reviewed.layers, view)
+        if action == "publish"
+        else None,
         "changes": reviewed.labels(view.changes.paths),
         # What was seen, not what stands now: a change that came since must not slip in.
         "digest": request.POST.get("digest", ""),
@@ -172,6 +188,9 @@ def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
             "Submit the change to Review?", "Submit all %(count)s changes to Review?", count
         ),
         "reject": ngettext("Reject the change?", "Reject all %(count)s changes?", count),
+        "publish": ngettext(
+            "Approve and publish the change?", "Approve and publish all %(count)s changes?", count
+        ),
     }
     return post_page(
         request,

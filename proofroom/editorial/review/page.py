@@ -26,6 +26,7 @@ from proofroom.editorial.posts.post_pages import (
 )
 from proofroom.editorial.review.cards import Decisions, build_layer_cards
 from proofroom.editorial.review.confirmations import find_next_review
+from proofroom.editorial.review.publishing import PublishOffer, offer_publishing
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ def show(
     cards = shown.cards
     counts = Counter(card.decision for card in cards)
     flagged = sum(card.card.is_flagged for card in cards)
+    publishing = offer_publishing(request, layers, view)
     context = {
         "groups": shown.groups,
         "runs": shown.runs,
@@ -88,10 +90,11 @@ def show(
         "digest": digest_of(view.changes),
         "may_take": may(request, right),
         "may_reject": may(request, "posts.review.approve"),
+        "publishing": publishing,
         "other_count": len(other.changes),
         "other_url": review_url(post, other.layer),
         "next": find_next_review(post, view.layer),
-        "words": script_texts(is_review=is_review),
+        "words": script_texts(is_review=is_review, publishing=publishing),
         "is_nav_sidebar_enabled": False,
         **_switches(reviewed),
         **(more or {}),
@@ -127,7 +130,9 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
     }
 
 
-def script_texts(*, is_review: bool) -> dict[str, list[str]]:
+def script_texts(
+    *, is_review: bool, publishing: PublishOffer | None = None
+) -> dict[str, list[str]]:
     """Return what the script says, each for one and for more; the page has no other words in it."""
     both = (1, 2)
     if is_review:
@@ -140,8 +145,9 @@ def script_texts(*, is_review: bool) -> dict[str, list[str]]:
         ]
         also = _("Submit %(count)s to Review, reject %(rejected)s")
         every = _("Submit all…")
+    found: dict[str, list[str]] = publish_texts(publishing) if publishing else {}
     left = [ngettext("%(count)s left", "%(count)s left", n) for n in both]
-    return {
+    return found | {
         "take": take,
         "takeAlso": [also],
         "takeAll": [every],
@@ -180,4 +186,55 @@ def script_texts(*, is_review: bool) -> dict[str, list[str]]:
         ],
         "kept": [ngettext("%(count)s decision kept", "%(count)s decisions kept", n) for n in both],
         "failed": [_("That did not work. Try again.")],
+    }
+
+
+def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
+    """Return what the script says of "Approve and publish"."""
+    both = (1, 2)
+    goes = [
+        ngettext(
+            "%(count)s change goes live at %(address)s.",
+            "%(count)s changes go live at %(address)s.",
+            n,
+        )
+        for n in both
+    ]
+    if offer.is_draft and offer.is_first:
+        goes = [
+            ngettext(
+                "Publishes this draft for the first time, with %(count)s change, at %(address)s.",
+                "Publishes this draft for the first time, with %(count)s changes, at %(address)s.",
+                n,
+            )
+            for n in both
+        ]
+    elif offer.is_draft:
+        goes = [
+            ngettext(
+                "Publishes this draft again, with %(count)s change, at %(address)s.",
+                "Publishes this draft again, with %(count)s changes, at %(address)s.",
+                n,
+            )
+            for n in both
+        ]
+    return {
+        "publish": [
+            ngettext("Approve and publish %(count)s", "Approve and publish %(count)s", n)
+            for n in both
+        ],
+        "publishAll": [_("Approve and publish all…")],
+        "goesLive": goes,
+        "stays": [ngettext("%(count)s stays here.", "%(count)s stay here.", n) for n in both],
+        "dropped": [ngettext("%(count)s is rejected.", "%(count)s are rejected.", n) for n in both],
+        "held": [
+            ngettext(
+                "%(count)s cannot be published from here, because Review holds another change of it: "
+                "decide on that one first, or submit this one to Review.",
+                "%(count)s cannot be published from here, because Review holds other changes of them: "
+                "decide on those first, or submit these to Review.",
+                n,
+            )
+            for n in both
+        ],
     }

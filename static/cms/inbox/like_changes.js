@@ -11,7 +11,7 @@ const onlyRejects = (box) => box.name.startsWith("x.") || ("all" in form.dataset
 function show() {
   for (const place of form.querySelectorAll("[data-count]")) {
     const button = place.closest("button");
-    const taken = boxes.filter((box) => box.checked && !(button.value === "accept" && onlyRejects(box)));
+    const taken = boxes.filter((box) => box.checked && !(button.value !== "reject" && onlyRejects(box)));
     const number = taken.reduce((sum, box) => sum + Number(box.dataset.standsFor ?? 1), 0);
     place.textContent = `(${number})`;
     button.disabled = !number;

@@ -18,6 +18,7 @@ function start(root) {
   const live = root.querySelector("[data-live]");
   const take = form.querySelector("[data-take-button]");
   const reject = form.querySelector("[data-reject-button]");
+  const publishing = root.querySelector("[data-goes-live]") && new Publishing(root);
   const progress = form.querySelector("[data-progress]");
   const store = storeDecisions(root.dataset.key);
   const pane = startPane(root);
@@ -42,6 +43,7 @@ function start(root) {
       take.disabled = !accept && rejected > 0;
     }
     if (reject) reject.textContent = rejected ? say("reject", { count: rejected }) : say("rejectAll");
+    publishing?.show(cards, numbers);
     return numbers;
   }
 
@@ -211,6 +213,37 @@ function start(root) {
   document.getElementById("problem")?.scrollIntoView({ block: "start" });
   byElement.get(document.getElementById(decodeURIComponent(location.hash.slice(1))))?.focus();
   show();
+}
+
+/** What goes live, said before the click. */
+class Publishing {
+  constructor(root) {
+    this.button = root.querySelector("[data-publish-button]");
+    this.box = root.querySelector("[data-goes-live]");
+    this.sentence = this.box.querySelector("[data-sentence]");
+    this.general = this.sentence.textContent;
+    this.heldSentence = this.box.querySelector("[data-held-sentence]");
+    this.names = this.box.querySelector("[data-names]");
+    this.held = new Set(this.box.dataset.held.split(" ").filter(Boolean));
+  }
+
+  show(cards, { accept, reject, leave }) {
+    const accepted = cards.filter((card) => card.decision === "accept");
+    const affected = accept ? accepted : cards;
+    const held = affected.filter((card) => this.held.has(card.path)).length;
+    const { address, movedAddress } = this.box.dataset;
+    const moves = accepted.some((card) => ["post.slug", "post.parentId"].includes(card.path));
+    const parts = [say("goesLive", { count: accept, address: (moves && movedAddress) || address })];
+    if (reject) parts.push(say("dropped", { count: reject }));
+    if (leave) parts.push(say("stays", { count: leave }));
+    this.sentence.textContent = accept ? parts.join(" ") : this.general;
+    this.heldSentence.textContent = held ? say("held", { count: held }) : "";
+    this.heldSentence.hidden = !held;
+    this.names.hidden = !accept;
+    this.names.querySelector("ul").replaceChildren(...accepted.map((card) => make("li", "", card.label)));
+    this.button.textContent = accept || reject ? say("publish", { count: accept }) : say("publishAll");
+    this.button.disabled = held > 0 || (!accept && reject > 0);
+  }
 }
 
 // Enter in a note would press the first button: approving must be meant.

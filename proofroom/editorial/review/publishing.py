@@ -1,0 +1,75 @@
+"""What "Approve and publish" would make live, as the review says it before anybody presses the button."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from content.layers import Layers, LayerView
+from content.layers.decide import PUBLISH_PERMISSIONS, waiting_below
+from content.models import Layer, Post, Status
+from content.paths.post_paths import path_for
+from proofroom.core.admin.permissions import may
+from proofroom.core.errors import CmsError
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOffer:
+    """`address` is where the post is read then, `moved_address` where with the staged slug or parent accepted.
+
+    `held` are the paths that cannot go live from AI Review, since Review holds another change there; `other_count`
+    is what waits in the other layer and stays there.
+    """
+
+    post: Post
+    address: str
+    moved_address: str
+    held: tuple[str, ...]
+    other_count: int
+
+    @property
+    def is_draft(self) -> bool:
+        return self.post.status == Status.DRAFT
+
+    @property
+    def is_first(self) -> bool:
+        return self.post.published_at is None
+
+
+def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> PublishOffer | None:
+    """None for those who may not, and where it would do what the button of the layer does already."""
+    post = layers.post
+    is_draft = post.status == Status.DRAFT
+    is_useful = is_draft or (view.layer == Layer.AI_REVIEW and post.status == Status.PUBLISHED)
+    if not is_useful or post.variation_of_id is not None or not view.exists:
+        return None
+    if not all(may(request, permission) for permission in PUBLISH_PERMISSIONS[view.layer]):
+        return None
+    is_review = view.layer == Layer.REVIEW
+    other = layers.ai_review if is_review else layers.review
+    held = () if is_review else tuple(waiting_below(layers, view.changes.paths))
+    live, staged = layers.live.fields, view.document.fields
+    has_moved = any(live.get(name) != staged.get(name) for name in ("slug", "parentId"))
+    return PublishOffer(
+        post,
+        _address(post, str(live.get("slug")), live.get("parentId")),
+        _address(post, str(staged.get("slug")), staged.get("parentId")) if has_moved else "",
+        held,
+        len(other.changes),
+    )
+
+
+def _address(post: Post, slug: str, parent_id: object) -> str:
+    """The path of the post once it is published; none where it could have none."""
+    shown = copy(post)
+    shown.slug = slug
+    shown.published_at = post.published_at or timezone.now()
+    if str(parent_id or "") != str(post.parent_id or ""):
+        shown.parent = Post.objects.filter(pk=str(parent_id)).first() if parent_id else None
+    try:
+        return path_for(shown)
+    except CmsError:
+        return ""
