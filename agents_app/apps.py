@@ -6,6 +6,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy
 
 from proofroom.core.database import migrate
 
@@ -25,6 +26,11 @@ class AgentsConfig(AppConfig):
         from agents_app.runs.queries import read_run_metrics
         from proofroom.accounts.services.agents import agent_switches
         from proofroom.core import redaction
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.observability.metrics import read_metrics
 
         redaction.secret_sources.register(agent_api_keys)
@@ -37,6 +43,31 @@ class AgentsConfig(AppConfig):
         agent_switches.register(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.REVIEW,
+                gettext_lazy("Agent runs"),
+                "admin:agents_app_agentrun_changelist",
+                "spark",
+                permissions=("agents.view",),
+                covers=(
+                    "admin:agents_app_agentbatch_changelist",
+                    "admin:agents_app_bulk",
+                ),
+            ),
+            order=20,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("Agents and AI"),
+                "admin:agents_app_agentswitch_changelist",
+                "agent",
+                permissions=("agents.view",),
+                covers=("admin:agents_app_aisettings_changelist",),
+            ),
+            order=20,
+        )
 
 
 def _make_accounts(**kwargs: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy
 
 from proofroom.core.database import migrate
 
@@ -21,6 +22,11 @@ class AnalyticsConfig(AppConfig):
         from analytics.api.front_track import TrackEndpoint
         from analytics.health import figures
         from analytics.ingest.goals import count_goal
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.caching.front_endpoints import front_endpoints
         from proofroom.core.diagnostics import doctor
         from proofroom.website.goals import goal_listeners
@@ -30,6 +36,16 @@ class AnalyticsConfig(AppConfig):
         doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_create_partitions, sender=self)
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.INSIGHTS,
+                gettext_lazy("Analytics"),
+                "admin:analytics_sitecount_changelist",
+                "chart",
+                permissions=("analytics.view",),
+            ),
+            order=10,
+        )
 
 
 def _create_partitions(**kwargs: Any) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class FormsConfig(AppConfig):
@@ -15,6 +16,11 @@ class FormsConfig(AppConfig):
         from forms.find_replace import FORMS
         from forms.queries import existing_forms, titles_of_forms
         from forms.rendering import load_forms
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.find_replace import text_sources
         from proofroom.website.prefetch import ModuleSource, module_sources
 
@@ -22,3 +28,14 @@ class FormsConfig(AppConfig):
         module_sources.register(ModuleSource("forms", "form-reference", load_forms))
         reference_lookups.register(existing_forms, name="form-reference")
         title_lookups.register(titles_of_forms, name="form-reference")
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.WRITE,
+                gettext_lazy("Forms"),
+                "admin:forms_formdefinition_changelist",
+                "form",
+                permissions=("forms.edit",),
+                covers=("admin:forms_formsubmission_changelist",),
+            ),
+            order=50,
+        )

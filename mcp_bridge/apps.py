@@ -1,6 +1,7 @@
 """The MCP server as a Django app: its call log and its commands."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class McpBridgeConfig(AppConfig):
@@ -11,5 +12,27 @@ class McpBridgeConfig(AppConfig):
     def ready(self) -> None:
         from mcp_bridge.access.server_access import tell_of_change
         from proofroom.core import outbox
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
 
         outbox.subscribe_inside(("user.changed", "mcp_token.revoked"), tell_of_change)
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("AI clients"),
+                "admin:mcp-connect",
+                "plug",
+                permissions=(
+                    "posts.edit",
+                    "settings.manage",
+                ),
+                covers=(
+                    "admin:mcp_bridge_mcptoken_changelist",
+                    "admin:mcp_bridge_mcpcall_changelist",
+                ),
+            ),
+            order=30,
+        )

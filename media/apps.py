@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class MediaConfig(AppConfig):
@@ -11,6 +12,21 @@ class MediaConfig(AppConfig):
 
     def ready(self) -> None:
         from media.find_replace import MEDIA
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.find_replace import text_sources
 
         text_sources.register(MEDIA)
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.WRITE,
+                gettext_lazy("Media"),
+                "admin:media_asset_changelist",
+                "image",
+                permissions=("media.view",),
+            ),
+            order=40,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class SeoConfig(AppConfig):
@@ -14,6 +15,11 @@ class SeoConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core import outbox
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.find_replace import text_sources
         from seo.find_replace import RedirectSource
         from seo.services.redirects import free_published_path, redirect_moved_post
@@ -21,3 +27,24 @@ class SeoConfig(AppConfig):
         outbox.subscribe_inside(("post.moved",), redirect_moved_post)
         outbox.subscribe_inside(("post.published", "post.restored"), free_published_path)
         text_sources.register(RedirectSource(), name="redirects")
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Redirects"),
+                "admin:seo_redirect_changelist",
+                "redirect",
+                permissions=("redirects.edit",),
+            ),
+            order=40,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("SEO"),
+                "admin:seo",
+                "search",
+                permissions=("seo.manage",),
+                covers=("admin:seo-trace",),
+            ),
+            order=50,
+        )

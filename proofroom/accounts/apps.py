@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class AccountsConfig(AppConfig):
@@ -12,5 +13,30 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         from proofroom.accounts.queries import token_names
         from proofroom.core.activity.presenters import name_lookups
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
 
         name_lookups.register(token_names, name="token")
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("People"),
+                "admin:proofroom_accounts_user_changelist",
+                "people",
+                permissions=("users.manage",),
+            ),
+            order=10,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("API tokens"),
+                "admin:proofroom_accounts_apitoken_changelist",
+                "key",
+                permissions=("tokens.manage",),
+            ),
+            order=35,
+        )

@@ -3,6 +3,7 @@
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate, pre_migrate
+from django.utils.translation import gettext_lazy
 
 
 class CoreConfig(AppConfig):
@@ -15,6 +16,11 @@ class CoreConfig(AppConfig):
         import proofroom.core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.database import migrate  # registers its check, too
         from proofroom.core.i18n.model_names import speak_the_readers_language
         from proofroom.core.observability.backlog import read_backlog
@@ -27,3 +33,17 @@ class CoreConfig(AppConfig):
         outbox.events_forgotten.register(drop_salts)
         pre_migrate.connect(migrate.begin, sender=self)
         post_migrate.connect(migrate.end, sender=self)
+        navigation_entries.register(
+            NavigationEntry(NavigationGroup.TOP, gettext_lazy("Home"), "admin:index", "home"),
+            order=0,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.INSIGHTS,
+                gettext_lazy("Activity log"),
+                "admin:proofroom_core_event_changelist",
+                "activity",
+                permissions=("settings.manage",),
+            ),
+            order=30,
+        )

@@ -1,9 +1,90 @@
 """Registers the app with Django, whose admin finds `admin.py`."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class EditorialConfig(AppConfig):
     name = "proofroom.editorial"
     label = "proofroom_editorial"
     verbose_name = "Editorial"
+
+    def ready(self) -> None:
+        from content.inbox.queries import queue
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
+
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.WRITE,
+                gettext_lazy("Posts"),
+                "admin:content_post_changelist",
+                "file",
+                permissions=("posts.view",),
+            ),
+            order=10,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.WRITE,
+                gettext_lazy("Translations"),
+                "admin:content-translations",
+                "translate",
+                permissions=("posts.view",),
+            ),
+            order=30,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.REVIEW,
+                gettext_lazy("Inbox"),
+                "admin:inbox",
+                "inbox",
+                permissions=("posts.view",),
+                waiting=queue,
+            ),
+            order=10,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Global modules"),
+                "admin:content_moduleinstance_changelist",
+                "module",
+                permissions=("globals.edit",),
+            ),
+            order=30,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Find and replace"),
+                "admin:content_replacement_changelist",
+                "replace",
+                permissions=("database.manage",),
+            ),
+            order=60,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("URL patterns"),
+                "admin:content_urlpattern_changelist",
+                "link",
+                permissions=("urlPatterns.edit",),
+            ),
+            order=60,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("Module groups"),
+                "admin:content_modulegroup_changelist",
+                "group",
+                permissions=("settings.manage",),
+            ),
+            order=70,
+        )

@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class FeedbackConfig(AppConfig):
@@ -8,3 +9,21 @@ class FeedbackConfig(AppConfig):
     label = "proofroom_feedback"
     verbose_name = "Content"  # the section of the admin that its list stands in
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
+
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.REVIEW,
+                gettext_lazy("Feedback"),
+                "admin:proofroom_feedback_feedback_changelist",
+                "comment",
+                permissions=("feedback.view",),
+            ),
+            order=30,
+        )

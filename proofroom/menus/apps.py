@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class MenusConfig(AppConfig):
@@ -10,7 +11,22 @@ class MenusConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.find_replace import text_sources
         from proofroom.menus.find_replace import MENUS
 
         text_sources.register(MENUS)
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Menus"),
+                "admin:proofroom_menus_menu_changelist",
+                "menu",
+                permissions=("menus.edit",),
+            ),
+            order=10,
+        )

@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class TaxonomiesConfig(AppConfig):
@@ -10,7 +11,22 @@ class TaxonomiesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.find_replace import text_sources
         from proofroom.taxonomies.find_replace import TERMS
 
         text_sources.register(TERMS)
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Terms"),
+                "admin:proofroom_taxonomies_term_changelist",
+                "tag",
+                permissions=("taxonomies.edit",),
+            ),
+            order=20,
+        )

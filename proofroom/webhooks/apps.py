@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class WebhooksConfig(AppConfig):
@@ -11,6 +12,11 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core import redaction
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.webhooks import chat, dispatch
         from proofroom.webhooks.automation.workflows import WorkflowChannel
@@ -25,3 +31,24 @@ class WebhooksConfig(AppConfig):
         dispatch.subscribe_webhooks()
         dispatch.subscribe_workflows()
         chat.subscribe_chat()
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("Webhooks"),
+                "admin:proofroom_webhooks_webhook_changelist",
+                "webhook",
+                permissions=("webhooks.manage",),
+                covers=("admin:proofroom_webhooks_delivery_changelist",),
+            ),
+            order=40,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("Workflows"),
+                "admin:proofroom_webhooks_workflowswitch_changelist",
+                "flow",
+                permissions=("webhooks.manage",),
+            ),
+            order=50,
+        )

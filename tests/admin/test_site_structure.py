@@ -168,7 +168,7 @@ def test_a_menu_opens_in_the_same_number_of_queries(signed_in: SignedIn, number:
     menu = create_menu(actor=make.actor(), name="M", slug="main", locale="en", items=items)
     client = signed_in()
 
-    assert queries_of(client, f"/admin/proofroom_menus/menu/{menu.pk}/change/") == 6
+    assert queries_of(client, f"/admin/proofroom_menus/menu/{menu.pk}/change/") == 7
 
 
 def tree(parent: Term | None = None) -> list[Any]:
@@ -209,7 +209,7 @@ def test_a_tree_of_terms_opens_in_the_same_number_of_queries(
         make.term(f"Topic {place}")
     client = signed_in()
 
-    assert queries_of(client, "/admin/proofroom_taxonomies/term/?taxonomy=topics") == 3
+    assert queries_of(client, "/admin/proofroom_taxonomies/term/?taxonomy=topics") == 4
 
 
 def test_a_pattern_is_used_changed_and_deleted(signed_in: SignedIn) -> None:

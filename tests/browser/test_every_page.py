@@ -16,7 +16,7 @@ from tests.browser.test_looks import serious, serious_in_any_light
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = 4
 WIDTHS = (768, 360)
-FRAME = ("#header", "#nav-sidebar")
+FRAME = (".bar", ".nav")
 COVERED = """() => {
   const words = document.createRange(), title = document.querySelector("#content h1");
   if (!title) return false;

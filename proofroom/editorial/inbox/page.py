@@ -137,7 +137,6 @@ def _show(
         "going_on": running_batches(request) if rights.any else [],
         "problem": problem,
         "note": request.POST.get("note", ""),
-        "hides_ask": True,  # it would stand on the buttons
     }
     return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
 

@@ -135,7 +135,6 @@ def _show(
         "words": _describe(asked, lines[0], len(lines) + len(rest)),
         "problem": problem,
         "note": request.POST.get("note", ""),
-        "hides_ask": True,
     }
     title = _("Like changes, together") if asked.like else _("All of these changes, together")
     return page(request, "admin/inbox_like.html", context, title=title, status=status)

@@ -172,7 +172,6 @@ def _show(
         ),
         "back": review_url(post, reviewed.view.layer) + f"#c-{path}",
         "post": post,
-        "is_nav_sidebar_enabled": False,
     }
     status = error.status if error else 200
     title = _("Edit: %(label)s") % {"label": label}

@@ -95,7 +95,6 @@ def show(
         "other_url": review_url(post, other.layer),
         "next": find_next_review(post, view.layer),
         "words": script_texts(is_review=is_review, publishing=publishing),
-        "is_nav_sidebar_enabled": False,
         **_switches(reviewed),
         **(more or {}),
     }

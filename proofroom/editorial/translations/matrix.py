@@ -158,7 +158,6 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         "is_narrowed": bool(asked.words or asked.type or asked.locale or asked.state),
         "most": MAX_ROWS,
         "problem": problem,
-        "hides_ask": True,  # it would stand on the button
     }
     title = _("Translations")
     return page(request, "admin/translations.html", context, title=title, status=status)

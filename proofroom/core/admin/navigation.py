@@ -1,0 +1,119 @@
+"""The navigation of the admin: the entries that apps register, and what of them somebody sees on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from proofroom.core.hooks import ExtensionPoint
+
+MAX_COUNT: Final = 99
+"""More is shown as "99+", so that no page counts to the end of a long list."""
+
+
+class NavigationGroup(StrEnum):
+    """The parts of the navigation, in their order."""
+
+    TOP = "top"
+    WRITE = "write"
+    REVIEW = "review"
+    SITE = "site"
+    INSIGHTS = "insights"
+    SETTINGS = "settings"
+
+
+GROUP_LABELS: Final[dict[NavigationGroup, str | Promise]] = {
+    NavigationGroup.TOP: "",
+    NavigationGroup.WRITE: gettext_lazy("Write"),
+    NavigationGroup.REVIEW: gettext_lazy("Review"),
+    NavigationGroup.SITE: gettext_lazy("Site"),
+    NavigationGroup.INSIGHTS: gettext_lazy("Insights"),
+    NavigationGroup.SETTINGS: gettext_lazy("Settings"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationEntry:
+    """A page that the navigation leads to.
+
+    `permissions`: one of them opens it; with none, everybody sees it. `icon` is a symbol of
+    `static/cms/design/icons.svg`. `covers` names further pages, and what stands below them, that belong to the entry.
+    `waiting` returns the rows whose number stands beside the label.
+    """
+
+    group: NavigationGroup
+    label: str | Promise
+    url_name: str
+    icon: str
+    permissions: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    waiting: Callable[[], QuerySet[Any]] | None = None
+
+
+navigation_entries: ExtensionPoint[NavigationEntry] = ExtensionPoint()
+"""Registered in `AppConfig.ready` with an `order`; entries of a group stand in that order."""
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationLink:
+    """An entry as a page shows it. `current` is the value of `aria-current`, empty for other pages."""
+
+    label: str
+    url: str
+    icon: str
+    current: str
+    count: str
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationSection:
+    name: str
+    label: str
+    links: list[NavigationLink]
+
+
+def build_navigation(request: HttpRequest) -> list[NavigationSection]:
+    """Return the entries that the user may open, by group. One query for each entry with a number."""
+    allowed = [
+        entry
+        for entry in navigation_entries
+        if not entry.permissions or any(map(request.user.has_perm, entry.permissions))
+    ]
+    home = reverse("admin:index")
+    # Of all addresses that the page stands below, the longest says which entry it belongs to.
+    places = [
+        (len(address), entry)
+        for entry in allowed
+        for address in map(reverse, (entry.url_name, *entry.covers))
+        if request.path == address or (address != home and request.path.startswith(address))
+    ]
+    owner = max(places, key=lambda place: place[0])[1] if places else None
+    sections = {
+        group: NavigationSection(group, str(label), []) for group, label in GROUP_LABELS.items()
+    }
+    for entry in allowed:
+        url = reverse(entry.url_name)
+        here = "page" if request.path == url else "true"
+        sections[entry.group].links.append(
+            NavigationLink(
+                str(entry.label),
+                url,
+                entry.icon,
+                here if entry is owner else "",
+                "" if entry.waiting is None else _bounded_count(entry.waiting()),
+            )
+        )
+    return [section for section in sections.values() if section.links]
+
+
+def _bounded_count(rows: QuerySet[Any]) -> str:
+    number = rows.order_by()[: MAX_COUNT + 1].count()
+    return f"{MAX_COUNT}+" if number > MAX_COUNT else str(number or "")

@@ -1,0 +1,48 @@
+"""The frame of the admin in templates: its navigation, icons, and the reader's choice of its width."""
+
+from __future__ import annotations
+
+import re
+
+from django import template
+from django.http import HttpRequest
+from django.template.context import Context
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from proofroom.core.admin.navigation import NavigationSection, build_navigation
+
+register = template.Library()
+NAVIGATION_COOKIE = "admin_navigation"
+"""Set by `static/cms/design/shell.js`; read here, so that the page arrives as it will stand."""
+
+
+@register.simple_tag(takes_context=True)
+def admin_navigation(context: Context) -> list[NavigationSection]:
+    """Return the navigation of the page."""
+    request: HttpRequest | None = context.get("request")
+    return build_navigation(request) if request is not None else []
+
+
+@register.simple_tag(takes_context=True)
+def is_navigation_collapsed(context: Context) -> bool:
+    request: HttpRequest | None = context.get("request")
+    return request is not None and request.COOKIES.get(NAVIGATION_COOKIE) == "icons"
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Return a symbol of `static/cms/design/icons.svg`, which stands beside words and says nothing by itself."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>',
+        static("cms/design/icons.svg"),
+        name,
+    )
+
+
+@register.filter
+def initials(name: object) -> str:
+    """Return one or two letters for the round mark of a person."""
+    words = re.split(r"[\s._@-]+", str(name).strip())
+    return "".join(word[:1] for word in (words[0], *words[1:][-1:])).upper()

@@ -1,0 +1,117 @@
+"""The navigation of the admin: the same on every page, and only what the role may open."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+
+from content.models import Layer
+from proofroom.core.admin.navigation import (
+    MAX_COUNT,
+    NavigationEntry,
+    NavigationGroup,
+    navigation_entries,
+)
+from tests import make
+
+pytestmark = pytest.mark.django_db
+_NAV = re.compile(r'<nav class="nav".*?</nav>', re.DOTALL)
+_LINK = re.compile(
+    r'<a href="([^"]+)"(?: aria-current="(\w+)")? title="([^"]+)">.*?'
+    r'</span>(?: <span class="nav-count">([^<]+)</span>)?</a>'
+)
+
+
+def client_of(role: str) -> Client:
+    client = Client()
+    client.force_login(make.user(role))
+    return client
+
+
+def navigation(client: Client, address: str) -> dict[str, tuple[str, str, str]]:
+    """Label → address, `aria-current`, number."""
+    found = _NAV.search(client.get(address).content.decode())
+    assert found, address
+    links = _LINK.findall(found[0])
+    return {unescape(label): (url, current, count) for url, current, label, count in links}
+
+
+@pytest.mark.parametrize("role", ["admin", "editor", "translator"])
+def test_every_entry_that_a_role_sees_opens(role: str) -> None:
+    client = client_of(role)
+
+    for label, (url, _, _) in navigation(client, "/admin/").items():
+        assert client.get(url, follow=True).status_code == 200, label
+
+
+def test_a_role_sees_only_what_it_may_open() -> None:
+    assert [*navigation(client_of("translator"), "/admin/")] == [
+        "Home",
+        "Posts",
+        "Translations",
+        "Media",
+        "Inbox",
+        "Feedback",
+        "Help",
+    ]
+    assert "People" not in navigation(client_of("editor"), "/admin/")
+    assert "People" in navigation(client_of("admin"), "/admin/")
+
+
+def test_the_navigation_marks_where_the_page_belongs() -> None:
+    client, post = client_of("admin"), make.post("Tea")
+    make.staged(post, {"title": "Green tea"}, layer=Layer.REVIEW)
+
+    def marked(address: str) -> dict[str, str]:
+        links = navigation(client, address)
+        return {label: current for label, (_, current, _) in links.items() if current}
+
+    assert marked("/admin/") == {"Home": "page"}
+    assert marked("/admin/content/post/") == {"Posts": "page"}
+    assert marked(f"/admin/content/post/{post.pk}/review/?layer=review") == {"Posts": "true"}
+    assert marked("/admin/content/translations/") == {"Translations": "page"}
+    assert marked("/admin/forms/formsubmission/") == {"Forms": "true"}
+    assert marked("/admin/help/") == {"Help": "true"}
+    assert marked("/admin/password_change/") == {}
+
+
+def test_the_inbox_shows_how_much_waits_up_to_a_bound() -> None:
+    client, post = client_of("editor"), make.post("Tea")
+    assert navigation(client, "/admin/")["Inbox"][2] == ""
+
+    make.staged(post, {"title": "Green tea", "excerpt": "Leaves."}, layer=Layer.REVIEW)
+    assert navigation(client, "/admin/")["Inbox"][2] == "2"
+
+    from content.models import QueuedChange
+
+    row = QueuedChange.objects.order_by("pk").first()
+    assert row is not None
+    for number in range(MAX_COUNT):
+        row.pk, row.path = None, f"post.copy{number}"
+        row.save(force_insert=True)
+    assert navigation(client, "/admin/")["Inbox"][2] == f"{MAX_COUNT}+"
+
+
+def test_the_navigation_stays_as_wide_as_it_was_left() -> None:
+    client = client_of("editor")
+    wide = client.get("/admin/").content.decode()
+    assert "shell-collapsed" not in wide
+    assert 'data-collapse-nav aria-expanded="true"' in wide
+
+    client.cookies["admin_navigation"] = "icons"
+    narrow = client.get("/admin/").content.decode()
+    assert "shell-collapsed" in narrow
+    assert 'data-collapse-nav aria-expanded="false"' in narrow
+
+
+def test_an_app_of_the_site_adds_an_entry() -> None:
+    own = NavigationEntry(
+        NavigationGroup.WRITE, "Recipes", "admin:help", "file", permissions=("posts.publish",)
+    )
+
+    with navigation_entries.registered_temporarily(own):
+        assert navigation(client_of("editor"), "/admin/")["Recipes"][0] == "/admin/help/"
+        assert "Recipes" not in navigation(client_of("translator"), "/admin/")
