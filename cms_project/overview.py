@@ -298,7 +298,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "failed_runs": _failed() if counts["runs"] else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
-        "views": views() if may(request, "analytics.view") else None,
+        "views": views() if may(request, "analytics.read") else None,
         "chart_height": HEIGHT,
         "lights": lights() if may(request, "settings.manage") else [],
         **(_calls(counts["deliveries"]) if may(request, "webhooks.manage") else {}),

@@ -320,7 +320,7 @@ class HeatmapSwitch:
 @answers_refusals
 def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the admin. It reads figures only; the frame shows what is live, or what was."""
-    require(request, "analytics.view")
+    require(request, "analytics.read")
     post, layers = read(post_id)
     asked = read_heat_filter(request, post)
     stages = stages_of(post, layers.live, asked)
@@ -378,7 +378,7 @@ def _switches(
 def heatmap_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     """A link above the pages of a post that visitors may have seen, for whoever may read figures. No query."""
     is_seen = post.published_at is not None or post.variation_of_id is not None
-    if not is_seen or not may(request, "analytics.view"):
+    if not is_seen or not may(request, "analytics.read"):
         return []
     url = reverse("admin:analytics-heatmap", args=[post.pk])
     return [PostTab("heatmap", _("Heatmap"), url)]

@@ -28,7 +28,7 @@ _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 @allow_admin_frame
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what is live, or with `?revisionId=` what was: never what waits in a layer."""
-    require(request, "analytics.view")
+    require(request, "analytics.read")
     post = find_post(post_id)
     revision_id = request.GET.get("revisionId", "")
     if not revision_id:

@@ -30,7 +30,7 @@ from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 
-_PERMISSION: Final = "analytics.view"
+_PERMISSION: Final = "analytics.read"
 _PAGE: Final = "analytics_sitecount_changelist"
 SPANS: Final = {
     "7": gettext_lazy("7 days"),

@@ -60,6 +60,8 @@ _EDITOR = _TRANSLATOR | {
     "agents.view",
     "agents.dropdown",
     "agents.field",
+    "analytics.read",  # the admin's pages; the API's figures need `analytics.view`
+    "content.replace",  # find and replace in the admin; the API's needs `database.manage`
 }
 
 _ADMIN = _EDITOR | {

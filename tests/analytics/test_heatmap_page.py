@@ -68,19 +68,28 @@ def approved(post: Post, title: str = "Another title") -> Revision:
     return revision
 
 
-@pytest.mark.parametrize("role", ["editor", "translator"])
-def test_only_who_may_read_figures_opens_it_or_is_led_to_it(role: str) -> None:
+@pytest.mark.parametrize(("role", "status"), [("editor", 200), ("translator", 403)])
+def test_only_who_may_read_figures_opens_it_or_is_led_to_it(role: str, status: int) -> None:
     post = make.post()
 
     opened = [
         ApiClient(role).get(f"/admin/analytics/{name}/{post.pk}/") for name in ("heatmap", "frame")
     ]
 
-    assert [answer.status_code for answer in opened] == [403, 403]
+    assert [answer.status_code for answer in opened] == [status, status]
+    assert ApiClient(role).get("/admin/analytics/sitecount/").status_code == status
     change = f"/admin/content/post/{post.pk}/change/"
     link = f"/admin/analytics/heatmap/{post.pk}/".encode()
-    assert link not in ApiClient(role).get(change).content
+    assert (link in ApiClient(role).get(change).content) == (status == 200)
     assert link in ApiClient("admin").get(change).content
+
+
+def test_the_figures_of_the_api_stay_with_admins() -> None:
+    post = make.post()
+
+    for address in ("summary", f"heatmap?postId={post.pk}&eventType=click"):
+        assert ApiClient("editor").get(f"/api/analytics/{address}").status_code == 403
+        assert ApiClient("admin").get(f"/api/analytics/{address}").status_code == 200
 
 
 def test_a_draft_that_nobody_saw_has_no_tab() -> None:
