@@ -8,6 +8,7 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
+from content.find_replace.runs import execute_replacement, resume_replacements
 from content.inbox.decision_batches import execute_batch, forget_old_batches, resume_batches
 from content.inbox.rejections import forget_old_rejections
 from content.posts.publish import publish_due_posts as publish_due
@@ -46,10 +47,15 @@ def decide_batch(batch_id: str) -> None:
     execute_batch(UUID(batch_id))
 
 
+@shared_task(name="content.tasks.run_replacement")
+def run_replacement(replacement_id: str) -> None:
+    execute_replacement(UUID(replacement_id))
+
+
 @shared_task(name="content.tasks.sweep_decisions")
 def sweep_decisions() -> int:
-    """Go on with decisions whose worker died or whose message was lost. Answers how many batches."""
-    return resume_batches()
+    """Go on with decisions and replacements whose worker died or whose message was lost. Answers how many."""
+    return resume_batches() + resume_replacements()
 
 
 def _admin() -> Actor | None:

@@ -41,6 +41,7 @@ def change_form(form: FormDefinition, hand: Hand) -> None:
 FORMS: Final = RowSource(
     table="forms",
     what="form",
+    permission="forms.edit",
     rows=FormDefinition.objects.all,
     change_row=change_form,
     texts=("title", "description", "submit_label", "success_message", "redirect_url"),

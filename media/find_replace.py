@@ -23,6 +23,7 @@ def _change(asset: Asset, hand: Hand) -> None:
 MEDIA: Final = RowSource(
     table="media",
     what="media",
+    permission="media.edit",
     rows=Asset.objects.all,
     change_row=_change,
     texts=("alt_text",),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows, names_of_rows
 from seo.models import Redirect, RedirectChanges
 from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect
@@ -19,6 +19,10 @@ class RedirectSource:
     """Redirects, also those that came with the move of a post."""
 
     tables: tuple[str, ...] = (REDIRECTS,)
+    permission: str = "redirects.edit"
+
+    def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        return names_of_rows(Redirect.objects.all(), keys)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
         return find_rows(edit, REDIRECTS, Redirect.objects.all(), ("from_path", "to_path"))

@@ -20,10 +20,11 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
-from content.models import ReplacedPlace, Replacement
+from content.find_replace.review import edit_review
+from content.models import Layer, ReplacedPlace, Replacement
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import (
     Edit,
     TextPlace,
@@ -48,25 +49,25 @@ class Substitution(Edit):
     old: str = ""
     new: str = ""
     is_case_sensitive: bool = True
-    _pattern: re.Pattern[str] = field(init=False)
+    pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
         letters = (re.escape(char) for char in self.old)
         if not self.is_case_sensitive:
             letters = (_either_case(char) for char in self.old)
-        self._pattern = re.compile("".join(letters))
+        self.pattern = re.compile("".join(letters))
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
         if not isinstance(value, str):
             return value
-        count = len(self._pattern.findall(value))
+        count = len(self.pattern.findall(value))
         if len(value) + count * (len(self.new) - len(self.old)) > MAX_TEXT_LENGTH:
             raise invalid(
                 path,
                 gettext("This would be longer than %(longest)s characters.")
                 % {"longest": f"{MAX_TEXT_LENGTH:,}"},
             )
-        return self._pattern.sub(lambda _: self.new, value) if count else value
+        return self.pattern.sub(lambda _: self.new, value) if count else value
 
     def keys(
         self,
@@ -129,6 +130,9 @@ class Restoration(Edit):
             found.update(rows.filter(pk__in=part).values_list(key, flat=True))
         return sorted(found)
 
+    def rows_named(self) -> list[tuple[str, str]]:
+        return list(dict.fromkeys((table, row) for table, row, _ in self.places))
+
     def refuse(self, prefix: str, error: object) -> None:
         """What stood there before is no longer allowed: the row stays as it is."""
 
@@ -178,7 +182,7 @@ def find_and_replace(
     places by `table.id.field`, and nothing is written. Drafts stay as they are.
     """
     _allow(actor)
-    _check(find, replace, tables)
+    check_search(find, replace, tables)
     edit = Substitution(
         reason="find-replace",
         writes=not is_dry_run,
@@ -186,7 +190,7 @@ def find_and_replace(
         new=replace,
         is_case_sensitive=is_case_sensitive,
     )
-    places = _carry_out(edit, tables, actor)
+    places = apply_edit(edit, tables, actor)
     found = Counter(place.table for place in places)
     counts = {table: found[table] for table in known_tables() if table in tables}
     if is_dry_run or not places:
@@ -201,6 +205,13 @@ def find_and_replace(
         by_id=actor.user.pk,
         by_name=actor.user.username,
     )
+    keep_places(row, places)
+    record("replaced", row, actor)
+    return Replaced(row, places, counts)
+
+
+def keep_places(row: Replacement, places: Iterable[TextPlace]) -> None:
+    """Keep what was replaced, so that it can be undone."""
     ReplacedPlace.objects.bulk_create(
         (
             ReplacedPlace(
@@ -215,8 +226,6 @@ def find_and_replace(
         ),
         batch_size=1000,
     )
-    _tell("replaced", row, actor)
-    return Replaced(row, places, counts)
 
 
 @transaction.atomic
@@ -225,7 +234,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
 
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
-    _allow(actor)
+    actor.require_person("find and replace")
     try:
         id_ = UUID(str(replacement_id))
     except ValueError:
@@ -238,19 +247,26 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
             % {"replacement_id": str(replacement_id)[:80]}
         )
     row = found
+    _allow_undo(row, actor)
+    if row.is_running:
+        raise Conflict(_("This is still running. Cancel it first."), code="still_running")
     if row.undone_at is not None:
         raise Conflict(_("This was undone already."), code="already_undone")
     listed = row.places.values_list("table", "row", "field", "before", "after")
     edit: Restoration = build_restoration(listed, "find-replace undone")
-    restored = _carry_out(edit, row.tables, actor)
+    restored = (
+        edit_review(edit, actor).places
+        if row.layer == Layer.REVIEW
+        else apply_edit(edit, row.tables, actor)
+    )
     done = {(place.table, place.row, place.field) for place in restored}
     row.undone_at = timezone.now()
     row.save(update_fields=["undone_at"])
-    _tell("undone", row, actor)
+    record("undone", row, actor)
     return Undone(row, len(done), sorted(set(edit.places) - done))
 
 
-def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPlace]:
+def apply_edit(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPlace]:
     """Let every app change its rows. All rows are locked before the first is written, in the order of the apps:
     live writers lock a row first too, and the content version last."""
     wanted = frozenset(tables)
@@ -264,6 +280,12 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
                     "most_places": f"{MAX_PLACES:,}"
                 }
                 raise invalid("tables", sentence, code="too_many")
+    require_no_problems(edit)
+    return places
+
+
+def require_no_problems(edit: Edit) -> None:
+    """Raise `RuleViolation` where a value would not be valid any more."""
     if edit.problems:
         path, sentences = next(iter(edit.problems.items()))
         raise RuleViolation(
@@ -274,10 +296,9 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
             % {"path": path, "sentences": sentences[0]},
             details=edit.problems,
         )
-    return places
 
 
-def _check(find: str, replace: str, tables: Collection[str]) -> None:
+def check_search(find: str, replace: str, tables: Collection[str]) -> None:
     refuse_unstorable(find, "find")
     refuse_unstorable(replace, "replace")
     if not 1 <= len(find) <= FIND_MAX:
@@ -301,7 +322,7 @@ def _check(find: str, replace: str, tables: Collection[str]) -> None:
         )
 
 
-def _tell(what: str, row: Replacement, actor: Actor) -> None:
+def record(what: str, row: Replacement, actor: Actor) -> None:
     payload = {"id": str(row.pk), "total": row.total, "tables": row.tables}
     outbox.record(f"database.{what}", actor=actor, payload=payload)
 
@@ -346,6 +367,25 @@ def sample_of(places: Iterable[TextPlace]) -> list[SampledPlace]:
 def _cut(text: str, start: int) -> str:
     part = text[start : start + _TEXT_MAX]
     return f"{'…' if start else ''}{part}{'…' if start + _TEXT_MAX < len(text) else ''}"
+
+
+def _allow_undo(row: Replacement, actor: Actor) -> None:
+    """Whoever made it may undo it while they may edit all of that; whoever manages the database may undo any."""
+    if actor.can("database.manage"):
+        return
+    actor.require("content.replace")
+    if row.by_id != actor.user.pk:
+        raise NotAllowed(_("Only whoever replaced this, or an admin, may undo it."))
+    require_targets(actor, row.tables, row.layer)
+
+
+def require_targets(actor: Actor, tables: Collection[str], layer: str) -> None:
+    """Raise `NotAllowed` unless the actor may write in all of these tables, or in Review."""
+    if layer == Layer.REVIEW:
+        actor.require("posts.review.save")
+        return
+    for source in select_sources(tables):
+        actor.require(source.permission)
 
 
 def _allow(actor: Actor) -> None:

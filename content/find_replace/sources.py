@@ -35,7 +35,7 @@ from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows
+from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows, names_of_rows
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import modules, validation
@@ -48,6 +48,10 @@ class PostSource:
     """Live posts that have content of their own: neither in the trash nor still a placeholder."""
 
     tables: tuple[str, ...] = (POSTS, MODULES)
+    permission: str = "posts.edit"
+
+    def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        return names_of_rows(_posts(), keys)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
         ids: set[UUID] = set()
@@ -121,6 +125,10 @@ class GlobalModuleSource:
     """Global modules, each changed like by hand: with a revision before and after."""
 
     tables: tuple[str, ...] = (GLOBALS,)
+    permission: str = "globals.edit"
+
+    def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        return names_of_rows(_globals(), keys)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
         return find_rows(edit, GLOBALS, _globals(), ("label",), ("props",))

@@ -8,7 +8,7 @@ from content.models.paths import TreeMove, UrlPattern
 from content.models.post import CopyOrigin, Post, PostQuerySet, PostTerm, SearchEntry, Status
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
-from content.models.replacement import ReplacedPlace, Replacement
+from content.models.replacement import ReplacedPlace, Replacement, ReplacementState
 from content.models.revision import Provenance, Revision
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "RejectedChange",
     "ReplacedPlace",
     "Replacement",
+    "ReplacementState",
     "Revision",
     "SearchEntry",
     "Status",

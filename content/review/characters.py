@@ -124,6 +124,31 @@ def draw_space(space: str) -> str:
     return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _visible(char) for char in space)
 
 
+_MISSED_SPACE: Final = re.compile(r" {2,}| +(?=\n)| +$|\n")
+_EDGE_SPACE: Final = re.compile(rf"^ +|{_MISSED_SPACE.pattern}")
+_DRAWN_SPACE: Final = str.maketrans({"␣": f"⟦{name_of('␣')}⟧", "↵": f"⟦{name_of('↵')}⟧"})
+
+
+def draw_changed(text: str, *, is_whole: bool = False) -> str:
+    """Text that goes or comes, with the white space that a reader would miss: doubled, at an end, and line ends.
+
+    `is_whole` draws the space that it begins with too; else that is what stands between it and the word before.
+    """
+    pattern = _EDGE_SPACE if is_whole else _MISSED_SPACE
+    found: list[str] = []
+    at = 0
+    for match in pattern.finditer(text):
+        found += [_named_text(text[at : match.start()]), draw_space(match[0])]
+        at = match.end()
+    return "".join([*found, _named_text(text[at:])])
+
+
+def _named_text(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(char) for char in text).translate(_DRAWN_SPACE)
+
+
 def find_suspicious(text: str, language: str = "en") -> list[str]:
     """The names of the characters of a text that hide or pass for others, each once, in their order.
 

@@ -11,7 +11,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
-from content.review.characters import draw_space, make_visible, visible_context
+from content.find_replace.hits import Hit
+from content.review.characters import draw_changed, draw_space, visible_context
 from content.review.differences import Segment
 
 register = template.Library()
@@ -27,6 +28,19 @@ def merged(segments: Iterable[Segment]) -> SafeString:
     begins = _begins(get_language())
     # Joined by hand, each part escaped: a page has thousands of them.
     return SafeString("".join([_one(segment, begins) for segment in segments]))
+
+
+@register.filter
+def replaced(hit: Hit) -> SafeString:
+    """A hit of find and replace in its text, with the white space of what goes and comes drawn."""
+    begins = _begins(get_language())
+    changed = [
+        f"{begins[kind]}{escape(draw_changed(text, is_whole=True))}{_HIDDEN}] </span></{tag}>"
+        for kind, tag, text in (("removed", "del", hit.old), ("inserted", "ins", hit.new))
+        if text
+    ]
+    lead, tail = escape(visible_context(hit.lead)), escape(visible_context(hit.tail))
+    return SafeString("".join([lead, *changed, tail]))
 
 
 @lru_cache
@@ -51,5 +65,5 @@ def _one(segment: Segment, begins: Mapping[str, str]) -> str:
         return escape(visible_context(segment.text))
     end = "ins" if segment.kind == "inserted" else "del"
     text = segment.text
-    shown = make_visible(text) if text.strip() else draw_space(text)
+    shown = draw_changed(text) if text.strip() else draw_space(text)
     return f"{begins[segment.kind]}{escape(shown)}{_HIDDEN}] </span></{end}>"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.urls import reverse
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -54,6 +55,10 @@ class Edit:
         """The keys of the rows that may hold a place, by their columns of text and of JSON."""
         raise NotImplementedError
 
+    def rows_named(self) -> list[tuple[str, str]]:
+        """The rows that the edit is about, by table and id, where it names them."""
+        raise NotImplementedError
+
     def refuse(self, prefix: str, error: RuleViolation) -> None:
         """A row cannot be what it would become."""
         for path, sentences in (error.details or {"": [error.message]}).items():
@@ -93,6 +98,13 @@ class TextSource(Protocol):
 
     @property
     def tables(self) -> tuple[str, ...]: ...
+
+    @property
+    def permission(self) -> str:
+        """What somebody needs who may edit these by hand."""
+
+    def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """What people call the rows, and the address of their page in the admin, by key. One query for a batch."""
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
         """The keys of the rows that may change, which are locked where the edit writes."""
@@ -144,6 +156,17 @@ def find_rows(
     return found
 
 
+def names_of_rows(rows: QuerySet[M], keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The rows as they name themselves, each with the page of its model in the admin."""
+    meta = rows.model._meta
+    page = f"admin:{meta.app_label}_{meta.model_name}_change"
+    return {
+        str(row.pk): (str(row), reverse(page, args=[row.pk]))
+        for part in batches(keys)
+        for row in rows.filter(pk__in=part)
+    }
+
+
 @dataclass(frozen=True)
 class RowSource(Generic[M]):
     """`change` sets the columns of a row from what the hand takes, by the rules of the app, and raises
@@ -151,6 +174,7 @@ class RowSource(Generic[M]):
 
     table: str
     what: str
+    permission: str
     rows: Callable[[], QuerySet[M]]
     change_row: Callable[[M, Hand], None]
     texts: tuple[str, ...]
@@ -163,6 +187,9 @@ class RowSource(Generic[M]):
     @property
     def tables(self) -> tuple[str, ...]:
         return (self.table,)
+
+    def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        return names_of_rows(self.rows(), keys)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
         return find_rows(edit, self.table, self.rows(), self.texts, self.documents)

@@ -54,6 +54,7 @@ def _names_of(item: Mapping[str, Json]) -> list[str]:
 MENUS: Final = RowSource(
     table="menus",
     what="menu",
+    permission="menus.edit",
     rows=Menu.objects.all,
     change_row=_change_menu,
     texts=("name",),

@@ -19,6 +19,7 @@ def _change_term(term: Term, hand: Hand) -> None:
 TERMS: Final = RowSource(
     table="taxonomies",
     what="taxonomy-term",
+    permission="taxonomies.edit",
     rows=Term.objects.all,
     change_row=_change_term,
     texts=("name",),

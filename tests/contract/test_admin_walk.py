@@ -63,7 +63,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "proofroom_menus/menu/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,
-    "content/replacement/": ADMIN,
+    "content/replacement/": EDITORS,
     "proofroom_taxonomies/term/": EDITORS,
     "content/translations/": PEOPLE,
     "content/urlpattern/": EDITORS,

@@ -1,4 +1,4 @@
-"""Find and replace: tried without writing first, done, listed, and undone."""
+"""Find and replace in the admin: looked for first, chosen hit by hit, sent to Review or live, listed, and undone."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from content.find_replace.services import (
-    FIND_MAX,
-    REPLACE_MAX,
-    find_and_replace,
-    sample_of,
-    undo_replacement,
-)
-from content.models import Replacement
+from content.find_replace.hits import find_hits
+from content.find_replace.review import REVIEW_TABLES
+from content.find_replace.runs import cancel_replacement, start_replacement, writable_tables
+from content.find_replace.services import FIND_MAX, REPLACE_MAX, undo_replacement
+from content.models import Layer, Replacement, ReplacementState
 from proofroom.core.admin.form_pages import FormAdmin, form_page
-from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+from proofroom.core.admin.permissions import actor_of, may, refusals_as_messages, require
 from proofroom.core.find_replace import known_tables
-from proofroom.core.i18n import said
+from proofroom.editorial.find_replace.hit_groups import MAX_LISTED, group_hits, table_label
 
-_SAMPLES_SHOWN = 10
-_DRY_RUN = gettext_lazy("Only show what would change")
+_STATES: dict[str, tuple[str, Promise]] = {
+    ReplacementState.RUNNING: ("running", gettext_lazy("Running")),
+    ReplacementState.DONE: ("succeeded", gettext_lazy("Finished")),
+    ReplacementState.CANCELLED: ("cancelled", gettext_lazy("Cancelled")),
+    ReplacementState.FAILED: ("failed", gettext_lazy("Stopped")),
+}
 
 
 class FindReplaceForm(forms.Form):
@@ -38,60 +41,98 @@ class FindReplaceForm(forms.Form):
         label=gettext_lazy("In"), widget=forms.CheckboxSelectMultiple
     )
     case_sensitive = forms.BooleanField(
-        label=gettext_lazy("Upper and lower case count"), required=False, initial=True
+        label=gettext_lazy("Match case"), required=False, initial=True
     )
-    dry_run = forms.BooleanField(label=_DRY_RUN, required=False, initial=True)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        named = [(table, table.replace("_", " ").capitalize()) for table in known_tables()]
-        cast(forms.MultipleChoiceField, self.fields["tables"]).choices = said(named)
+        field = cast(forms.MultipleChoiceField, self.fields["tables"])
+        field.choices = [(table, table_label(table)) for table in known_tables()]
+        field.initial = sorted(REVIEW_TABLES)
 
 
 @admin.register(Replacement)
 class ReplacementAdmin(FormAdmin[Replacement]):
-    view_permission = add_permission = "database.manage"
-    empty_words = gettext_lazy("Words that occur in many posts are found and replaced together.")
+    view_permission = add_permission = "content.replace"
+    empty_words = gettext_lazy("Find words that occur in many posts, and replace them together.")
     list_title = gettext_lazy("Find and replace")
     add_title, add_button, add_form = (
         gettext_lazy("Find and replace"),
-        gettext_lazy("Find and replace"),
+        gettext_lazy("Find"),
         FindReplaceForm,
     )
-    list_display = ("__str__", "total", "by_name", "created_at", "undone_at")
+    list_display = ("__str__", "where", "total", "by_name", "created_at", "outcome")
     search_fields = ("find", "replace")
     ordering = ("-created_at",)
 
+    @admin.display(description=gettext_lazy("Where"))
+    def where(self, row: Replacement) -> str:
+        return _("Review") if row.layer == Layer.REVIEW else _("Live")
+
+    @admin.display(description=gettext_lazy("State"))
+    def outcome(self, row: Replacement) -> str:
+        return _("Undone") if row.undone_at else str(_STATES[row.state][1])
+
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        """The hits, to be chosen from; with `action`, those that were chosen are replaced."""
         values = form.cleaned_data
-        done = find_and_replace(
-            actor=actor_of(request),
-            find=values["find"],
-            replace=values["replace"],
-            tables=values["tables"],
-            is_case_sensitive=values["case_sensitive"],
-            is_dry_run=values["dry_run"],
-        )
-        if done.row is not None:
-            messages.success(
-                request, _("Replaced in %(places)s.") % {"places": _places(len(done.places))}
+        search = {
+            "actor": actor_of(request),
+            "find": values["find"],
+            "replace": values["replace"],
+            "tables": values["tables"],
+            "is_case_sensitive": values["case_sensitive"],
+        }
+        action = request.POST.get("action", "")
+        if action in ("review", "live"):
+            listed = request.POST.getlist("listed")
+            chosen = request.POST.getlist("hit")
+            # Those that are not listed are replaced too where that was ticked.
+            left_out = set(listed) - set(chosen) if request.POST.get("rest") else None
+            row = start_replacement(
+                **search, to_review=action == "review", chosen=chosen, left_out=left_out
             )
-            return HttpResponseRedirect(reverse("admin:content_replacement_changelist"))
-        tried = _("It is found nowhere in these tables. Nothing was changed.")
-        if done.places:
-            text = _(
-                "It would be replaced in %(places)s. Nothing was changed yet: untick “%(dry_run)s” "
-                "to replace it."
-            )
-            tried = text % {"places": _places(len(done.places)), "dry_run": _DRY_RUN}
+            return HttpResponseRedirect(reverse("admin:content_replacement_change", args=[row.pk]))
+        finder = find_hits(**search)
+        allowed = set(writable_tables(actor_of(request)))
+        can_review = set(values["tables"]) <= REVIEW_TABLES and may(request, "posts.review.save")
+        can_live = set(values["tables"]) <= allowed
+        groups = group_hits(finder)
+        total = len(finder.hits)
         context = {
             "button": self.add_button,
-            "said": tried,
-            "places": sample_of(done.places[:_SAMPLES_SHOWN]),
+            "found": True,
+            "groups": groups,
+            "total": total,
+            "shown": min(total, MAX_LISTED),
+            "rest": total - MAX_LISTED,
+            "can_review": can_review,
+            "can_live": can_live,
+            # Editors are led to Review; whoever manages the database replaced live texts always.
+            "prefers_live": can_live and (not can_review or may(request, "database.manage")),
+            "search": [
+                ("find", values["find"]),
+                ("replace", values["replace"]),
+                *(("tables", table) for table in values["tables"]),
+                *([("case_sensitive", "on")] if values["case_sensitive"] else []),
+            ],
         }
+        return self._find_page(request, form, context)
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        answer = super().add_view(request, form_url, extra_context)
+        if isinstance(answer, TemplateResponse):
+            answer.template_name = "admin/replace/find.html"
+        return answer
+
+    def _find_page(
+        self, request: HttpRequest, form: forms.Form, context: dict[str, Any]
+    ) -> HttpResponse:
         return form_page(
             request,
-            "admin/forms/tried.html",
+            "admin/replace/find.html",
             Replacement,
             context,
             title=self.add_title,
@@ -105,7 +146,7 @@ class ReplacementAdmin(FormAdmin[Replacement]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """GET asks whether to undo it, POST does."""
+        """GET shows how far it is and what came of it, POST cancels or undoes it."""
         require(request, self.add_permission)
         try:
             row = Replacement.objects.filter(pk=UUID(object_id)).first()
@@ -113,27 +154,35 @@ class ReplacementAdmin(FormAdmin[Replacement]):
             row = None
         if row is None:
             raise Http404(_("There is no such replacement."))
-        back = reverse("admin:content_replacement_changelist")
         if request.method == "POST":
             with refusals_as_messages(request):
-                done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
-                text = ngettext(
-                    "%(restored)s place is as it was; kept: %(number)s.",
-                    "%(restored)s places are as they were; kept: %(number)s.",
-                    done.restored,
-                ) % {"restored": f"{done.restored:,}", "number": f"{len(done.kept):,}"}
-                messages.success(request, text)
-            return HttpResponseRedirect(back)
-        sentence = ngettext(
-            "“%(find)s” was replaced by “%(replace)s” in %(total)s place. What somebody changed "
-            "since stays as it is.",
-            "“%(find)s” was replaced by “%(replace)s” in %(total)s places. What somebody changed "
-            "since stays as it is.",
-            row.total,
-        ) % {"find": row.find, "replace": row.replace, "total": f"{row.total:,}"}
-        context = {"sentence": sentence, "button": _("Undo it"), "back": back}
-        return form_page(request, "admin/forms/confirm.html", Replacement, context, title=str(row))
+                if request.POST.get("action") == "cancel":
+                    cancel_replacement(replacement_id=row.pk, actor=actor_of(request))
+                    messages.success(request, _("Cancelled. What is replaced stays; undo it here."))
+                else:
+                    _undo(request, row)
+            return HttpResponseRedirect(request.path)
+        badge, state = _STATES[row.state]
+        is_own = row.by_id == request.user.pk or may(request, "database.manage")
+        context = {
+            "row": row,
+            "badge": badge,
+            "state": state,
+            "is_review": row.layer == Layer.REVIEW,
+            "may_undo": is_own and not row.is_running and not row.undone_at and row.total,
+            "may_cancel": is_own and row.is_running,
+            "counts": [(table_label(table), count) for table, count in row.counts.items()],
+        }
+        return form_page(
+            request, "admin/replace/replacement.html", Replacement, context, title=str(row)
+        )
 
 
-def _places(number: int) -> str:
-    return _("1 place") if number == 1 else _("%(number)s places") % {"number": f"{number:,}"}
+def _undo(request: HttpRequest, row: Replacement) -> None:
+    done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
+    text = ngettext(
+        "%(restored)s place is as it was; kept: %(number)s.",
+        "%(restored)s places are as they were; kept: %(number)s.",
+        done.restored,
+    ) % {"restored": f"{done.restored:,}", "number": f"{len(done.kept):,}"}
+    messages.success(request, text)

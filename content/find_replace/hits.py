@@ -1,0 +1,166 @@
+"""The hits of find and replace before anything is written: each occurrence with its text before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from content.find_replace.services import Substitution, apply_edit, check_search
+from content.layers.digest import keyed_hash
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.find_replace import batches
+from proofroom.core.json import Json
+
+MAX_HITS: Final = 20_000
+_CONTEXT: Final = 60
+"""Characters that are shown on each side of a hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An occurrence. `key` names it and the text that it stands in: where that changes, the key is another."""
+
+    table: str
+    row: str
+    field: str
+    key: str
+    lead: str
+    old: str
+    new: str
+    tail: str
+
+
+@dataclass(slots=True)
+class HitFinder(Substitution):
+    """Replaces everything without writing, and keeps what it came to. `blocked` says why a value cannot be stored."""
+
+    hits: list[Hit] = field(default_factory=list)
+    blocked: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    """Sentences by table and row, and by the beginning of the field's path."""
+
+    def value(self, table: str, row: str, path: str, value: Json) -> Json:
+        after = Substitution.value(self, table, row, path, value)
+        if after == value or not isinstance(value, str):
+            return after
+        place = place_key(table, row, path, value)
+        for number, match in enumerate(self.pattern.finditer(value)):
+            start, end = match.span()
+            self.hits.append(
+                Hit(
+                    table,
+                    row,
+                    path,
+                    f"{place}.{number}",
+                    ("…" if start > _CONTEXT else "") + value[max(0, start - _CONTEXT) : start],
+                    match[0],
+                    self.new,
+                    value[end : end + _CONTEXT] + ("…" if len(value) > end + _CONTEXT else ""),
+                )
+            )
+        if len(self.hits) > MAX_HITS:
+            raise TooManyHits
+        return after
+
+    def refuse(self, prefix: str, error: RuleViolation) -> None:
+        for path, sentences in (error.details or {"": [error.message]}).items():
+            whole = ".".join(part for part in (prefix, path) if part)
+            table, row, *rest = [*whole.split(".", 2), ""]
+            self.blocked.setdefault((table, row), {})[rest[0]] = sentences[0]
+
+    def problem(self, hit: Hit) -> str:
+        """Why the hit cannot be replaced; empty where it can."""
+        found = self.blocked.get((hit.table, hit.row), {})
+        return next(
+            (text for path, text in found.items() if not path or hit.field.startswith(path)), ""
+        )
+
+
+class TooManyHits(Exception):
+    """More than are listed."""
+
+
+@dataclass(slots=True)
+class ChosenSubstitution(Substitution):
+    """Replaces the chosen hits only, where the text around them is what it was; `used` are those it found."""
+
+    rows: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The rows with a chosen hit, by table."""
+    chosen: Collection[str] = ()
+    used: set[str] = field(default_factory=set)
+
+    def value(self, table: str, row: str, path: str, value: Json) -> Json:
+        if not isinstance(value, str) or row not in self.rows.get(table, ()):
+            return value
+        if not self.pattern.search(value):
+            return value
+        place = place_key(table, row, path, value)
+        parts: list[str] = []
+        at = 0
+        for number, match in enumerate(self.pattern.finditer(value)):
+            key = f"{place}.{number}"
+            if key in self.chosen:
+                self.used.add(key)
+                parts += [value[at : match.start()], self.new]
+                at = match.end()
+        return "".join([*parts, value[at:]])
+
+    def rows_named(self) -> list[tuple[str, str]]:
+        return [(table, row) for table, rows in self.rows.items() for row in rows]
+
+    def keys(
+        self,
+        table: str,
+        rows: QuerySet[Any],
+        *,
+        texts: Sequence[str] = (),
+        documents: Sequence[str] = (),
+        key: str = "pk",
+    ) -> list[Any]:
+        found: set[Any] = set()
+        for part in batches(sorted(self.rows.get(table, ()))):
+            found.update(rows.filter(pk__in=part).values_list(key, flat=True))
+        return sorted(found)
+
+
+def place_key(table: str, row: str, path: str, value: str) -> str:
+    """A text where it stands, as characters that nobody can make up."""
+    return keyed_hash("find-replace", table, row, path, value)[:20]
+
+
+def find_hits(
+    *,
+    actor: Actor,
+    find: str,
+    replace: str,
+    tables: Collection[str],
+    is_case_sensitive: bool = True,
+) -> HitFinder:
+    """Every hit in live content, and what could not be stored. Nothing is written.
+
+    Raises `RuleViolation` on `find` where there are more than `MAX_HITS`.
+    """
+    actor.require_person("find and replace")
+    actor.require("content.replace")
+    check_search(find, replace, tables)
+    if find == replace:
+        raise invalid("replace", _("This is what is looked for."))
+    finder = HitFinder(
+        reason="find-replace",
+        writes=False,
+        old=find,
+        new=replace,
+        is_case_sensitive=is_case_sensitive,
+    )
+    try:
+        with transaction.atomic():
+            apply_edit(finder, tables, actor)
+    except TooManyHits:
+        text = _("It occurs more than %(most)s times. Look for more words, or in fewer places.")
+        raise invalid("find", text % {"most": f"{MAX_HITS:,}"}, code="too_many") from None
+    return finder
