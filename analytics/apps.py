@@ -42,7 +42,7 @@ class AnalyticsConfig(AppConfig):
                 gettext_lazy("Analytics"),
                 "admin:analytics_sitecount_changelist",
                 "chart",
-                permissions=("analytics.view",),
+                permissions=("analytics.read",),
             ),
             order=10,
         )

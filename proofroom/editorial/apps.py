@@ -39,6 +39,16 @@ class EditorialConfig(AppConfig):
         )
         navigation_entries.register(
             NavigationEntry(
+                NavigationGroup.WRITE,
+                gettext_lazy("Trash"),
+                "admin:content_post_trash",
+                "trash",
+                permissions=("posts.restore",),
+            ),
+            order=90,
+        )
+        navigation_entries.register(
+            NavigationEntry(
                 NavigationGroup.REVIEW,
                 gettext_lazy("Inbox"),
                 "admin:inbox",
@@ -64,7 +74,7 @@ class EditorialConfig(AppConfig):
                 gettext_lazy("Find and replace"),
                 "admin:content_replacement_changelist",
                 "replace",
-                permissions=("database.manage",),
+                permissions=("content.replace",),
             ),
             order=60,
         )

@@ -85,7 +85,9 @@ def _posts(
     posts = {str(post.pk): post for post in Post.objects.filter(pk__in=by_post)}
     waiting: Counter[str] = Counter(
         str(pk)
-        for pk in QueuedChange.objects.filter(post__in=list(posts)).values_list("post_id", flat=True)
+        for pk in QueuedChange.objects.filter(post__in=list(posts)).values_list(
+            "post_id", flat=True
+        )
     )
     for post_id, hits in by_post.items():
         post = posts.get(post_id)
