@@ -11,6 +11,7 @@ from django.conf import settings
 from content.find_replace.runs import execute_replacement, resume_replacements
 from content.inbox.decision_batches import execute_batch, forget_old_batches, resume_batches
 from content.inbox.rejections import forget_old_rejections
+from content.posts.autosave import delete_expired_copies
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
 from proofroom.accounts.models import User
@@ -32,7 +33,8 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections and decisions."""
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, decisions and draft copies."""
+    delete_expired_copies()
     forget_old_rejections()
     forget_old_batches()
     admin = _admin()

@@ -1,5 +1,6 @@
 """The rows of content."""
 
+from content.models.autosave import Autosave
 from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
 from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
@@ -12,6 +13,7 @@ from content.models.replacement import ReplacedPlace, Replacement, ReplacementSt
 from content.models.revision import Provenance, Revision
 
 __all__ = [
+    "Autosave",
     "BatchState",
     "CopyOrigin",
     "DecisionBatch",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content.models import Layer
+from content.models import Autosave, Layer, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from proofroom.editorial.post_editor.form import new_module
@@ -56,17 +56,28 @@ def test_saving_in_place_leads_on_where_the_page_would_show_something_else(
     assert staged == {"stays": False, "url": url(post, "review", "?layer=review")}
 
 
-def test_what_a_browser_kept_comes_back_over_what_stands_now(signed_in: SignedIn) -> None:
+def keep(client: Client, post: Post, typed: dict[str, Any]) -> dict[str, Any]:
+    """Autosave the form; answers what restores it."""
+    assert client.post(url(post, "change/autosave"), typed).status_code == 200
+    return {"copy": typed["copy"], "do": "restore"}
+
+
+def test_a_draft_copy_comes_back_over_what_stands_now(signed_in: SignedIn) -> None:
     post, client = make.post(excerpt="Old"), signed_in()
     kept = {**fields(client.get(url(post))), "post.title": "Typed before the crash"}
+    restore = keep(client, post, kept)
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
         edit=lambda d: document_edits.patch_fields(d, {"excerpt": "By another"}),
     )
     before = make.live_hash()
+    offer = client.get(url(post)).content.decode()
+    assert "You changed: Title." in offer
+    assert "The post was saved since then." in offer
+    assert "Typed before the crash" not in offer
 
-    page = client.post(url(post), {**kept, "do": "restore"})
+    page = client.post(url(post), restore)
 
     assert page.status_code == 200
     assert fields(page)["post.title"] == ["Typed before the crash"]
@@ -76,6 +87,9 @@ def test_what_a_browser_kept_comes_back_over_what_stands_now(signed_in: SignedIn
     assert client.post(url(post), {**fields(page), "do": "save"}).status_code == 302
     post.refresh_from_db()
     assert (post.title, post.excerpt) == ("Typed before the crash", "By another")
+    assert not Autosave.objects.exists()
+    gone = client.post(url(post), restore, follow=True)
+    assert "These changes were saved or discarded meanwhile." in gone.content.decode()
 
 
 @pytest.mark.parametrize(("keep", "title"), [("theirs", "By another"), ("yours", "Mine")])
@@ -173,7 +187,7 @@ def test_half_a_character_is_refused_and_shown_as_none(signed_in: SignedIn, valu
     content = f"modules.{make.module_id(post, 'prose')}.props.content~doc"
 
     for typed in ({"post.jsonldOverrides": value}, {content: value}):
-        kept = client.post(url(post), {**sent, **typed, "do": "compare"})
+        kept = client.post(url(post), keep(client, post, {**sent, **typed}))
         stale = client.post(url(post), {**sent, **typed, "version": "0", "do": "save"})
         saved = client.post(url(post), {**sent, **typed, "do": "save"})
         shown = client.post(url(post, "preview/typed"), {**sent, **typed})
@@ -223,8 +237,9 @@ def test_words_typed_into_a_module_that_others_removed_are_shown(
         edit=lambda document: document_edits.remove_module(document, prose),
     )
 
-    typed = {f"modules.{prose}.props.content": "Long <b>words", "do": do}
-    page = client.post(url(post), {**sent, **typed}).content.decode()
+    typed = {**sent, f"modules.{prose}.props.content": "Long <b>words"}
+    asked = {**typed, "do": do} if do == "save" else keep(client, post, typed)
+    page = client.post(url(post), asked).content.decode()
 
     assert page.count("readonly rows=") == 1
     assert 'aria-label="Your words">Long &lt;b&gt;words</textarea>' in page

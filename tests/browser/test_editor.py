@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from content.models import Post
+from content.models import Autosave, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from tests import make
@@ -115,14 +115,15 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     page = open_page()
     opened(page, post)
     page.fill("#f-post-title", "Typed before the crash")
-    page.wait_for_selector("[data-edit][data-kept='1']")
+    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
     page.close(run_before_unload=False)
 
-    page = page.context.new_page()
+    page = open_page()  # another machine
     opened(page, post)
-    bar = page.locator(".draft-bar").bounding_box()
+    bar = page.locator("[data-copy-offer]").bounding_box()
     assert bar["y"] + bar["height"] <= page.locator("[data-edit]").bounding_box()["y"]
-    page.locator(".draft-bar button", has_text="Restore").click()
+    assert serious_in_any_light(page) == []
+    page.locator("[data-copy-offer] button", has_text="Restore").click()
     page.wait_for_selector("[data-edit][data-sent][data-ready]")
     assert page.input_value("#f-post-title") == "Typed before the crash"
     assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee"
@@ -140,11 +141,25 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     assert (post.title, post.excerpt) == ("Typed before the crash", "Also this")
 
     opened(page, post)
-    assert page.locator(".draft-bar").count() == 0
-    assert (
-        page.evaluate("() => Object.keys(localStorage).filter((k) => k.startsWith('cms:typed'))")
-        == []
-    )
+    assert page.locator("[data-copy-offer]").count() == 0
+    assert not Autosave.objects.exists()
+
+
+def test_a_new_post_is_kept_before_it_is_created(open_page: Any) -> None:
+    page = open_page()
+    page.goto("/admin/content/post/add/")
+    page.fill("#title", "Not created yet")
+    page.wait_for_selector("[data-copy-state]:has-text('Draft copy saved')")
+
+    page = open_page()
+    page.goto("/admin/content/post/add/")
+    page.locator("[data-copy-offer] button", has_text="Restore").click()
+    page.wait_for_function("() => document.querySelector('#title')?.value === 'Not created yet'")
+    page.get_by_role("button", name="Create draft").click()
+    page.wait_for_selector("[data-edit]")
+
+    assert Post.objects.get().title == "Not created yet"
+    assert not Autosave.objects.exists()
 
 
 def test_two_editors_know_of_one_another_and_the_second_chooses(open_page: Any) -> None:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import orjson
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext
 
@@ -22,6 +22,7 @@ from proofroom.core.admin.permissions import may
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import modules
+from proofroom.editorial.post_editor.autosave import offer_copy
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import ROBOTS, FormUnit, ModuleSection
@@ -154,18 +155,19 @@ _STATUSES: Final[Mapping[str, Sequence[Status]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The subject of a form. `layer` is None over live content."""
+    """The subject of a form. `layer` is None over live content; `sent` is what was typed."""
 
     request: HttpRequest
     post: Post
     layers: Layers
     layer: Layer | None
+    sent: QueryDict
 
     @classmethod
     def read(cls, request: HttpRequest, post_id: UUID) -> Frame:
         post, layers = read(post_id)
         layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
-        return cls(request, post, layers, layer)
+        return cls(request, post, layers, layer, request.POST)
 
     @property
     def document(self) -> PostDocument:
@@ -187,6 +189,8 @@ def show(
     context = {
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
+        "copy": frame.sent.get("copy") or uuid4(),
+        "offered": None if frame.sent else offer_copy(request, post.pk, frame.document, layer, now),
         # Around the form: the layers, a result of a search, what other apps show.
         "review_count": len(layers.review.changes),
         "ai_review_count": len(layers.ai_review.changes),
@@ -213,7 +217,7 @@ def show(
 
 def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     builder = ControlBuilder(frame, sheet, errors)
-    sent = frame.request.POST
+    sent = frame.sent
     verb, _, opened = sent.get("do", "").partition(":")
     cards = cards_of(
         sheet,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.contrib import messages
@@ -16,6 +16,7 @@ from content.document import PostDocument
 from content.layers import stage
 from content.layers.state import check_version
 from content.models import Layer, Status
+from content.posts.autosave import discard_copy, find_copy
 from content.posts.edit import edit_post
 from content.posts.presence import close_editor, list_open_editors, mark_editing
 from content.review.cards import ChangeCard, cards_between
@@ -26,6 +27,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.realtime.messages import presence_message
+from proofroom.editorial.post_editor.autosave import copy_key, copy_layer, form_of
 from proofroom.editorial.post_editor.form_data import (
     Sheet,
     edit_of,
@@ -79,15 +81,31 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return show(frame, open_sheet(frame.document))
     require(request, "posts.edit", "posts.translate", "posts.review.save")
-    sheet = read_sheet(frame.document, request.POST)
     do = request.POST.get("do", "")
-    if do in ("restore", "compare"):
-        # What a browser kept of a form that was never saved, over what stands now.
-        return _show_conflicts(frame, sheet, {"is_restored": True, "is_compared": do == "compare"})
+    if do in ("restore", "discard"):
+        return _decide_on_copy(frame, is_wanted=do == "restore")
+    sheet = read_sheet(frame.document, request.POST)
     if do not in ("save", "save-review"):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
     return _save(frame, sheet, to_review=do == "save-review" or frame.layer is not None)
+
+
+def _decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
+    """Show the draft copy over what is stored now, or forget it."""
+    request, actor = frame.request, actor_of(frame.request)
+    if is_wanted:
+        layer = copy_layer(frame.layer)
+        copy = find_copy(post_id=frame.post.pk, actor=actor, layer=layer, key=copy_key(request))
+        if copy is not None:
+            frame = replace(frame, sent=form_of(copy))
+            sheet = read_sheet(frame.document, frame.sent)
+            return _show_conflicts(frame, sheet, {"is_restored": True})
+        messages.info(request, gettext("These changes were saved or discarded meanwhile."))
+    elif (key := copy_key(request)) is not None:
+        discard_copy(key=key, actor=actor)
+        messages.success(request, gettext("Unsaved changes discarded."))
+    return HttpResponseRedirect(request.get_full_path())
 
 
 def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
@@ -114,6 +132,8 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
             errors.setdefault(key, []).extend(sentences)
         more = {"problem": "" if errors else error.message}
         return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
+    if (copy := copy_key(request)) is not None:
+        discard_copy(key=copy, actor=actor_of(request))
     # A script asks, which keeps the page open.
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
@@ -159,7 +179,7 @@ def _show_conflicts(
     frame: Frame, sheet: Sheet, more: Mapping[str, object], *, status: int = 200
 ) -> HttpResponse:
     """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
-    data = frame.request.POST
+    data = frame.sent
     names = module_names(frame.layers.live, frame.layers.review.document)
     # What was typed into modules that are gone: after the refresh the sheet knows of them no more.
     order = set(data.getlist("order"))

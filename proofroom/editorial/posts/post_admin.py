@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -23,6 +23,7 @@ from django.views.generic import RedirectView
 from content import search
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF
+from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
 from content.posts.queries import deleted_posts
 from content.posts.trash import delete_post, restore_post
@@ -41,6 +42,13 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import with_label
 from proofroom.definitions import post_types
+from proofroom.editorial.post_editor.autosave import (
+    autosave,
+    autosave_new,
+    copy_key,
+    form_of,
+    offer_new,
+)
 from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker
 from proofroom.editorial.post_editor.rich_text import richtext
@@ -195,6 +203,8 @@ class PostAdmin(PermittedAdmin[Post]):
             path(
                 "<uuid:post_id>/change/editing/", wrap(report_presence), name="content_post_editing"
             ),
+            path("add/autosave/", wrap(autosave_new), name="content_post_autosave_new"),
+            path("<uuid:post_id>/change/autosave/", wrap(autosave), name="content_post_autosave"),
             path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
             path("<uuid:post_id>/review/edit/", wrap(review_edit), name="content_post_review_edit"),
@@ -258,19 +268,30 @@ def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:
 def add(request: HttpRequest) -> HttpResponse:
     """GET shows the form, POST makes a draft."""
     require(request, "posts.create")
+    actor, key = actor_of(request), copy_key(request)
+    do = request.POST.get("do", "")
+    sent: QueryDict = request.POST
+    if do == "discard" and key is not None:
+        discard_copy(key=key, actor=actor)
+        return HttpResponseRedirect(request.get_full_path())
+    copy = None
+    if request.method != "POST" or do == "restore":
+        copy = find_copy(post_id=None, actor=actor, key=key)
+        if do == "restore" and copy is not None:
+            sent, copy = form_of(copy), None
     typed = {
-        "type": request.POST.get("type") or request.GET.get("type") or "blog",
-        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
-        "title": request.POST.get("title", ""),
-        "slug": request.POST.get("slug", ""),
+        "type": sent.get("type") or request.GET.get("type") or "blog",
+        "locale": sent.get("locale") or settings.CMS_ENV.default_locale,
+        "title": sent.get("title", ""),
+        "slug": sent.get("slug", ""),
     }
     problem, status = "", 200
     errors: dict[str, list[str]] = {}
-    if request.method == "POST":
+    if request.method == "POST" and do != "restore":
         fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
         try:
             post = create_post(
-                actor=actor_of(request), type=typed["type"], locale=typed["locale"], fields=fields
+                actor=actor, type=typed["type"], locale=typed["locale"], fields=fields
             )
         except CmsError as error:
             if error.status == 403:
@@ -287,10 +308,15 @@ def add(request: HttpRequest) -> HttpResponse:
             )
             problem = "" if errors else error.message
         else:
+            if key is not None:
+                discard_copy(key=key, actor=actor)
             messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
             return HttpResponseRedirect(post_url("change", post))
     context = {
         "typed": typed,
+        "copy": sent.get("copy") or uuid4(),
+        "offered": offer_new(copy) if copy else None,
+        "is_restored": do == "restore",
         "problem": problem,
         "errors": errors,
         "types": [(definition.name, in_words(definition.label)) for definition in post_types],

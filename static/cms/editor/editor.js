@@ -1,7 +1,6 @@
 // The form of a post. Everything here makes faster what the form does without it: keys, the way back to the field where
 // somebody was, and the preview of a search result.
 
-import { startDraft } from "./draft.js";
 import { startModules, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
@@ -147,8 +146,7 @@ if (form) {
   const modules = startModules(form, changes);
   const picker = startPicker(form, modules);
   startRepeaters(form, changes);
-  const draft = startDraft(form, changes);
-  const saving = startSaving(form, changes, draft, startPlace(form, modules));
+  const saving = startSaving(form, changes, startPlace(form, modules));
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);

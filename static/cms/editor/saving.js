@@ -2,8 +2,9 @@
 // refuses is shown by the page that the server answers, as without scripts.
 
 import { fetchJson } from "../http.js";
+import { startAutosave } from "./autosave.js";
 
-const IGNORED = /^(csrfmiddlewaretoken|was|was_order|version|order|add|number|do|take\..*)$/;
+const IGNORED = /^(csrfmiddlewaretoken|copy|was|was_order|version|order|add|number|do|take\..*)$/;
 
 const unitOf = (name) => {
   const parts = name.split(".");
@@ -53,7 +54,8 @@ export function watchChanges(form) {
   function tell() {
     planned = undefined;
     const found = now();
-    for (const listener of listeners) listener(found);
+    const words = `${[...typed()].join("\n")}\n${idsOf(form, "order").join()}`;
+    for (const listener of listeners) listener(found, words);
   }
 
   const changes = {
@@ -79,12 +81,15 @@ export function watchChanges(form) {
 
 const SAVES = ["save", "save-review"];
 
-export function startSaving(form, changes, draft, place) {
+export function startSaving(form, changes, place) {
   const state = form.querySelector("[data-save-state]");
   let number = 0;
   let savedAt = 0;
   let problem = "";
   let isSaving = false;
+  let copy = "";
+  let typed = "";
+  const copies = startAutosave(form, { isDirty: () => changes.now().size > 0, onState(name) { copy = name; show(); } });
 
   function show() {
     if (!state) return;
@@ -92,10 +97,16 @@ export function startSaving(form, changes, draft, place) {
     let text = words.none;
     if (isSaving) text = words.saving;
     else if (problem) text = words[problem];
-    else if (number) text = number === 1 ? words.one : words.many.replace("{n}", String(number));
+    else if (number) text = unsaved(words);
     else if (savedAt) text = ago();
     if (state.textContent !== text) state.textContent = text;
     state.dataset.state = isSaving ? "saving" : problem ? "failed" : number ? "dirty" : "clean";
+  }
+
+  function unsaved(words) {
+    const text = number === 1 ? words.one : words.many.replace("{n}", String(number));
+    const more = { kept: words.copyKept, failed: words.copyFailed }[copy];
+    return more ? `${text} · ${more}` : text;
   }
 
   function ago() {
@@ -106,14 +117,17 @@ export function startSaving(form, changes, draft, place) {
   }
   setInterval(show, 30_000);
 
-  changes.listen((found) => { number = found.size; if (number) problem = ""; show(); });
-  window.addEventListener("beforeunload", (event) => {
-    if (!form.dataset.leaving && changes.now().size) event.preventDefault();
+  changes.listen((found, words) => {
+    number = found.size;
+    if (number) problem = "";
+    // The first time is the page as it came, or what a refused save brought back.
+    if ((typed ? typed !== words : form.dataset.sent) && !isSaving) copies.plan();
+    typed = words;
+    show();
   });
 
   const leave = (url) => {
     form.dataset.leaving = "true";
-    draft.clear();
     place.keep();
     location.assign(url);
   };
@@ -123,6 +137,7 @@ export function startSaving(form, changes, draft, place) {
     isSaving = true;
     problem = "";
     show();
+    await copies.stop();
     const body = new FormData(form, button);
     try {
       return saved(await fetchJson(form.action, { body }), body);
@@ -149,8 +164,9 @@ export function startSaving(form, changes, draft, place) {
     for (let at = answer.order.length; at < order.length; at += 1) order[at].remove();
     for (const card of form.querySelectorAll("[data-module][data-removed]")) card.remove();
     savedAt = Date.now();
+    copies.forget();
     changes.settle(body);
-    draft.again();
+    if (changes.now().size) copies.plan();
     document.dispatchEvent(new CustomEvent("cms:saved", { detail: { postId: form.dataset.post } }));
     return undefined;
   }

@@ -1,0 +1,92 @@
+"""Autosave: a private copy of what somebody types, until it is saved. Nothing but its writer's form reads it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.models import Autosave, Layer, Post
+from content.models.editing_mark import SOURCE
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, invalid
+
+MAX_BYTES: Final = 2_000_000
+"""Of one copy, as JSON."""
+MAX_COPIES: Final = 50
+"""Of one person; the oldest is forgotten."""
+LIFETIME: Final = timedelta(days=30)
+_AT_ONCE: Final = 1000
+
+Entries = Sequence[tuple[str, str]]
+
+
+@transaction.atomic
+def save_copy(
+    *, key: UUID, post_id: UUID | None, actor: Actor, entries: Entries, layer: str = SOURCE
+) -> Autosave:
+    """Keep what the form holds under the name that its page chose. Raises `RuleViolation`, `NotFound`.
+
+    The copy of somebody else by the same name stays as it is.
+    """
+    actor.require_person(_("edit a post"))
+    actor.require("posts.view" if post_id else "posts.create")
+    if layer not in (SOURCE, Layer.REVIEW):
+        raise invalid("layer", _("Source or Review can be edited."))
+    kept = [[name, value] for name, value in entries]
+    if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise invalid("entries", _("This is too long for a draft copy. Save your changes."))
+    if post_id and not Post.objects.alive().filter(pk=post_id).exists():
+        raise NotFound(_("No such post."))
+    copy = Autosave(
+        id=key,
+        user_id=actor.user.pk,
+        post_id=post_id,
+        layer=layer,
+        entries=kept,
+        saved_at=timezone.now(),
+    )
+    own = Autosave.objects.filter(user_id=actor.user.pk)
+    same = _of_form(own, post_id, layer).filter(pk=key)
+    if not same.update(entries=kept, saved_at=copy.saved_at):
+        Autosave.objects.bulk_create([copy], ignore_conflicts=True)
+        newest = own.order_by("-saved_at", "pk").values_list("pk", flat=True)[:MAX_COPIES]
+        own.exclude(pk__in=list(newest)).delete()
+    return copy
+
+
+def find_copy(
+    *, post_id: UUID | None, actor: Actor, layer: str = SOURCE, key: UUID | None = None
+) -> Autosave | None:
+    """The copy that this person has of the form of a post, or of one for a new post: by its name, else the newest."""
+    own = _of_form(Autosave.objects.filter(user_id=actor.user.pk), post_id, layer)
+    if key is not None:
+        own = own.filter(pk=key)
+    return own.filter(saved_at__gte=timezone.now() - LIFETIME).order_by("-saved_at", "pk").first()
+
+
+def _of_form(copies: QuerySet[Autosave], post_id: UUID | None, layer: str) -> QuerySet[Autosave]:
+    if post_id is None:
+        return copies.filter(post__isnull=True, layer=layer)
+    return copies.filter(post_id=post_id, layer=layer)
+
+
+def discard_copy(*, key: UUID, actor: Actor) -> None:
+    """Forget a copy: it was saved, or its writer does not want it."""
+    Autosave.objects.filter(pk=key, user_id=actor.user.pk).delete()
+
+
+def delete_expired_copies() -> int:
+    """Delete what nobody came back for, so many at a time. Safe to run twice. Answers how many."""
+    old = Autosave.objects.filter(saved_at__lt=timezone.now() - LIFETIME).order_by("saved_at")
+    total = 0
+    while ids := list(old.values_list("pk", flat=True)[:_AT_ONCE]):
+        total += Autosave.objects.filter(pk__in=ids).delete()[0]
+    return total

@@ -1,0 +1,155 @@
+"""Draft copies of forms: of one person alone, in no layer, bounded, forgotten in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from content.models import Autosave, Post
+from content.posts import autosave
+from content.posts.autosave import delete_expired_copies, discard_copy, find_copy, save_copy
+from content.posts.trash import delete_post
+from content.tasks import purge_trash
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from tests import make
+from tests.admin.pages import fields, url
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+CANARY = "Xylographic quokka 4711"
+
+
+def keep(post: Post | None, role: str = "editor", title: str = CANARY, **more: Any) -> UUID:
+    key: UUID = more.pop("key", None) or uuid4()
+    save_copy(
+        key=key,
+        post_id=post.pk if post else None,
+        actor=make.actor(role, via="admin"),
+        entries=[("post.title", title)],
+        **more,
+    )
+    return key
+
+
+def test_a_copy_is_written_again_found_by_its_writer_and_discarded() -> None:
+    post, editor = make.post(), make.actor("editor", via="admin")
+    key = keep(post)
+    keep(post, title="Newer", key=key)
+    keep(post, "admin")
+
+    found = find_copy(post_id=post.pk, actor=editor)
+
+    assert found is not None
+    assert (found.pk, found.entries) == (key, [["post.title", "Newer"]])
+    assert find_copy(post_id=post.pk, actor=editor, layer="review") is None
+    assert find_copy(post_id=None, actor=editor) is None
+    discard_copy(key=key, actor=make.actor("admin", via="admin"))
+    assert find_copy(post_id=post.pk, actor=editor) is not None
+    discard_copy(key=key, actor=editor)
+    assert find_copy(post_id=post.pk, actor=editor) is None
+
+
+def test_the_copy_of_another_is_neither_overwritten_nor_moved() -> None:
+    post = make.post()
+    key = keep(post, "admin")
+
+    keep(post, "editor", title="Mine", key=key)
+
+    assert list(Autosave.objects.values_list("user__username", "entries")) == [
+        ("admin", [["post.title", CANARY]])
+    ]
+
+
+def test_what_is_too_long_of_no_layer_or_of_no_post_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    post, gone = make.post(), make.post("Gone")
+    delete_post(post_id=gone.pk, actor=make.actor("admin"))
+    monkeypatch.setattr(autosave, "MAX_BYTES", 60)
+
+    with pytest.raises(RuleViolation):
+        keep(post, title="é" * 30)
+    with pytest.raises(RuleViolation):
+        keep(post, layer="ai_review")
+    with pytest.raises(NotFound):
+        keep(gone)
+    with pytest.raises(NotAllowed):
+        keep(None, "translator")
+    with pytest.raises(NotAllowed):
+        keep(post, "ai_agent")
+    assert not Autosave.objects.exists()
+
+
+def test_the_oldest_copies_and_those_of_a_month_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(autosave, "MAX_COPIES", 2)
+    post = make.post()
+    other = keep(post, "admin")
+    first, second, third = keep(post), keep(post), keep(None)
+    assert set(Autosave.objects.values_list("pk", flat=True)) == {other, second, third}
+    assert first not in {other, second, third}
+
+    Autosave.objects.filter(pk=second).update(saved_at=timezone.now() - timedelta(days=31))
+    assert find_copy(post_id=post.pk, actor=make.actor("editor", via="admin")) is None
+    purge_trash()
+    assert set(Autosave.objects.values_list("pk", flat=True)) == {other, third}
+    assert delete_expired_copies() == 0
+
+
+def test_autosaving_takes_the_same_statements_however_long_the_post(signed_in: SignedIn) -> None:
+    counts = []
+    for modules in (0, 30):
+        post, client = make.post(f"With {modules}"), signed_in()
+        sent = fields(client.get(url(post)))
+        sent |= {f"modules.{number}.props.title": ["Words"] for number in range(modules)}
+        client.post(url(post, "change/autosave"), sent)
+        with CaptureQueriesContext(connection) as queries:
+            client.post(url(post, "change/autosave"), sent)
+        own = [query for query in queries if "content_" in query["sql"]]
+        counts.append(len(own))
+    assert counts == [3, 3]
+
+
+def test_the_form_keeps_fields_and_nothing_secret(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    sent = {**fields(client.get(url(post))), "post.title": "AB", "password": CANARY}
+
+    answer = client.post(url(post, "change/autosave"), sent)
+    nameless = client.post(url(post, "change/autosave"), {**sent, "copy": "nonsense"})
+
+    names = {name for name, _ in Autosave.objects.get().entries}
+    assert (answer.status_code, nameless.status_code) == (200, 422)
+    assert names >= {"post.title", "was", "order", "version"}
+    assert not names & {"password", "csrfmiddlewaretoken", "copy", "do"}
+    assert ["post.title", "AB"] in Autosave.objects.get().entries
+
+
+def test_nobody_else_reads_a_draft_copy(signed_in: SignedIn) -> None:
+    """The words of a copy are in no page, no answer of the API and no tool's but its writer's own form."""
+    post = make.post(status="published")
+    keep(post, "admin")
+    editor = signed_in("editor")
+    pages = ["change", "review", "revisions", "preview", "preview/page", "translations"]
+    answers = [editor.get(url(post, page)) for page in pages]
+    answers += [editor.get(path) for path in ("/admin/", "/admin/inbox/", "/admin/content/post/")]
+    answers += [signed_in("admin").get(url(post, page)) for page in pages[1:]]
+    answers.append(editor.get("/admin/content/post/add/"))
+    api = ApiClient("admin")
+    for path in ("", "/export", "/revisions", "/review"):
+        answers.append(api.get(f"/api/posts/{post.pk}{path}"))
+    answers.append(api.get("/api/posts?search=quokka"))
+    answers.append(Client().get(post.path))
+
+    for answer in answers:
+        assert CANARY not in answer.content.decode(), answer.request.get("PATH_INFO", "")
+    assert CANARY not in signed_in("admin").get(url(post)).content.decode()
