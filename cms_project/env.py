@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
@@ -154,6 +154,8 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
         frozen=True,
         hide_input_in_errors=True,
     )
+    # Django's settings ask each value for this name at every read; without it, pydantic builds an error each time.
+    _mask_wrapped: ClassVar[bool] = True
 
     port: Port = Field(8000, description="Port of the site in ./run.")
     mcp_port: Port = Field(8787, description="Port of the MCP server.")

@@ -14,6 +14,7 @@ from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.caching.fragments import (
     Fragment,
     FrozenNames,
+    FrozenPart,
     fragments,
     watch_rendering,
 )
@@ -84,12 +85,8 @@ def _module_text(
     item: RenderableModule, media: Mapping[str, SiteImage], level: int, frozen: FrozenNames
 ) -> str:
     """A module as Markdown, or what was written of the same contents before."""
-    own = FrozenNames({"props": item.props, "level": level})
+    contents = FrozenPart({"props": item.props, "level": level}, frozen)
     part = ("markdown", item.type, modules.get(item.type))
-
-    def contents(name: str) -> bytes | None:
-        return frozen(name) if name == "media" else own(name)
-
     kept = fragments.find(part, contents)
     if kept is not None:
         return kept.text

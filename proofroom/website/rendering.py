@@ -23,10 +23,9 @@ from media.services.references import storage_name
 from proofroom.core.caching.fragments import (
     Fragment,
     FragmentStore,
-    Frozen,
     FrozenNames,
+    FrozenPart,
     WatchedContext,
-    freeze,
     watch_rendering,
 )
 from proofroom.core.diagnostics.availability import is_database_away
@@ -106,26 +105,27 @@ class _Page:
     frozen: FrozenNames
     store: FragmentStore | None
 
-    def frozen_for(self, item: RenderableModule, *, is_opening: bool) -> Frozen:
-        """The contents of what a module's template may look at, as they are before it is rendered."""
-        own: dict[str, object] = {
+
+class _FrozenModule(FrozenPart):
+    """The digests of what a module's template may look at, as it is before the module is rendered."""
+
+    def __init__(self, item: RenderableModule, page: _Page, *, is_opening: bool) -> None:
+        own = {
             # Its defaults come from its definition.
             "props": item.props,
             "module": [item.post_module_id, item.instance_id, item.type, item.index],
             "is_opening": is_opening,
+            "heading_ids": sorted(page.heading_ids),
         }
-        ids = ",".join(sorted(self.heading_ids)).encode()
+        super().__init__(own, page.frozen)
 
-        def frozen(name: str) -> bytes | None:
-            if name in own:
-                return freeze(own[name])
-            if name == "heading_ids":
-                # The images of its texts are looked up in the media.
-                media = self.frozen("media")
-                return media + ids if media is not None else None
-            return self.frozen(name)
-
-        return frozen
+    def __call__(self, name: str) -> bytes | None:
+        found = super().__call__(name)
+        if name != "heading_ids" or found is None:
+            return found
+        # The images of its texts are looked up in the media.
+        media = self.page("media")
+        return media + found if media is not None else None
 
 
 def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeString:
@@ -159,7 +159,7 @@ def _body(
     """What the template of a module makes, or made of the same contents before."""
     template = get_template(definition.template())
     part = (definition, getattr(template, "template", template))
-    frozen = page.frozen_for(item, is_opening=is_opening)
+    frozen = _FrozenModule(item, page, is_opening=is_opening)
     kept = page.store.find(part, frozen) if page.store is not None else None
     if kept is not None:
         page.heading_ids.update(kept.heading_ids)

@@ -17,7 +17,7 @@ from datetime import date, datetime
 from datetime import time as time_of_day
 from hashlib import blake2b
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 from django.core.signals import setting_changed
@@ -32,10 +32,18 @@ MAX_FRAGMENT_BYTES: Final = 32 * 1024 * 1024
 MAX_AGE_SECONDS: Final = 3600.0
 _MOST_PARTS: Final = 1000
 _EACH: Final = 400
-_ABSENT: Final = b""
+_ABSENT: Final = object()
 _OPTIONS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME
-Frozen = Callable[[str], bytes | None]
-"""From a name to its content as bytes; None where it has none that can be compared."""
+
+
+class Frozen(Protocol):
+    """From a name to a digest of its content; None where it has none that can be compared."""
+
+    @property
+    def language(self) -> str | None:
+        """The language that parts are rendered in."""
+
+    def __call__(self, name: str) -> bytes | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +164,30 @@ class FragmentStore:
 
 
 class FrozenNames:
-    """The contents of names, each made once for all parts that look at it."""
+    """The digests of names, each made once for all parts that look at it, as long as it has the same value."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
-        self._values = values
-        self._made: dict[str, bytes | None] = {}
+        self.values = values
+        self.language = get_language()
+        self._made: dict[str, tuple[object, bytes | None]] = {}
 
     def __call__(self, name: str) -> bytes | None:
-        if name not in self._made:
-            values = self._values
-            self._made[name] = freeze(values[name]) if name in values else _ABSENT
-        return self._made[name]
+        value = self.values.get(name, _ABSENT)
+        made = self._made.get(name)
+        if made is None or made[0] is not value:
+            made = self._made[name] = (value, b"" if value is _ABSENT else digest_of(value))
+        return made[1]
+
+
+class FrozenPart:
+    """The digests of what a part has of its own, before those of its page."""
+
+    def __init__(self, own: Mapping[str, object], page: FrozenNames) -> None:
+        self.own, self.page = own, page
+        self.language = page.language
+
+    def __call__(self, name: str) -> bytes | None:
+        return digest_of(self.own[name]) if name in self.own else self.page(name)
 
 
 @dataclass(slots=True)
@@ -205,6 +226,12 @@ def freeze(value: object) -> bytes | None:
         return None
 
 
+def digest_of(value: object) -> bytes | None:
+    """A digest of the content of a value; None where there is no telling."""
+    content = freeze(value)
+    return None if content is None else blake2b(content, digest_size=24).digest()
+
+
 def _plain(value: object) -> object:
     """What `orjson` does not know, as what it knows, such that different types stay different."""
     if isinstance(value, SafeString):
@@ -221,15 +248,9 @@ def _plain(value: object) -> object:
 
 
 def _key(part: Hashable, names: tuple[str, ...], frozen: Frozen) -> Hashable | None:
-    digest = blake2b(digest_size=24)
-    for name in names:
-        content = frozen(name)
-        if content is None:
-            return None
-        digest.update(b"%d:" % len(content))
-        digest.update(content)
+    contents = tuple([frozen(name) for name in names])
     # With the names, of which more may become known.
-    return part, names, get_language(), digest.digest()
+    return None if None in contents else (part, names, frozen.language, contents)
 
 
 def _size(fragment: Fragment) -> int:

@@ -10,12 +10,14 @@ from django.template.base import FilterExpression, Node, Parser, Template, Token
 from django.template.context import Context
 from django.template.exceptions import TemplateSyntaxError
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from proofroom.core.caching.fragments import (
     Fragment,
     FragmentStore,
     FrozenNames,
     WatchedContext,
+    digest_of,
     watch_rendering,
 )
 
@@ -36,11 +38,12 @@ class KeptIncludeNode(Node):
         engine = cast(Template, context.template).engine
         part = engine.get_template(self.template_name)
         more = {name: value.resolve(context) for name, value in self.more.items()}
-        store = context.get("fragments")
         with context.push(**more):
+            page = next((names for names in reversed(context.dicts) if "fragments" in names), {})
+            store = page.get("fragments")
             if not isinstance(store, FragmentStore):
                 return part.render(context)
-            kept = store.find(part, FrozenNames(_Lookup(context)))
+            kept = store.find(part, _FrozenContext(context, page))
             if kept is not None:
                 return SafeString(kept.text)
             values = cast("dict[str, object]", context.flatten())
@@ -55,18 +58,24 @@ class KeptIncludeNode(Node):
         return text
 
 
-class _Lookup(dict[str, object]):
-    """The names of a context by the two ways in which `FrozenNames` looks at them."""
+class _FrozenContext:
+    """The digests of the names of a context. Those of the page itself are made once for all of its parts."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__()
-        self._context = context
+    def __init__(self, context: Context, page: Mapping[str, object]) -> None:
+        # The bottom of this stack lasts as long as the page.
+        of_page = cast("dict[object, object]", context.render_context.dicts[0])
+        frozen = of_page.get(_FrozenContext)
+        if not isinstance(frozen, FrozenNames) or frozen.values is not page:
+            frozen = of_page[_FrozenContext] = FrozenNames(page)
+        self._page, self._dicts = frozen, context.dicts
+        self.language = get_language()
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._context
-
-    def __getitem__(self, name: str) -> object:
-        return self._context[name]
+    def __call__(self, name: str) -> bytes | None:
+        for names in reversed(self._dicts):
+            if name in names:
+                is_shared = names is self._page.values
+                return self._page(name) if is_shared else digest_of(names[name])
+        return b""
 
 
 @register.tag

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from html import unescape
 
 MAX_HREF = 2048
@@ -22,6 +23,12 @@ def safe_href(value: object) -> str | None:
     """
     if not isinstance(value, str) or len(value) > MAX_HREF:
         return None
+    return _safe_address(value)
+
+
+@lru_cache(maxsize=2000)
+def _safe_address(value: str) -> str | None:
+    """Pages show the same addresses again and again: each is judged once."""
     address = value.strip(" ")
     # Some readers decode entities once more than they should, so both readings must be safe.
     if not _is_safe(address) or not _is_safe(unescape(address)):
