@@ -255,8 +255,10 @@ class PublicOriginsMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if request.method != "OPTIONS":
+            return None
         wanted = request.headers.get("Access-Control-Request-Method")
-        if request.method != "OPTIONS" or wanted is None:
+        if wanted is None:
             return None
         methods = open_methods(request.path_info)
         if wanted not in methods:

@@ -133,10 +133,11 @@ def listing_at(path: str, locale: str) -> IndexPage | None:
     return None
 
 
-def listings(locale: str) -> dict[str, str]:
-    """The titles of the index pages by path, in the language that is active."""
-    found = {list_path(type.name, locale): type.name for type in post_types if type.index_path}
-    return {path: list_title(type) for path, type in found.items()}
+def list_title_at(path: str, locale: str) -> str:
+    """The title of the index page at a path, in the language that is active; empty where none stands."""
+    index = path.removeprefix(home_of(locale))
+    types = [type.name for type in post_types if type.index_path and type.index_path == index]
+    return list_title(types[-1]) if types else ""
 
 
 def list_title(type: str) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar, Final, Literal
 
+import orjson
 from django.utils.translation import gettext as _
 
+from proofroom.core.caching.fragments import freeze
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.registry import Registry
@@ -162,7 +164,19 @@ def translatable_paths(type_name: str) -> set[str]:
 def text_of(type_name: str, props: Mapping[str, Json]) -> str:
     """The words a reader of the module sees, for search. Works for types that no longer exist."""
     definition = modules.get(type_name)
-    return "\n".join(words_of(definition.Props if definition else None, props))
+    shape = definition.Props if definition else None
+    stored = freeze(props)
+    return _text_of(shape, props) if stored is None else _kept_text(shape, stored)
+
+
+@lru_cache(maxsize=1000)
+def _kept_text(shape: type[ModuleProps] | None, stored: bytes) -> str:
+    """The words of a module with these stored props: the same for the same props, so they are read once."""
+    return _text_of(shape, orjson.loads(stored))
+
+
+def _text_of(shape: type[ModuleProps] | None, props: object) -> str:
+    return "\n".join(words_of(shape, props))
 
 
 def markdown_of(

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions.listings import IndexPage, list_title, listings
+from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.website.meta_tags import seo_of_list, title_with_site
 from proofroom.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom.website.page_frame import (
@@ -32,6 +32,7 @@ from proofroom.website.queries import (
 )
 
 PER_PAGE: Final = 12
+LIST_STYLESHEETS: Final = ["cms/modules/post-lists.css", "cms/site/lists.css"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class ListPage:
     @property
     def crumbs(self) -> list[Crumb]:
         place = PageLocation(self.listing.path, self.listing.locale)
-        return breadcrumb(place, self.title, self.around.neighbours, listings(self.listing.locale))
+        return breadcrumb(place, self.title, self.around.neighbours)
 
     @property
     def languages(self) -> list[Alternate]:
@@ -106,12 +107,13 @@ def list_page(listing: IndexPage, number: int, version: int | None = None) -> st
     if part is None:
         return None
     with use_template_language(listing.locale):
+        crumbs, languages = part.crumbs, part.languages
         seo = seo_of_list(
             title_with_site(part.full_title, part.around.site_name),
             listing.path,
             description=part.description,
-            crumbs=part.crumbs,
-            alternates=part.languages,
+            crumbs=crumbs,
+            alternates=languages,
             number=number,
         )
         cards = [
@@ -125,11 +127,12 @@ def list_page(listing: IndexPage, number: int, version: int | None = None) -> st
             }
             for post in part.posts
         ]
-        context = build_page_context(part.around, part.crumbs, alternates=part.languages) | {
+        context = build_page_context(part.around, crumbs, alternates=languages) | {
             "seo": seo,
             "feeds": feeds_of(part.around, listing.type),
             "page_title": part.title,
             "posts": cards,
+            "stylesheets": LIST_STYLESHEETS,
             "pages": page_links(number, part.last, part.url),
         }
         return render_to_string("site/list.html", context)

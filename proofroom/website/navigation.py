@@ -10,6 +10,7 @@ from django.utils.translation import get_language_info
 
 from content.posts.linked_posts import Neighbour
 from proofroom.core.site_urls import PageLocation, home_of
+from proofroom.definitions.listings import list_title_at
 
 
 class Crumb(TypedDict):
@@ -31,21 +32,22 @@ def paths_above(place: PageLocation) -> list[str]:
     return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
 
 
-def breadcrumb(
-    place: PageLocation, title: str, found: Iterable[Neighbour], listings: Mapping[str, str]
-) -> list[Crumb]:
+def breadcrumb(place: PageLocation, title: str, found: Iterable[Neighbour]) -> list[Crumb]:
     """From the home page to the page. What is not published is left out, title and all.
 
-    `listings` are the labels of index pages by path, which no post stands for.
+    Index pages, which no post stands for, are labelled in the language that is active.
     """
-    titles = dict(listings)
-    titles |= {
+    titles = {
         post.path: post.title
         for post in found
         if post.is_published and post.locale == place.locale and post.path
     }
-    above = [path for path in paths_above(place) if path in titles and path != place.path]
-    crumbs = [Crumb(label=titles[path], url=path) for path in above]
+    crumbs = []
+    for path in paths_above(place):
+        is_post = path in titles
+        label = titles[path] if is_post else list_title_at(path, place.locale)
+        if path != place.path and (is_post or label):
+            crumbs.append(Crumb(label=label, url=path))
     return [*crumbs, Crumb(label=title, url=place.path)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Final, TypedDict
 from urllib.parse import urlsplit
@@ -28,7 +28,7 @@ from proofroom.core.caching.fragments import fragments
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
-from proofroom.menus.links import MenuItems, menu_links, menu_post_ids
+from proofroom.menus.links import MenuItems, MenuLink, menu_links, menu_post_ids
 from proofroom.website import navigation, queries
 from proofroom.website.navigation import Alternate, Crumb, is_right_to_left, paths_above
 
@@ -55,6 +55,10 @@ def _language_of(locale: str) -> str:
     return locale if is_translated else "en"
 
 
+MenuLinks = dict[str, list[MenuLink]]
+"""The links of each menu, by its slug."""
+
+
 @dataclass(frozen=True, slots=True)
 class SiteFrame:
     """What all pages in a language have around them: the menus, and the posts that these and the home pages are."""
@@ -62,9 +66,12 @@ class SiteFrame:
     version: int
     menus: dict[str, MenuItems]
     neighbours: Sequence[Neighbour]
+    links: MenuLinks
     tags: frozenset[str]
 
 
+_NO_PATH: Final = "\x00"
+"""Of no page, and of no address that a menu leads to."""
 frames: Final[dict[str, SiteFrame]] = {}
 """The last frame of each locale, which holds as long as no live content changes."""
 
@@ -79,21 +86,30 @@ def load_frame(locale: str, version: int) -> SiteFrame:
     with collect_tags() as tags:
         around = load_surroundings(place)
     depend_on(*tags)
-    frame = SiteFrame(version, around.menus, around.neighbours, frozenset(tags))
+    elsewhere = PageLocation(_NO_PATH, locale)
+    links = {
+        slug: menu_links(items, elsewhere, around.neighbours)
+        for slug, items in around.menus.items()
+    }
+    frame = SiteFrame(version, around.menus, around.neighbours, links, frozenset(tags))
     frames[locale] = frame
     return frame
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Surroundings:
-    """The data that every page has around its content. `neighbours` are the posts that it may link to."""
+    """The data that every page has around its content. `neighbours` are the posts that it may link to.
+
+    `frame` is the frame of the site that holds its menus, where that was known.
+    """
 
     place: PageLocation
     menus: dict[str, MenuItems]
     linked: Linked
     neighbours: Sequence[Neighbour]
+    frame: SiteFrame | None = None
 
-    @property
+    @cached_property
     def homes(self) -> dict[str, str]:
         """The home pages that are published, by locale."""
         homes = {home_of(locale): locale for locale in settings.CMS_ENV.locales}
@@ -103,7 +119,7 @@ class Surroundings:
             if post.is_published and homes.get(post.path) == post.locale
         }
 
-    @property
+    @cached_property
     def site_name(self) -> str:
         """The title of the home page in the page's language, else in the default one, else the host."""
         default = settings.CMS_ENV.default_locale
@@ -131,6 +147,7 @@ def load_surroundings(
     ids = {*post_ids}
     paths = set(paths_above(place)) if near is None else set()
     known: Sequence[Neighbour] = near or ()
+    frame = None
     if version is not None:
         frame = load_frame(place.locale, version)
         menus, known = frame.menus, [*frame.neighbours, *known]
@@ -159,7 +176,23 @@ def load_surroundings(
         depend_on(tag_of_group(group))
     for post in (*(near or ()), *linked.neighbours):
         depend_on(tag_of_post(post.id), tag_of_group(post.group))
-    return Surroundings(place, menus, linked, list(posts.values()))
+    return Surroundings(place, menus, linked, list(posts.values()), frame)
+
+
+def build_menu_links(around: Surroundings) -> MenuLinks:
+    """The links of the menus, those to the page itself marked as such."""
+    frame, place = around.frame, around.place
+    if frame is not None and not any(
+        _leads_to(items, place.path) for items in frame.links.values()
+    ):
+        return frame.links
+    return {
+        slug: menu_links(items, place, around.neighbours) for slug, items in around.menus.items()
+    }
+
+
+def _leads_to(links: Sequence[MenuLink], path: str) -> bool:
+    return any(link["url"] == path or _leads_to(link["children"], path) for link in links)
 
 
 def page_links(number: int, last: int, url: Callable[[int], str]) -> dict[str, object]:
@@ -205,9 +238,7 @@ def build_page_context(
     """
     place = around.place
     home = home_of(place.locale)
-    links = {
-        slug: menu_links(items, place, around.neighbours) for slug, items in around.menus.items()
-    }
+    links = build_menu_links(around)
     # Where the language switch leads: to the page in that language, else to the home page of it.
     paths = {item["locale"]: item["url"] for item in alternates}
     own = {around.place.locale: around.place.path or home_of(around.place.locale)}

@@ -13,7 +13,8 @@ from content.posts.linked_posts import Neighbour
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.caching.fragments import fragments
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions.listings import IndexPage, listing_at, listings
+from proofroom.definitions import post_types
+from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
@@ -80,7 +81,7 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
     # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.
     is_kept = not content.preview and submission is None
     with use_template_language(post.locale):
-        crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
+        crumbs = breadcrumb(place, post.title, around.neighbours)
         paths = {
             other.locale: other.path
             for other in around.neighbours
@@ -145,7 +146,10 @@ def missing_page(locale: str) -> str:
 
 def term_path(post: Post, term: Term) -> str:
     """The path of the list of posts that carry the term as this one does; empty where there is none."""
-    if term.locale not in ("", post.locale):
-        return ""
-    path = IndexPage(post.type, post.locale, term.taxonomy, term.slug).path
-    return path if listing_at(path, post.locale) else ""
+    definition = post_types.get(post.type)
+    is_listed = (
+        definition is not None
+        and term.locale in ("", post.locale)
+        and any(use.slug == term.taxonomy for use in definition.taxonomies)
+    )
+    return IndexPage(post.type, post.locale, term.taxonomy, term.slug).path if is_listed else ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import pairwise
 from typing import Final
 from urllib.parse import urlencode
 
 from django.template.loader import render_to_string
-from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
@@ -41,25 +41,25 @@ _STEM: Final = 4
 Place = tuple[int, int]
 
 
-def highlight(text: str, asked: str) -> SafeString:
+def highlight(text: str, asked: Sequence[Word]) -> SafeString:
     """The whole text, its hits in `mark` elements."""
     text = unicodedata.normalize("NFC", one_line(text))
-    return _with_marks(text, _hits(text, query_words(asked)))
+    return _with_marks(text, _hits(text, asked))
 
 
-def make_snippet(text: str, asked: str) -> SafeString:
+def make_snippet(text: str, asked: Sequence[Word]) -> SafeString:
     """The part of a text that holds most hits, else its beginning."""
     text = unicodedata.normalize("NFC", one_line(text[:_READ]))
-    hits = _hits(text, query_words(asked))
+    hits = _hits(text, asked)
     begin = _best(hits)
     if begin:
         begin = max(0, text.rfind(" ", 0, max(0, begin - _BEFORE)) + 1, begin - 2 * _BEFORE)
     end = len(text) if len(text) - begin <= _LENGTH else text.rfind(" ", begin, begin + _LENGTH)
     end = end if end > begin else begin + _LENGTH
     inside = [(left - begin, right - begin) for left, right in hits if begin <= left < right <= end]
-    body = _with_marks(text[begin:end], inside)
     before, after = "… " if begin else "", " …" if end < len(text) else ""
-    return format_html("{}{}{}", before, body, after)
+    body = _with_marks(text[begin:end], inside)
+    return mark_safe(f"{before}{body}{after}")  # noqa: S308  # it is escaped
 
 
 def _hits(text: str, asked: Sequence[Word]) -> list[Place]:
@@ -124,6 +124,7 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
         total = hits.estimate(MAX_RESULTS)
     last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))
     modules = modules_of(posts) if posts else {}
+    asked_words = query_words(words)
     around = load_surroundings(PageLocation(search_path(locale), locale))
 
     def url(page: int) -> str:
@@ -138,9 +139,10 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
             "feeds": feeds_of(around),
             "page_title": gettext("Search"),
             "words": words,
+            "stylesheets": ["cms/site/lists.css"],
             "total": total.number if total.is_exact else _rounded(total.number),
             "is_total_exact": total.is_exact,
-            "results": [_result(post, words, modules) for post in posts],
+            "results": [_result(post, asked_words, modules) for post in posts],
             "pages": page_links(number, last, url),
         }
         return render_to_string("site/search.html", context)
@@ -152,14 +154,14 @@ def _rounded(number: int) -> int:
 
 
 def _result(
-    post: Post, words: str, modules: Mapping[str, Sequence[RenderableModule]]
+    post: Post, asked: Sequence[Word], modules: Mapping[str, Sequence[RenderableModule]]
 ) -> dict[str, object]:
     texts = [*texts_of(post, "B", "C"), custom_text_of(post.type, post.custom_fields)]
     texts += [text_of(item.type, item.props) for item in modules.get(str(post.pk), ())]
     return {
-        "title": highlight(post.title, words),
+        "title": highlight(post.title, asked),
         "url": post.path,
         "kind": list_title(post.type),
         "published_at": post.published_at if post.type == "blog" else None,
-        "snippet": make_snippet("\n".join(filter(None, texts)), words),
+        "snippet": make_snippet("\n".join(filter(None, texts)), asked),
     }

@@ -67,7 +67,7 @@ def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
     own = _OWN.get(address.removeprefix(home_of(locale)))
     if own is not None:
         return own(request, locale) or _missing(locale)
-    is_markdown = prefers_markdown(request.headers.get("Accept", ""))
+    is_markdown = prefers_markdown(request.META.get("HTTP_ACCEPT", ""))
     form = MARKDOWN_IF_ACCEPTED if is_markdown else HTML
     return (
         # No slug has a dot: where a feed is, there is no post.

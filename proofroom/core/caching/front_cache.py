@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any, Final
 
 import brotli
@@ -186,11 +187,16 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
         # Nobody else would get what is compressed here.
         meta = {name: value for name, value in meta.items() if name != "HTTP_ACCEPT_ENCODING"}
     reply = front.reply_to(meta, limits)
-    response.status_code, response.content = reply.status, reply.body
-    for name in tuple(response.headers):
-        del response.headers[name]
+    response.status_code = reply.status
+    if reply.body is not answer.body:
+        response.content = reply.body
+    if reply.status == HTTPStatus.NOT_MODIFIED:
+        for name in _OF_BODIES:
+            response.headers.pop(name, None)
+    present = dict(response.items())
     for name, value in reply.headers:
-        response.headers[name] = value
+        if present.get(name) != value:
+            response.headers[name] = value
     return response
 
 

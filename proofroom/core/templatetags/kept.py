@@ -39,7 +39,9 @@ class KeptIncludeNode(Node):
         part = engine.get_template(self.template_name)
         more = {name: value.resolve(context) for name, value in self.more.items()}
         with context.push(**more):
-            page = next((names for names in reversed(context.dicts) if "fragments" in names), {})
+            page: Mapping[str, object] = next(
+                (names for names in reversed(context.dicts) if "fragments" in names), {}
+            )
             store = page.get("fragments")
             if not isinstance(store, FragmentStore):
                 return part.render(context)
