@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -21,6 +22,7 @@ from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
 
 _AT_ONCE: Final = 500
 
@@ -38,6 +40,16 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
     forget_post(post)
     outbox.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
     return post
+
+
+def find_deleters(post_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Who put these posts into the trash last, as far as the log goes back. One query."""
+    events = Event.objects.filter(name="post.deleted", post_id__in=post_ids).order_by("pk")
+    return {
+        post_id: name
+        for post_id, name in events.values_list("post_id", "actor_name")
+        if post_id is not None
+    }
 
 
 @transaction.atomic

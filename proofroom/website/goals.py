@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.template.loader import get_template
 
+from content.document import ModuleDocument, PostDocument
 from proofroom.core.hooks import Hook
+from proofroom.core.json import Json
+from proofroom.definitions import ModuleProps, modules, props_of
 
+_GOAL_MARK: Final = "data-goal"
 logger = logging.getLogger(__name__)
 
 goal_listeners: Hook[[HttpRequest, UUID | None, str], None] = Hook()
@@ -22,3 +29,40 @@ def report_goal(request: HttpRequest, *, post_id: UUID | None, goal: str) -> Non
             listener(request, post_id, goal)
         except Exception:
             logger.exception("the goal %s is not counted", goal)
+
+
+def has_reachable_goal(document: PostDocument) -> bool:
+    """Return whether visitors of the page can reach a goal: a form that is placed, or a marked link that leads on."""
+    return any(map(_has_goal, document.modules))
+
+
+def _has_goal(module: ModuleDocument) -> bool:
+    definition = modules.get(module.type)
+    if definition is None:
+        return False
+    template = get_template(definition.template())
+    source = str(getattr(getattr(template, "template", None), "source", ""))
+    is_marked = _GOAL_MARK in source
+    if module.scope != "local":
+        # Its texts are not in the post: what it may hold, it is taken to hold.
+        return is_marked or "form-reference" in {
+            prop.kind for prop in props_of(definition.Props).values()
+        }
+    kinds = _filled_kinds(definition.Props, module.props)
+    return "form-reference" in kinds or (is_marked and bool(kinds & {"link", "url"}))
+
+
+def _filled_kinds(props: type[ModuleProps], values: Mapping[str, Json]) -> set[str]:
+    """The kinds of the props that hold something, also of nested ones."""
+    found: set[str] = set()
+    for name, prop in props_of(props).items():
+        value = values.get(name)
+        if not value:
+            continue
+        found.add(prop.kind)
+        if prop.nested is not None:
+            items = value if isinstance(value, list) else [value]
+            for item in items:
+                if isinstance(item, Mapping):
+                    found |= _filled_kinds(prop.nested, item)
+    return found

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from tests import make
 from tests.admin.pages import review, url
@@ -98,6 +99,54 @@ def test_a_revision_is_compared_and_restored(signed_in: SignedIn) -> None:
     assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee"
 
 
+def test_a_revision_names_its_author_what_changed_and_its_neighbour(signed_in: SignedIn) -> None:
+    post = make.post(status="draft")
+    first = post.revisions.get()
+    set_status(post_id=post.pk, status="published", actor=make.actor("admin"))
+    make.edited(post, {"title": "Second", "excerpt": "Words", "metaTitle": "Meta", "slug": "moved"})
+    client = signed_in()
+
+    page = client.get(url(post, "revisions")).content.decode()
+    rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in page.split("<tr>")[2:]]
+
+    kept, edited = post.revisions.get(reason="before"), post.revisions.get(reason="edited")
+    assert re.search(r"Edited: (?:[\w ]+, ){3}1 more", rows[0])
+    assert " editor " in rows[0]
+    assert "Status or schedule changed, same content" in rows[1]
+    assert " admin " in rows[1]
+    assert "Created" in rows[2]
+    assert f"?from={kept.pk}&amp;to={edited.pk}" in page
+    assert f"to={kept.pk}" not in page
+    assert f"to={first.pk}" not in page
+
+
+def test_the_list_of_revisions_takes_as_many_queries_however_long_it_is(
+    signed_in: SignedIn,
+) -> None:
+    client, counts = signed_in(), []
+    for number in (3, 12):
+        post = make.post(f"Post {number}", slug=f"post-{number}", status="draft")
+        set_status(post_id=post.pk, status="published", actor=make.actor("admin"))
+        for each in range(number):
+            make.edited(post, {"excerpt": f"Words {each}"})
+        client.get(url(post, "revisions"))
+        with CaptureQueriesContext(connection) as caught:
+            client.get(url(post, "revisions"))
+        counts.append(len(caught))
+
+    assert counts[0] == counts[1]
+
+
+def test_white_space_that_differs_is_drawn_in_revisions(signed_in: SignedIn) -> None:
+    post = make.post(excerpt="One two")
+    make.edited(post, {"excerpt": "One\u00a0two"})
+    first, last = post.revisions.order_by("version")
+
+    page = signed_in().get(url(post, "revisions/compare", f"?from={first.pk}&to={last.pk}"))
+
+    assert "U+00A0 no-break space" in page.content.decode()
+
+
 def test_threat_01_revisions_of_another_post_are_not_found(signed_in: SignedIn) -> None:
     post, other = make.post("One"), make.post("Other")
     own, foreign = post.revisions.get().pk, other.revisions.get().pk
@@ -120,7 +169,11 @@ def test_a_deleted_post_is_in_the_trash_and_comes_back(signed_in: SignedIn) -> N
     assert client.get(url(post, "delete")).status_code == 200
     client.post(url(post, "delete"))
     assert client.get(url(post)).status_code == 404
-    assert "Thrown away" in client.get("/admin/content/post/trash/").content.decode()
+    trash = client.get("/admin/content/post/trash/").content.decode()
+    assert "Thrown away" in trash
+    assert re.search(r"Deleted by </span>editor<", trash)
+    assert "Deleted permanently" in trash
+    assert 'href="/admin/content/post/trash/"' in client.get("/admin/").content.decode()
     client.post("/admin/content/post/trash/", {"post": str(post.pk)})
 
     assert Post.objects.get(pk=post.pk).deleted_at is None

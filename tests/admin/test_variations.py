@@ -11,6 +11,8 @@ import pytest
 from django.test import Client
 
 from content.models import Post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.variations.services import create_variation
 from content.variations.traffic import change_variation
@@ -65,6 +67,31 @@ def test_the_picture_shows_who_is_shown_what(signed_in: SignedIn) -> None:
     assert f'href="{post.path}?variation=B"' in page
     assert f"{post.path}?variation=D" not in page
     assert "What the test shows" in page
+
+
+def test_starting_warns_where_no_goal_can_be_reached(signed_in: SignedIn) -> None:
+    post = make.post()
+    made = varied(post)
+    client = signed_in("editor")
+    warning = "no goal that a visitor can reach"
+
+    assert f"Versions A, B have {warning}" in text(client.get(ask(post, "start", made)))
+    edit_post(
+        post_id=made.pk,
+        actor=make.actor(),
+        edit=lambda d: document_edits.add_module(
+            d, type="callout", props={"title": "Buy", "ctaLabel": "Buy", "ctaUrl": "/buy"}
+        )[0],
+    )
+    assert f"Version A has {warning}" in text(client.get(ask(post, "start", made)))
+    form = make.form()
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor(),
+        edit=lambda d: document_edits.add_module(d, type="form", props={"form": form.slug})[0],
+    )
+    assert warning not in text(client.get(ask(post, "start", made)))
+    assert warning not in text(client.get(ask(post, "stop", made)))
 
 
 def test_a_share_is_set_and_a_wrong_one_is_refused(signed_in: SignedIn) -> None:

@@ -56,9 +56,9 @@ def test_who_may_not_decide_is_not_told_how(signed_in: SignedIn) -> None:
     make.staged(post, {"title": "y"}, layer=Layer.REVIEW)
     reading = signed_in("translator").get(review(post, "review")).content.decode()
 
-    assert "Nothing is accepted beforehand" in deciding
+    assert "No change is pre-selected" in deciding
     assert "deciding needs another role" in reading
-    assert "Nothing is accepted beforehand" not in reading
+    assert "No change is pre-selected" not in reading
     assert "data-page-keys>" not in reading
 
 

@@ -88,7 +88,7 @@ def test_without_scripts_safe_ones_are_marked_words_edited_and_a_rejection_has_i
     assert Event.objects.get(name="post.ai-review.reject").payload["note"] == "Too many numbers"
     page.click('[data-path="post.title"] [data-edit-link]')
     page.fill("[name='post.title']", "Coffee, slowly")
-    page.click("text=Save the words")
+    page.click("text=Save edit")
     layers = make.layers(post)
     assert layers.ai_review.document.fields["title"] == "Coffee, slowly"
     assert layers.ai_review.marks["post.title"].edited_by == "editor"

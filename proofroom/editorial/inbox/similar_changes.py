@@ -136,7 +136,7 @@ def _show(
         "problem": problem,
         "note": request.POST.get("note", ""),
     }
-    title = _("Like changes, together") if asked.like else _("All of these changes, together")
+    title = _("Similar changes") if asked.like else _("Review in bulk")
     return page(request, "admin/inbox_like.html", context, title=title, status=status)
 
 

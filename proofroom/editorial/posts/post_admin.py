@@ -26,7 +26,7 @@ from content.models.post import STANDS_FOR_ITSELF
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
 from content.posts.queries import deleted_posts
-from content.posts.trash import delete_post, restore_post
+from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import (
@@ -364,6 +364,7 @@ def trash(request: HttpRequest) -> HttpResponse:
     found = Paginator(deleted_posts(), _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
     days = settings.CMS_ENV.trash_days
     ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
-    rows = [(post, ends.get(post.pk) if days else None) for post in found]
+    deleted_by = find_deleters([post.pk for post in found])
+    rows = [(post, ends.get(post.pk) if days else None, deleted_by.get(post.pk)) for post in found]
     context = {"posts": found, "rows": rows, "days": days}
     return page(request, "admin/posts/trash.html", context, title=_("Trash"))

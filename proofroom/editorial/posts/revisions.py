@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.changes import diff
 from content.document import PostDocument
 from content.layers import revert_to_revision
 from content.models import Post, Revision
 from content.review.cards import CardGroup, cards_between
+from content.review.labels import label_of, module_names
 from content.review.references import references_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
+from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, split_switch
 from proofroom.editorial.review.rejections import rejections_of
 
 _PAGE_SIZE = 50
 _MAX_CHOICES = 200
+_LABELS_SHOWN: Final = 3
+_REASONS: Final[Mapping[str, Promise]] = {
+    "before": gettext_lazy("First saved state"),
+    "created": gettext_lazy("Created"),
+    "edited": gettext_lazy("Edited"),
+    "approved": gettext_lazy("Approved"),
+    "reverted": gettext_lazy("Restored"),
+    "promoted": gettext_lazy("Variation promoted"),
+    "find-replace": gettext_lazy("Find and replace"),
+    "find-replace undone": gettext_lazy("Find and replace undone"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionLine:
+    """A revision with what made it, who did, and what changed, in words.
+
+    `earlier` is the version before it to compare it with; none where both have the same content.
+    """
+
+    revision: Revision
+    reason: str
+    changes: str
+    who: str
+    earlier: UUID | None
 
 
 @answers_refusals
@@ -33,6 +67,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "revisions": found,
+        "lines": _describe(post, list(found), rows, layers.live),
         "rejections": rejections_of(post, layers) if found.number == 1 else [],
         "may_restore": may(request, "posts.revisions.manage"),
     }
@@ -45,6 +80,47 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
         title=_("Revisions: %(title)s") % {"title": post.title},
         tab="revisions",
     )
+
+
+def _describe(
+    post: Post, found: Sequence[Revision], rows: QuerySet[Revision], live: PostDocument
+) -> list[RevisionLine]:
+    """The revisions in words. Two queries more at most: the one before the last, and changes of the status."""
+    names = module_names(live)
+    before_last = rows.filter(version__lt=found[-1].version).first() if found else None
+    pairs = list(zip(found, [*found[1:], before_last], strict=True))
+    # A state is kept before a change where its version is a new one: only a status or a date made that.
+    kept = [(row, earlier) for row, earlier in pairs if row.reason == "before" and earlier]
+    moves: list[tuple[datetime, str]] = []
+    if kept:
+        events = Event.objects.filter(
+            post_id=post.pk,
+            name__in=("post.published", "post.updated"),
+            created_at__gte=min(earlier.created_at for _row, earlier in kept),
+            created_at__lte=max(row.created_at for row, _earlier in kept),
+            payload__changedPaths=[],
+        )
+        moves = list(events.order_by("pk").values_list("created_at", "actor_name"))
+    lines = []
+    for row, earlier in pairs:
+        reason = str(_REASONS.get(row.reason, row.reason))
+        who, to_compare = row.by_name, earlier.pk if earlier else None
+        if row.reason == "before" and earlier:
+            reason, to_compare = _("Status or schedule changed, same content"), None
+            made = [name for at, name in moves if earlier.created_at <= at <= row.created_at]
+            who = made[-1] if made else ""
+        changes = _changes_in_words(row, live, names)
+        lines.append(RevisionLine(row, reason, changes, who or _("Site (automatic)"), to_compare))
+    return lines
+
+
+def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping[str, str]) -> str:
+    """The labels of what changed, by the names that the live post has for its modules."""
+    labels = list(dict.fromkeys(label_of(path, document, names) for path in revision.changed_paths))
+    shown, more = labels[:_LABELS_SHOWN], len(labels) - _LABELS_SHOWN
+    if more > 0:
+        shown.append(_("%(n)d more") % {"n": more})
+    return ", ".join(shown)
 
 
 @answers_refusals

@@ -39,6 +39,7 @@ from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.editorial.posts.panels import test_links
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, version_sent
 from proofroom.editorial.posts.revisions import compare_documents
+from proofroom.website.goals import has_reachable_goal
 
 _QUESTIONS: Final = ("start", "stop", "promote")
 _CHANGES: Final = ("weigh", "start", "stop")
@@ -242,9 +243,16 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
         "back": post_url("variations", post),
         "groups": groups,
         "moved": find_version_changes(request, post, row) if request.method == "POST" else [],
+        "without_goal": _without_goal(layers, row) if ask == "start" else [],
     }
     status = 409 if context["moved"] else 200
     return _page(request, "admin/posts/variation_question.html", post, layers, context, status)
+
+
+def _without_goal(layers: Layers, row: Post) -> list[str]:
+    """The versions whose visitors can reach no goal, by name."""
+    documents = {ORIGINAL: layers.live, row.variation: post_repository.load(row)}
+    return [name for name, document in documents.items() if not has_reachable_goal(document)]
 
 
 def _page(

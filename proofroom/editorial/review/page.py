@@ -154,7 +154,7 @@ def script_texts(
         "rejectAll": [_("Reject all…")],
         "accept": [_("%(label)s: accepted, %(left)s")],
         "refuse": [_("%(label)s: rejected, %(left)s")],
-        "leave": [_("%(label)s: left for later, %(left)s")],
+        "leave": [_("%(label)s: decide later, %(left)s")],
         "left": left,
         "safe": [ngettext("%(count)s accepted.", "%(count)s accepted.", n) for n in both],
         "skippedFacts": [
