@@ -43,7 +43,7 @@ CHOICES = {
     "/admin/proofroom_feedback/feedback/{note}/change/": ("Formulierung", "Copy"),
     "/admin/content/moduleinstance/add/": ("Hinweiskasten", "Callout"),
     "/admin/content/post/{post}/change/": ("Archiviert", "Archived"),
-    "/admin/content/post/{post}/revisions/": ("bearbeitet", "edited"),
+    "/admin/content/post/{post}/revisions/": ("Bearbeitet", "Edited"),
     "/admin/content/replacement/add/": ("Beiträge", "Posts"),
     "/admin/proofroom_taxonomies/term/?taxonomy=topics": ("Themen", "Topics"),
     "/admin/proofroom_core/event/": ("MCP-Tokens", "Mcp_token"),
