@@ -133,8 +133,8 @@ def test_several_posts_go_to_an_agent_with_its_own_estimate(open_page: Any) -> N
     page.goto("/admin/content/post/")
     ready_for_agents(page)
     page.check("#action-toggle")
-    page.select_option("select[name=action]", "run_agent")
-    page.get_by_role("button", name="Go").click()
+    assert page.inner_text("[data-selected]") == "2 selected"
+    page.locator("button[name=action][value=run_agent]").click()
     page.wait_for_selector("dialog [data-choose]")
     assert page.get_by_label("What should it look out for?").is_visible()
 

@@ -13,7 +13,9 @@ from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -28,6 +30,7 @@ from content.posts.create import create_post
 from content.posts.queries import deleted_posts
 from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
+from content.review.references import media_view
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
@@ -42,6 +45,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import with_label
 from proofroom.definitions import post_types
+from proofroom.editorial.inbox.queue_rows import age_of
 from proofroom.editorial.post_editor.autosave import (
     autosave,
     autosave_new,
@@ -101,7 +105,7 @@ class PostAdmin(PermittedAdmin[Post]):
     empty_words = gettext_lazy(
         "Everything on the site begins with a post: a page, an article, or an entry of another type."
     )
-    list_display = ("name", "kind", language, "state", "waiting", "updated_at")
+    list_display = ("name", "kind", language, "state", "waiting", "changed")
     list_display_links = ("name",)
     list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
@@ -120,6 +124,7 @@ class PostAdmin(PermittedAdmin[Post]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
+        found = found.select_related("featured_media")
         return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
             in_review=_has_staged(Layer.REVIEW), in_ai_review=_has_staged(Layer.AI_REVIEW)
         )
@@ -155,11 +160,12 @@ class PostAdmin(PermittedAdmin[Post]):
         return super().changelist_view(request, {"title": _("Posts"), **(extra_context or {})})
 
     @admin.display(description=gettext_lazy("Title"), ordering="title")
-    def name(self, post: Post) -> SafeString | str:
-        if not post.is_placeholder:
-            return post.title
-        mark = '<span class="badge badge-ai-review">{}</span>'
-        return format_html("{} " + mark, title_of(post, post), _("proposed"))
+    def name(self, post: Post) -> SafeString:
+        picture = media_view(post.featured_media).url if post.featured_media else ""
+        return render_to_string(
+            "admin/posts/row_name.html",
+            {"post": post, "title": title_of(post, post), "picture": picture},
+        )
 
     @admin.display(description=gettext_lazy("Type"), ordering="type")
     def kind(self, post: Post) -> str:
@@ -188,6 +194,15 @@ class PostAdmin(PermittedAdmin[Post]):
                     )
                 )
         return SafeString(" ".join(parts)) if parts else "—"
+
+    @admin.display(description=gettext_lazy("Updated"), ordering="updated_at")
+    def changed(self, post: Post) -> SafeString:
+        return format_html(
+            '<time datetime="{}" title="{}">{}</time>',
+            post.updated_at.isoformat(),
+            date_format(post.updated_at, "DATETIME_FORMAT"),
+            age_of(post.updated_at),
+        )
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:

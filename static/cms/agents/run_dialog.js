@@ -43,7 +43,7 @@ function onClick(event) {
 
 function onSubmit(event) {
   const form = event.target;
-  const isOfMany = form.id === "changelist-form" && form.elements.namedItem("action")?.value === OF_MANY;
+  const isOfMany = form.id === "changelist-form" && event.submitter?.name === "action" && event.submitter.value === OF_MANY;
   if (event.defaultPrevented || !(isOfMany || form.closest(".agent-dialog"))) return;
   event.preventDefault();
   const sent = new FormData(form, event.submitter);

@@ -25,3 +25,63 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   }
 });
+
+// The keys of every page: `?` shows them with those of the page itself, `/` goes to its search, `g` and a letter to a
+// part of the admin. A page names its own in a `<template data-page-keys>`; what they do is its own scripts' matter.
+
+const sheet = document.querySelector("[data-keys-sheet]");
+const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
+const SEQUENCE_MILLISECONDS = 1500; // between `g` and its letter
+if (sheet) start(sheet);
+
+function start(dialog) {
+  const places = new Map([...dialog.querySelectorAll("[data-go]")].map((line) => [line.dataset.go, line.dataset.to]));
+  const own = dialog.querySelector("[data-page-keys-here]");
+  let isGoing = false;
+  let forget;
+
+  function show() {
+    const parts = [...document.querySelectorAll("template[data-page-keys]")].map((one) => one.content.cloneNode(true));
+    own.replaceChildren(...parts);
+    own.parentElement.hidden = !own.childElementCount;
+    dialog.showModal();
+  }
+
+  function go(key) {
+    isGoing = false;
+    clearTimeout(forget);
+    const address = places.get(key);
+    if (address) location.assign(address);
+    return Boolean(address);
+  }
+
+  function search() {
+    const box = document.querySelector("#searchbar, main [data-search], main input[type=search]");
+    box?.focus();
+    box?.select?.();
+    return Boolean(box);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest?.(TYPED) || document.querySelector("dialog[open]")) return;
+    const done = isGoing ? go(event.key) : act(event.key);
+    if (done) event.preventDefault();
+  });
+
+  function act(key) {
+    if (key === "?") return show(), true;
+    if (key === "/") return search();
+    if (key === "g") {
+      isGoing = true;
+      clearTimeout(forget);
+      forget = setTimeout(() => { isGoing = false; }, SEQUENCE_MILLISECONDS);
+    }
+    return false;
+  }
+
+  for (const button of document.querySelectorAll("[data-show-keys]")) {
+    button.hidden = false;
+    button.addEventListener("click", show);
+  }
+}

@@ -2,7 +2,6 @@
 // rendered stays what the form sends.
 
 import { fetchJson } from "../http.js";
-import { pickMedia } from "../media/picker.js";
 import { combobox, findTargets } from "./combobox.js";
 import { linkField } from "./link.js";
 import { attachEach, notifyChanged, pageData } from "./page_data.js";
@@ -72,6 +71,7 @@ class MediaField {
   }
 
   async choose() {
+    const { pickMedia } = await import("../media/picker.js");
     const file = await pickMedia({ kind: "image", language: pageData("locale") });
     if (file) this.set(file);
     this.part("choose").focus();

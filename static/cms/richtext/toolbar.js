@@ -1,7 +1,6 @@
 // The toolbar of the rich text: what its buttons do and show, and its two dialogs, one of each for the whole page.
 
 import { linkField } from "../fields/link.js";
-import { pickMedia } from "../media/picker.js";
 
 const dialogs = new Map();
 
@@ -90,6 +89,7 @@ async function link(editor, tools, { safeHref }) {
 }
 
 async function image(editor, tools, language) {
+  const { pickMedia } = await import("../media/picker.js");
   const file = await pickMedia({ kind: "image", language });
   if (!file?.url) {
     editor.commands.focus();

@@ -7,7 +7,7 @@
 // data-fixed stays, and others do not go past it. On a handle arrows move, Home and End move to the ends, Escape takes back what was moved since it
 // was focused. `onChange` is told after each move; moves of both kinds also dispatch "input" on the list, so that a
 // form knows. The list says in data-sort-moved ("{label} is now {number} of {count}") and data-sort-back ("{label} is
-// back at {number} of {count}"), and data-sort-fixed where there are fixed ones, what is read out; {label} is the item's data-label. The style is sorting/sorting.css.
+// back at {number} of {count}"), and data-sort-fixed where there are fixed ones, what is read out; {label} is the item's data-label. The style is in design/components.css.
 
 import { announce } from "../http.js";
 import Sortable from "../vendor/sortable/sortable.esm.js";
