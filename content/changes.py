@@ -131,12 +131,13 @@ def _field_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]:
 def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]:
     old = {module.id: module for module in base.modules}
     new = {module.id: module for module in other.modules}
-    moved = _moved(base.order, other.order)
+    order = other.order
+    moved = _moved(base.order, order)
     positions = {id_: index for index, id_ in enumerate(base.order)}
     for index, module in enumerate(other.modules):
         before = old.get(module.id)
         path = f"modules.{module.id}"
-        behind = other.order[index - 1] if index else ""
+        behind = order[index - 1] if index else ""
         if before is None:
             yield Change(path, "added", ABSENT, module, behind)
             continue

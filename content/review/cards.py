@@ -64,6 +64,11 @@ class ShownLine:
     media_after: MediaView | None = None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is words and notes alone, which are drawn without a template."""
+        return not (self.has_media or self.passages or self.more_notes)
+
+    @property
     def has_media(self) -> bool:
         return self.media_before is not None or self.media_after is not None
 

@@ -84,14 +84,14 @@ def make_visible(text: str) -> str:
 
     What holds a bracket of that kind by itself has it doubled, so that no text reads like another.
     """
-    if text.isascii() and text.isprintable():
+    if _ORDINARY.fullmatch(text):
         return text
     return "".join(_visible(char) for char in text)
 
 
 def visible_context(text: str) -> str:
     """The same of a text that stays: wide and narrow spaces and the joints of an emoji are left as they are."""
-    if text.isascii() and text.isprintable():
+    if _ORDINARY.fullmatch(text):
         return text
     return "".join(
         char
@@ -144,7 +144,7 @@ def draw_changed(text: str, *, is_whole: bool = False) -> str:
 
 
 def _named_text(text: str) -> str:
-    if text.isascii() and text.isprintable():
+    if "↵" not in text and _ORDINARY.fullmatch(text):
         return text
     return "".join(_visible(char) for char in text).translate(_DRAWN_SPACE)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Final, cast
 
@@ -63,6 +64,8 @@ DIVISIBLE: Final = frozenset({"richtext", "textarea", "repeater", "object"})
 """The kinds of fields whose passages are decided on one by one."""
 _NOTHING: Final[Mapping[str, Json]] = {"type": "doc", "content": []}
 _DEEPEST: Final = 40
+_MAX_KEPT: Final = 1_000
+"""Characters of two texts together whose comparison is kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,18 @@ def compare(before: Value, after: Value, shape: ValueShape, *, language: str = "
 def compare_labelled(
     before: Value, after: Value, shape: ValueShape, *, language: str = "en"
 ) -> Compared:
+    if isinstance(before, str) and isinstance(after, str) and len(before) + len(after) < _MAX_KEPT:
+        return _compare_texts(before, after, shape, language)
+    return _compare(before, after, shape, language)
+
+
+@lru_cache(maxsize=512)
+def _compare_texts(before: str, after: str, shape: ValueShape, language: str) -> Compared:
+    """Short texts, kept: a reviewer loads the same page again after each decision."""
+    return _compare(before, after, shape, language)
+
+
+def _compare(before: Value, after: Value, shape: ValueShape, language: str) -> Compared:
     sink = Sink(language)
     part = _ValueComparer(sink).compare(before, after, shape, (), 0)
     found = _with_characters(sink.done(), language)
