@@ -102,6 +102,7 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
         from mcp_bridge.admin.connect import connect
+        from proofroom.core.admin.design import design
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
         from proofroom.editorial.inbox.page import inbox
         from proofroom.editorial.inbox.similar_changes import inbox_all, inbox_like
@@ -110,6 +111,7 @@ class CmsAdminSite(admin.AdminSite):
 
         own: list[URLPattern | URLResolver] = [
             path("language/", require_POST(set_language), name="language"),
+            path("design/", self.admin_view(design), name="design"),
             path("inbox/", self.admin_view(inbox), name="inbox"),
             path("inbox/all/", self.admin_view(inbox_all), name="inbox-all"),
             path("inbox/like/<slug:like>/", self.admin_view(inbox_like), name="inbox-like"),

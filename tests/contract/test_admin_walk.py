@@ -35,6 +35,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "jsi18n/": PEOPLE,
     "autocomplete/": NOBODY,
     "r/": NOBODY,
+    "design/": NOBODY,  # in development only
     "inbox/": PEOPLE,
     "inbox/batches/": PEOPLE,
     "help/": PEOPLE,
