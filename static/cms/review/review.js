@@ -3,6 +3,7 @@
 import { Card, storeDecisions } from "./decisions.js";
 import { say, startEditing } from "./edit.js";
 import { startPane } from "./pane.js";
+import { Publishing } from "./publishing.js";
 
 const TYPED = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select, [contenteditable]";
 const WIDE = matchMedia("(min-width: 64rem)");
@@ -213,37 +214,6 @@ function start(root) {
   document.getElementById("problem")?.scrollIntoView({ block: "start" });
   byElement.get(document.getElementById(decodeURIComponent(location.hash.slice(1))))?.focus();
   show();
-}
-
-/** What goes live, said before the click. */
-class Publishing {
-  constructor(root) {
-    this.button = root.querySelector("[data-publish-button]");
-    this.box = root.querySelector("[data-goes-live]");
-    this.sentence = this.box.querySelector("[data-sentence]");
-    this.general = this.sentence.textContent;
-    this.heldSentence = this.box.querySelector("[data-held-sentence]");
-    this.names = this.box.querySelector("[data-names]");
-    this.held = new Set(this.box.dataset.held.split(" ").filter(Boolean));
-  }
-
-  show(cards, { accept, reject, leave }) {
-    const accepted = cards.filter((card) => card.decision === "accept");
-    const affected = accept ? accepted : cards;
-    const held = affected.filter((card) => this.held.has(card.path)).length;
-    const { address, movedAddress } = this.box.dataset;
-    const moves = accepted.some((card) => ["post.slug", "post.parentId"].includes(card.path));
-    const parts = [say("goesLive", { count: accept, address: (moves && movedAddress) || address })];
-    if (reject) parts.push(say("dropped", { count: reject }));
-    if (leave) parts.push(say("stays", { count: leave }));
-    this.sentence.textContent = accept ? parts.join(" ") : this.general;
-    this.heldSentence.textContent = held ? say("held", { count: held }) : "";
-    this.heldSentence.hidden = !held;
-    this.names.hidden = !accept;
-    this.names.querySelector("ul").replaceChildren(...accepted.map((card) => make("li", "", card.label)));
-    this.button.textContent = accept || reject ? say("publish", { count: accept }) : say("publishAll");
-    this.button.disabled = held > 0 || (!accept && reject > 0);
-  }
 }
 
 // Enter in a note would press the first button: approving must be meant.

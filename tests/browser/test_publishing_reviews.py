@@ -1,0 +1,60 @@
+"""Approve and publish in the review, and hits of find and replace, as a browser shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.models import Layer, Post
+from tests import make
+from tests.browser.scene import coffee
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_the_review_says_what_goes_live_before_the_click(open_page: Any) -> None:
+    post = coffee()
+    make.staged(post, {"metaDescription": "A colleague's"}, layer=Layer.REVIEW)
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    publish, held = "[data-publish-button]", "[data-held-sentence]"
+    assert page.inner_text(publish) == "Approve and publish all…"
+
+    page.check('[name="post.metaDescription"][value=accept]', force=True)
+    assert "Review holds another change of it" in page.inner_text(held)
+    assert page.is_disabled(publish)
+    page.check('[name="post.metaDescription"][value=leave]', force=True)
+    page.check('[name="post.title"][value=accept]', force=True)
+
+    said = page.inner_text("[data-goes-live]")
+    assert f"1 change goes live at {post.path}." in said
+    assert "1 change in Review stays there." in said
+    page.click("[data-names] summary")
+    assert page.inner_text("[data-names] ul") == "Title"
+    assert page.inner_text(publish) == "Approve and publish 1"
+    page.click(publish)
+    page.wait_for_selector("text=1 change approved: it is live now.")
+    assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee: a simple guide"
+
+
+def test_hits_are_chosen_by_post_and_counted_on_the_buttons(open_page: Any) -> None:
+    make.post("Tea for two", excerpt="tea and more tea")
+    other = make.post("Coffee", slug="coffee", excerpt="or tea")
+    page = open_page()
+    page.goto("/admin/content/replacement/add/")
+    page.fill("[name=find]", "tea")
+    page.fill("[name=replace]", "cocoa")
+    page.click(".replace-search button[type=submit]")
+    button = "[name=action][value=review]"
+    assert page.inner_text(button).split()[-1] == "(3)"
+
+    page.locator("[data-toggle-group]:visible").click()
+
+    assert page.inner_text(button).split()[-1] == "(1)"
+    page.click(button)
+    page.wait_for_selector("text=Sent 1 text to Review. Nothing is live yet.")
+    assert make.layers(other).review.document.fields["excerpt"] == "or cocoa"
+    page.click("[name=action][value=undo]")
+    page.wait_for_selector("text=1 place is as it was")
+    assert not make.layers(other).review.exists
