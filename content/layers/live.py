@@ -116,14 +116,14 @@ def write_live(
 
 
 def _save(post: Post, changes: Changes) -> None:
-    if "post.slug" not in changes.paths:
+    if {"post.slug", "post.parentId"}.isdisjoint(changes.paths):
         post.save()
         return
     try:
         with transaction.atomic():
             post.save()
     except IntegrityError:
-        # Two writers may take one slug between the check and this write; the constraint decides.
+        # Two writers may take one address between the check and this write; the constraint decides.
         raise taken_by_another(post) from None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
 
 from content.post_fields import (
     EXCERPT_MAX,
@@ -24,8 +25,8 @@ from proofroom.taxonomies.models import Term
 
 VARIATION_MAX = 40
 VARIATION_PATTERN: Final = rf"^[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}$"
-
-
+NO_PARENT: Final = UUID(int=0)
+"""Stands for the missing parent in the constraint of addresses."""
 STANDS_FOR_ITSELF: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)
 
 
@@ -109,8 +110,12 @@ class Post(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
+            # Without a parent the address is unique too, which a null would not make it.
             models.UniqueConstraint(
-                fields=["type", "locale", "slug"],
+                "type",
+                "locale",
+                "slug",
+                Coalesce("parent", Value(NO_PARENT, output_field=models.UUIDField())),
                 condition=STANDS_FOR_ITSELF,
                 name="post_slug_once",
             ),

@@ -122,36 +122,19 @@ class _Importer:
     def _make(
         self, path: Path, document: _Document, parent: Post | None
     ) -> tuple[Imported, Post | None]:
-        slug, found = self._free_slug(document.slug, parent)
+        there = Post.objects.alive().filter(type=self.type, locale=self.locale, slug=document.slug)
+        found = there.filter(parent=parent).first()
         if found is not None:
             return self._said(path, "skipped", f"{found.path} is there already"), found
         try:
-            post = self._create(document, slug, parent)
+            post = self._create(document, parent)
         except CmsError as error:
             return self._said(path, "failed", error.message), None
         return self._said(path, "made", post.path), post
 
-    def _free_slug(self, slug: str, parent: Post | None) -> tuple[str, Post | None]:
-        """The slug to take, or the post under the same parent that has it.
-
-        Slugs are unique in a type and language, names of files only in their folder: the second `setup.md`
-        gets the name of its folder in front.
-        """
-        wanted = [slug, *([f"{parent.slug}-{slug}"] if parent else [])]
-        wanted += [f"{wanted[-1]}-{number}" for number in range(2, 100)]
-        rows = Post.objects.alive().filter(type=self.type, locale=self.locale, slug__in=wanted)
-        found = {post.slug: post for post in rows}
-        for candidate in wanted:
-            post = found.get(candidate)
-            if post is None:
-                return candidate, None
-            if post.parent_id == (parent.pk if parent else None):
-                return candidate, post
-        return slug, None
-
     @transaction.atomic
-    def _create(self, document: _Document, slug: str, parent: Post | None) -> Post:
-        fields: JsonObject = {**document.fields, "title": document.title, "slug": slug}
+    def _create(self, document: _Document, parent: Post | None) -> Post:
+        fields: JsonObject = {**document.fields, "title": document.title, "slug": document.slug}
         if parent is not None:
             fields["parentId"] = str(parent.pk)
 

@@ -105,30 +105,40 @@ def clean_fields(
             raise invalid(name, message, code="is_variation")
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
         raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
-    if "slug" in cleaned:
-        check_slug_is_free(post, str(cleaned["slug"]))
     if "parentId" in cleaned:
         check_parent(post, cleaned["parentId"])
-    return after.with_fields(cleaned)
+    after = after.with_fields(cleaned)
+    if not {"slug", "parentId"}.isdisjoint(cleaned) and after.fields.get("slug"):
+        parent = after.fields.get("parentId")
+        check_slug_is_free(post, str(after.fields["slug"]), UUID(str(parent)) if parent else None)
+    return after
 
 
-def check_slug_is_free(post: Post, slug: str) -> None:
-    """Raise `RuleViolation` where another post of the type and the language has the slug."""
+def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
+    """Raise `RuleViolation` where another post of the type and the language has the slug.
+
+    Of a type with hierarchy only what stands below the same parent counts.
+    """
     same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
+    if find_post_type(post.type).hierarchical:
+        same = same.filter(parent_id=parent_id)
     other = same.exclude(pk=post.pk).first()
     if other is not None and other.translation_group == post.translation_group:
         raise translation_taken(other)  # restored while this one was made
     if other is not None:
-        raise slug_taken(slug, post.type, post.locale)
+        raise slug_taken(post, slug, other.parent)
 
 
-def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
-    return invalid(
-        "slug",
-        _("Another %(type_name)s in %(locale)s has the slug %(slug)r.")
-        % {"type_name": type_name, "locale": locale, "slug": slug},
-        code="slug_taken",
-    )
+def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
+    names = {"type_name": post.type, "locale": post.locale, "slug": slug}
+    if parent is None:
+        message = _("Another %(type_name)s in %(locale)s has the slug %(slug)r.") % names
+    else:
+        message = _("Another %(type_name)s below %(path)s already uses the slug %(slug)r.") % {
+            **names,
+            "path": parent.path,
+        }
+    return invalid("slug", message, code="slug_taken")
 
 
 def translation_taken(other: Post) -> RuleViolation:
@@ -152,7 +162,7 @@ def taken_by_another(post: Post) -> RuleViolation:
     translation = group.first()
     if translation is not None:
         return translation_taken(translation)
-    return slug_taken(post.slug, post.type, post.locale)
+    return slug_taken(post, post.slug, post.parent)
 
 
 def check_parent(post: Post, value: object) -> None:

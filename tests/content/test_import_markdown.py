@@ -119,7 +119,7 @@ def test_sub_folders_become_parents_named_by_their_own_page(tmp_path):
     said = run(tmp_path)
 
     assert paths() == [
-        "/guide", "/guide/deep", "/guide/deep/one", "/guide/setup", "/manual", "/manual/manual-setup",
+        "/guide", "/guide/deep", "/guide/deep/one", "/guide/setup", "/manual", "/manual/setup",
     ]  # fmt: skip
     assert Post.objects.get(path="/guide/deep").title == "Deep"
     assert said[-1] == "6 made, 0 skipped, 0 failed."

@@ -64,9 +64,9 @@ class PostChoices:
         newest = own.values("pk")[:_MAX_CHOICES]
         rows = others.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         groups: dict[str, list[Choice]] = {}
-        listed = rows.order_by("type", "title").values_list("pk", "title", "type")
-        for pk, title, type_name in listed:
-            groups.setdefault(type_name, []).append((str(pk), title))
+        listed = rows.order_by("type", "title", "path").values_list("pk", "title", "path", "type")
+        for pk, title, path, type_name in listed:
+            groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
         return list(groups.items())
 
     def _terms(self) -> list[tuple[str, list[Choice]]]:

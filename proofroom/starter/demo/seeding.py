@@ -160,7 +160,8 @@ def _fields(demo: DemoPost, images: Ids) -> JsonObject:
         known = find_post_type(demo.type).CustomFields
         fields["customFields"] = filled_props(known, demo.custom, images)
     if demo.parent:
-        parent = Post.objects.alive().get(type=demo.type, slug=demo.parent, locale=demo.locale)
+        rows = Post.objects.alive().filter(type=demo.type, slug=demo.parent, locale=demo.locale)
+        parent = rows.earliest("created_at")
         fields["parentId"] = str(parent.pk)
     if demo.topics:
         terms = Term.objects.filter(taxonomy="topics", locale=demo.locale, slug__in=demo.topics)
