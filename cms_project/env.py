@@ -17,7 +17,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from agents_app.providers.vendors import VENDORS
 from cms_project.env_values import (
-    BASE_DIR,
     Commands,
     Folder,
     Hosts,
@@ -34,6 +33,7 @@ from cms_project.env_values import (
     secret,
     split,
 )
+from cms_project.folders import BASE_DIR
 from cms_project.media_storage import MediaEnvironment
 from cms_project.observability import ObservabilityEnvironment
 

@@ -11,9 +11,8 @@ from typing import Annotated, Literal, cast
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
+from cms_project.folders import BASE_DIR
 from proofroom.core.diagnostics.commands import require_known_command
-
-BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 def split(value: object) -> object:

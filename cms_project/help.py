@@ -19,9 +19,9 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from cms_project.env_values import BASE_DIR
+from cms_project.folders import PRODUCT_DIR
 
-DOCS: Final = BASE_DIR / "docs"
+DOCS: Final = PRODUCT_DIR / "docs"
 _ADMIN: Final = "admin"
 """The folder with a page for each part of the admin."""
 _SCREENS: Final = "screens"

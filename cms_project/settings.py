@@ -8,15 +8,16 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext_lazy as _
 from kombu import Queue
 
-from cms_project import openapi
+from cms_project import folders, openapi
 from cms_project.database import SQLITE, database_settings, replica_settings
 from cms_project.env import load, secrets_of
-from cms_project.env_values import BASE_DIR
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
 from cms_project.observability import prepare_observability, start_sentry
+from cms_project.own_packages import OWN_PACKAGES
 from cms_project.security import close_to_others, content_security_policy, secret_key
 
+BASE_DIR = folders.BASE_DIR
 CMS_ENV = load()
 DATA_DIR = CMS_ENV.cms_data_dir
 try:
@@ -29,6 +30,7 @@ if CMS_ENV.database_replica_url:
     except ValueError as error:
         raise SystemExit(f"DATABASE_REPLICA_URL has a wrong value: {error}.") from None
     DATABASE_ROUTERS = ["proofroom.core.database.replica.ReplicaRouter"]
+PRODUCT_PACKAGES = OWN_PACKAGES
 _is_embedded = DATABASES["default"]["ENGINE"] == SQLITE
 if _is_embedded:
     close_to_others(DATA_DIR, DATABASES["default"]["NAME"])
@@ -47,6 +49,7 @@ _is_https = _site.scheme == "https"
 ALLOWED_HOSTS = [*CMS_ENV.allowed_hosts, *([_site.hostname] if _site.hostname else [])]
 
 INSTALLED_APPS = [
+    "cms_project.apps.ProductFilesConfig",
     "cms_project.apps.CmsAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -108,7 +111,6 @@ LIVE_POLL_SECONDS = 0.5
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -143,7 +145,6 @@ SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if CMS_ENV.redi
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
-STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {
@@ -173,7 +174,6 @@ LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = "cms_project.formats"
 # Of the admin. The languages of the content are CMS_ENV.locales.
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
-LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 60 * 60

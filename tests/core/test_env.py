@@ -12,7 +12,7 @@ import pytest
 
 from cms_project.database import database_settings
 from cms_project.env import Environment, example_of, load, secrets_of
-from cms_project.env_values import BASE_DIR
+from cms_project.folders import BASE_DIR
 from cms_project.logs import RedactingFormatter
 from cms_project.security import secret_key
 

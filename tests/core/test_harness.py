@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from cms_project.celery import app
-from cms_project.env_values import BASE_DIR
+from cms_project.folders import BASE_DIR
 
 
 def test_nothing_beyond_this_machine_is_reached():

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from cms_project.env_values import BASE_DIR
+from cms_project.folders import BASE_DIR
 from mcp_bridge.management.commands.dump_mcp_context import build_context, context_text
 from proofroom.core.diagnostics import command_runner
 from proofroom.core.diagnostics.command_runner import environment_for, run_command

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cms_project.env_values import BASE_DIR
+from cms_project.folders import BASE_DIR
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import NotAllowed, RuleViolation

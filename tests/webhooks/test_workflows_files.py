@@ -11,7 +11,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.management import load_command_class
 
-from cms_project.env_values import BASE_DIR
+from cms_project.folders import BASE_DIR
 from proofroom.webhooks.automation import workflows as definitions
 from proofroom.webhooks.automation.workflows import all_workflows, get_workflow
 from tests.webhooks.workflows import write

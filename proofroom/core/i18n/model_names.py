@@ -59,10 +59,13 @@ def words_of_models() -> Iterator[str]:
 
 
 def own_apps() -> list[AppConfig]:
-    """Those of this project, and not Django's."""
+    """Those of the product and of the site's project, and not Django's or other libraries'."""
     home = Path(settings.BASE_DIR)
     return [
-        app for app in apps.get_app_configs() if Path(app.path).parents[app.name.count(".")] == home
+        app
+        for app in apps.get_app_configs()
+        if app.name.partition(".")[0] in settings.PRODUCT_PACKAGES
+        or Path(app.path).parents[app.name.count(".")] == home
     ]
 
 

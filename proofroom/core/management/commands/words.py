@@ -22,6 +22,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         catalogue = catalogue_of(options["language"])
+        if not catalogue.exists():
+            raise CommandError(
+                f"{catalogue} is missing: this command keeps the product's own catalogue. "
+                "A project keeps its words with Django's makemessages."
+            )
         try:
             catalogue.write_text(current(options["language"]))
             catalogue.with_suffix(".mo").write_bytes(compiled(catalogue))
