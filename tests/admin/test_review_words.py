@@ -6,14 +6,17 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
+from content.posts import document_edits
 from content.review.cards import cards_of_layer
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import length_note, note_of, summarize
 from content.review.differences import Segment, diff_text
 from content.review.references import References
+from content.templatetags.merged_text import drawn_line
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
 
@@ -125,3 +128,30 @@ def test_the_digits_of_a_slug_are_no_numbers_that_changed() -> None:
     told = {card.path: (card.is_flagged, card.summary) for card in cards}
     assert told["post.slug"] == (False, "")
     assert told["post.excerpt"][0] is True
+
+
+@pytest.mark.django_db
+def test_a_plain_line_is_drawn_as_its_template_shows_it() -> None:
+    post = make.post(excerpt="Old <b> 40 g", markdown="# A\n\nOne & two.\n\n    code")
+    module = make.module_id(post, "prose")
+    make.staged(post, {"excerpt": "New <i>  5 g ", "slug": "else"})
+    make.staged(
+        post,
+        edit=lambda d: document_edits.update_module(
+            d, module, content_markdown="# B\n\nOne & three 5.\n\n    other"
+        ),
+    )
+    groups = cards_of_layer(make.layers(post).ai_review, References(), is_live=True)
+    lines = [
+        line
+        for group in groups
+        for card in group.cards
+        for one in card.stretches
+        for line in one.lines
+    ]
+    plain = [line for line in lines if line.is_plain]
+
+    assert len(plain) >= 3
+    for line in plain:
+        shown = render_to_string("admin/cms/line.html", {"line": line})
+        assert "".join(drawn_line(line).split()) == "".join(shown.split())
