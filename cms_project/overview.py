@@ -86,18 +86,18 @@ def files() -> Iterator[CheckResult]:
 
 _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] = (
     (gettext_lazy("Worker and scheduler"), activity_log),
-    (gettext_lazy("Messages to workers"), messages),
+    (gettext_lazy("Task queue"), messages),
     (gettext_lazy("AI providers"), providers),
     (gettext_lazy("Folders"), folders),
     (gettext_lazy("Media files"), files),
-    (gettext_lazy("Figures of visits"), figures),
-    (gettext_lazy("List of what waits"), check_queue),
+    (gettext_lazy("Visit statistics"), figures),
+    (gettext_lazy("Inbox index"), check_queue),
 )
 
 
 def lights() -> list[Light]:
     """One for each part, as the worst of what was found. A check that breaks is a red light, never a broken page."""
-    words: dict[Level, str] = {"ok": _("well"), "warn": _("look at it"), "fail": _("broken")}
+    words: dict[Level, str] = {"ok": _("OK"), "warn": _("Check"), "fail": _("Failed")}
     shown = []
     for label, check in _CHECKS:
         try:
@@ -286,6 +286,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     )
     feedback = open_feedback().select_related("post", "author").order_by("-created_at", "-pk")
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN)
+    checked = lights() if may(request, "settings.manage") else []
     return {
         "tiles": tiles(request, counts),
         "ai_review": _waiting(Layer.AI_REVIEW, waiting),
@@ -296,11 +297,13 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "scheduled": scheduled()[:_FEW] if counts["scheduled"] else [],
         "feedback": [*feedback[:_FEW]] if counts["feedback"] else [],
         "failed_runs": _failed() if counts["runs"] else [],
+        "recent_runs": _recent_runs() if may(request, "agents.view") else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
         "views": views() if may(request, "analytics.read") else None,
         "chart_height": HEIGHT,
-        "lights": lights() if may(request, "settings.manage") else [],
+        "lights": checked,
+        "problems": [light for light in checked if light.level != "ok"],
         **(_calls(counts["deliveries"]) if may(request, "webhooks.manage") else {}),
     }
 
@@ -343,5 +346,15 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
 
 
 def _failed() -> list[tuple[str, AgentRun]]:
-    rows = broken_runs().select_related("post").defer("context", "value").order_by("-created_at")
+    return _with_names(broken_runs())
+
+
+def _recent_runs() -> list[tuple[str, AgentRun]]:
+    """The newest runs since yesterday that came to an end."""
+    since = timezone.now() - RECENT
+    return _with_names(AgentRun.objects.filter(status=RunStatus.SUCCEEDED, created_at__gte=since))
+
+
+def _with_names(runs: QuerySet[AgentRun]) -> list[tuple[str, AgentRun]]:
+    rows = runs.select_related("post").defer("context", "value").order_by("-created_at", "id")
     return [(agent_name(run.agent_id), run) for run in rows[:_FEW]]

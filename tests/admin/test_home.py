@@ -67,6 +67,8 @@ def test_numbers_are_of_what_one_may_do_something_about(signed_in: SignedIn) -> 
     assert tiles(translator) == {"AI Review": 2, "Review": 1, "Open feedback": 0}
     assert 'class="lights"' not in translator
     assert "home-views" not in translator
+    assert "Agents since yesterday" in signed_in("admin").get("/admin/").content.decode()
+    assert "Agents since yesterday" not in translator
 
 
 def test_views_stand_beside_the_period_before(signed_in: SignedIn) -> None:
@@ -126,7 +128,7 @@ def test_home_asks_as_often_for_much_as_for_little(signed_in: SignedIn) -> None:
     before = count()
     for number in range(7):
         make.staged(make.post(f"No. {number}"), {"title": "x", "slug": f"x-{number}"})
-    assert count() == before == 22
+    assert count() == before == 23
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,7 @@ def test_home_asks_as_often_for_much_as_for_little(signed_in: SignedIn) -> None:
                 "Global modules",
                 "Menus",
                 "Posts",
+                "Find and replace",
                 "Terms",
                 "URL patterns",
                 "Translations",
