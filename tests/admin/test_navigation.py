@@ -115,3 +115,22 @@ def test_an_app_of_the_site_adds_an_entry() -> None:
     with navigation_entries.registered_temporarily(own):
         assert navigation(client_of("editor"), "/admin/")["Recipes"][0] == "/admin/help/"
         assert "Recipes" not in navigation(client_of("translator"), "/admin/")
+
+
+def test_the_new_menu_offers_what_the_role_may_create() -> None:
+    def offered(role: str) -> list[str]:
+        bar = client_of(role).get("/admin/help/").content.decode().partition('class="bar"')[2]
+        return re.findall(r'<a href="([^"]+/add/)"', bar.partition("</header>")[0])
+
+    expected = [
+        "/admin/content/post/add/",
+        "/admin/media/asset/add/",
+        "/admin/forms/formdefinition/add/",
+        "/admin/proofroom_menus/menu/add/",
+        "/admin/seo/redirect/add/",
+    ]
+    assert offered("editor") == expected
+    assert offered("translator") == []
+    client = client_of("editor")
+    for address in expected:
+        assert client.get(address).status_code == 200, address
