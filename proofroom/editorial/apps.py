@@ -30,6 +30,16 @@ class EditorialConfig(AppConfig):
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.WRITE,
+                gettext_lazy("Page tree"),
+                "admin:content_post_tree",
+                "tree",
+                permissions=("posts.view",),
+            ),
+            order=15,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.WRITE,
                 gettext_lazy("Translations"),
                 "admin:content-translations",
                 "translate",

@@ -51,6 +51,7 @@ def test_a_role_sees_only_what_it_may_open() -> None:
     assert [*navigation(client_of("translator"), "/admin/")] == [
         "Home",
         "Posts",
+        "Page tree",
         "Translations",
         "Media",
         "Inbox",

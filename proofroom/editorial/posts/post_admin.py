@@ -58,6 +58,7 @@ from proofroom.editorial.post_editor.module_picker import picker
 from proofroom.editorial.post_editor.rich_text import richtext
 from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
 from proofroom.editorial.posts.list_columns import PostTypeFilter
+from proofroom.editorial.posts.page_tree import page_tree
 from proofroom.editorial.posts.panels import ListAction, list_actions
 from proofroom.editorial.posts.post_pages import (
     page,
@@ -210,6 +211,7 @@ class PostAdmin(PermittedAdmin[Post]):
 
         own = [
             path("add/", wrap(add), name="content_post_add"),
+            path("tree/", wrap(page_tree), name="content_post_tree"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("richtext/", wrap(richtext), name="content_post_richtext"),
             path("targets/", wrap(search_targets), name="content_post_targets"),

@@ -1,0 +1,105 @@
+"""The page tree: what stands where, its states, and what is seen of large trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.models import Post
+from content.posts.trash import delete_post
+from content.translations.translate import create_translation
+from proofroom.editorial.posts import page_tree
+from tests import make
+
+pytestmark = pytest.mark.django_db
+URL = "/admin/content/post/tree/"
+
+
+def page(title: str, parent: Post | None = None, **words: Any) -> Post:
+    above = {"parentId": str(parent.pk)} if parent is not None else {}
+    return make.post(title, type="page", slug=title.lower(), **above, **words)
+
+
+def shown(query: str = "") -> str:
+    client = Client()
+    client.force_login(make.user("editor"))
+    return client.get(URL + query).content.decode()
+
+
+def test_pages_stand_below_their_parents_in_their_order() -> None:
+    top = page("Products")
+    page("Second", top, orderIndex=2)
+    page("First", top, orderIndex=1, status="draft")
+
+    html = shown()
+
+    places = [
+        html.index(f">{path}<") for path in ("/products", "/products/first", "/products/second")
+    ]
+    assert places == sorted(places)
+    assert "2 pages below" in html
+    assert "badge-draft" in html
+
+
+def test_waiting_changes_are_counted() -> None:
+    make.staged(page("Products"), {"title": "Our products", "excerpt": "All"})
+
+    assert "AI Review 2<" in shown()
+
+
+def test_a_translation_whose_parent_has_none_is_marked() -> None:
+    child = page("Overview", page("Products"))
+    create_translation(post_id=child.pk, locale="de", actor=make.actor())
+
+    assert "The page above has no translation" in shown("?locale=de")
+    assert "The page above has no translation" not in shown("?locale=en")
+
+
+def test_a_page_below_one_in_the_trash_is_seen_at_the_top() -> None:
+    top = page("Products")
+    page("Overview", top)
+    delete_post(post_id=top.pk, actor=make.actor())
+
+    html = shown()
+
+    assert "The page above is in the trash" in html
+    assert "/products/overview" in html
+
+
+def test_a_large_tree_is_shown_a_level_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_tree, "MAX_WHOLE", 2)
+    top = page("Products")
+    middle = page("Overview", top)
+    page("Details", middle)
+
+    first, second = shown(), shown(f"?below={top.pk}")
+
+    assert "/products/overview" not in first
+    assert f"below={top.pk}" in first
+    assert ">/products/overview<" in second
+    assert "/products/overview/details" not in second
+    assert shown("?below=nonsense&type=nonsense&locale=nonsense&page=x").count("/products<") == 1
+
+
+def test_the_tree_asks_as_much_for_many_pages_as_for_one() -> None:
+    client = Client()
+    client.force_login(make.user("editor"))
+
+    def statements() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            client.get(URL)
+        return len(found)
+
+    top = page("Products")
+    statements()
+    one = statements()
+    for number in range(5):
+        page(f"Page{number}", top)
+
+    assert statements() == one
