@@ -101,6 +101,7 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
+        from cms_project.palette import palette
         from mcp_bridge.admin.connect import connect
         from proofroom.core.admin.design import design
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
@@ -111,6 +112,7 @@ class CmsAdminSite(admin.AdminSite):
 
         own: list[URLPattern | URLResolver] = [
             path("language/", require_POST(set_language), name="language"),
+            path("palette/", self.admin_view(palette), name="palette"),
             path("design/", self.admin_view(design), name="design"),
             path("inbox/", self.admin_view(inbox), name="inbox"),
             path("inbox/all/", self.admin_view(inbox_all), name="inbox-all"),

@@ -36,6 +36,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "autocomplete/": NOBODY,
     "r/": NOBODY,
     "design/": NOBODY,  # in development only
+    "palette/": PEOPLE,
     "inbox/": PEOPLE,
     "inbox/batches/": PEOPLE,
     "help/": PEOPLE,

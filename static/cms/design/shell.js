@@ -1,5 +1,7 @@
 // The frame: the width of the navigation, which a cookie tells the server, and menus that close as menus do.
 
+import { rememberPage } from "./recent_pages.js";
+
 const YEAR_SECONDS = 31_536_000;
 const shell = document.querySelector("[data-shell]");
 
@@ -84,4 +86,33 @@ function start(dialog) {
     button.hidden = false;
     button.addEventListener("click", show);
   }
+}
+
+// Ctrl or ⌘ K, or the search button, opens the command palette.
+
+const palette = document.querySelector("[data-palette]");
+let preparing;
+
+async function openPalette() {
+  preparing ??= import("./palette.js").then(({ preparePalette }) => preparePalette(palette));
+  (await preparing)();
+}
+
+if (palette) {
+  rememberPage();
+  for (const button of document.querySelectorAll("[data-open-palette]")) {
+    button.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      openPalette();
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    const isAsked = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    // In rich text the same keys set a link.
+    if (!isAsked || event.defaultPrevented || event.target.closest?.("[contenteditable=true]")) return;
+    if (document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    openPalette();
+  });
 }

@@ -1,0 +1,159 @@
+"""The command palette: pages of the admin, actions, posts, media and people by a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from django.http import HttpRequest, JsonResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from content.models import Post
+from content.search import find_posts
+from media.models import Asset
+from media.queries import filter_by_words
+from proofroom.accounts.models import User
+from proofroom.core.admin.navigation import allowed_entries
+from proofroom.core.admin.permissions import may
+from proofroom.editorial.posts.post_pages import title_of, with_proposed_titles
+
+MAX_WORDS_LENGTH: Final = 200
+"""Characters of a question that are read; the rest of a longer one is left out."""
+MAX_RESULTS: Final = 6
+"""Of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line of the palette. `icon` is a symbol of `static/cms/design/icons.svg`."""
+
+    label: str
+    url: str
+    icon: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandGroup:
+    label: str
+    items: list[Command]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to begin from anywhere, for who has the permission."""
+
+    label: str | Promise
+    url_name: str
+    icon: str
+    permission: str
+
+
+ACTIONS: Final = (
+    Action(gettext_lazy("New post"), "admin:content_post_add", "plus", "posts.create"),
+    Action(gettext_lazy("New file"), "admin:media_asset_add", "plus", "media.upload"),
+    Action(gettext_lazy("New form"), "admin:forms_formdefinition_add", "plus", "forms.edit"),
+    Action(gettext_lazy("New menu"), "admin:proofroom_menus_menu_add", "plus", "menus.edit"),
+    Action(gettext_lazy("New redirect"), "admin:seo_redirect_add", "plus", "redirects.edit"),
+    Action(gettext_lazy("Ask an agent"), "admin:agents_app_ask", "spark", "agents.global"),
+    Action(gettext_lazy("Help"), "admin:help", "help", "posts.view"),
+)
+
+
+@require_safe
+def palette(request: HttpRequest) -> JsonResponse:
+    """Answer what fits the words of `q`: `{"groups": [{"label", "items": [{"label", "url", "icon", "hint"}]}]}`.
+
+    Without words, the pages and actions that the user may open.
+    """
+    words = " ".join(request.GET.get("q", "").split())[:MAX_WORDS_LENGTH]
+    finders: tuple[tuple[str, Callable[[HttpRequest, str], list[Command]]], ...] = (
+        (_("Pages"), _pages),
+        (_("Actions"), _actions),
+        (_("Posts"), _posts),
+        (_("Media"), _media),
+        (_("People"), _people),
+    )
+    groups = [CommandGroup(label, find(request, words)) for label, find in finders]
+    return JsonResponse({"groups": [asdict(group) for group in groups if group.items]})
+
+
+def _fitting(commands: Iterable[Command], words: str) -> list[Command]:
+    """Those whose label holds every word, and first those that begin with what was typed."""
+    asked = words.casefold()
+    found = [
+        command
+        for command in commands
+        if all(word in command.label.casefold() for word in asked.split())
+    ]
+    return sorted(found, key=lambda command: not command.label.casefold().startswith(asked))
+
+
+def _pages(request: HttpRequest, words: str) -> list[Command]:
+    entries = allowed_entries(request)
+    return _fitting(
+        (Command(str(entry.label), reverse(entry.url_name), entry.icon) for entry in entries), words
+    )
+
+
+def _actions(request: HttpRequest, words: str) -> list[Command]:
+    return _fitting(
+        (
+            Command(str(action.label), reverse(action.url_name), action.icon)
+            for action in ACTIONS
+            if may(request, action.permission)
+        ),
+        words,
+    )
+
+
+def _posts(request: HttpRequest, words: str) -> list[Command]:
+    if not words or not may(request, "posts.view"):
+        return []
+    posts = find_posts(with_proposed_titles(Post.objects.alive()), words)[:MAX_RESULTS]
+    return [
+        Command(
+            title_of(post),
+            reverse("admin:content_post_change", args=[post.pk]),
+            "file",
+            f"{post.path or post.slug} · {post.locale}",
+        )
+        for post in posts
+    ]
+
+
+def _media(request: HttpRequest, words: str) -> list[Command]:
+    if not words or not may(request, "media.view"):
+        return []
+    files = filter_by_words(Asset.objects.all(), words)[:MAX_RESULTS]
+    return [
+        Command(
+            file.alt_text or file.filename,
+            reverse("admin:media_asset_change", args=[file.pk]),
+            "image",
+            file.filename,
+        )
+        for file in files
+    ]
+
+
+def _people(request: HttpRequest, words: str) -> list[Command]:
+    if not words or not may(request, "users.manage"):
+        return []
+    people = User.objects.filter(username__icontains=words) | User.objects.filter(
+        email__icontains=words
+    )
+    return [
+        Command(
+            person.username,
+            reverse("admin:proofroom_accounts_user_change", args=[person.pk]),
+            "people",
+            person.email,
+        )
+        for person in people.order_by("username")[:MAX_RESULTS]
+    ]

@@ -1,0 +1,122 @@
+// The command palette: what is typed finds posts, media, people, pages of the admin and actions. Without words it shows
+// what this browser opened last, and where one can go. `shell.js` loads it when somebody first asks for it.
+
+import { fetchJson } from "../http.js";
+import { recentPages } from "./recent_pages.js";
+
+const PAUSE_MILLISECONDS = 120;
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make the dialog work, and return the function that opens it. */
+export function preparePalette(palette) {
+  const input = palette.querySelector("input");
+  const list = palette.querySelector("[role=listbox]");
+  const status = palette.querySelector("[data-palette-status]");
+  const words = palette.dataset;
+  let asked = 0;
+  let pause;
+
+  const options = () => [...list.querySelectorAll("[role=option]")];
+
+  function icon(name) {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("class", "icon");
+    svg.setAttribute("aria-hidden", "true");
+    svg.append(document.createElementNS(SVG, "use"));
+    svg.firstChild.setAttribute("href", `${words.icons}#${name}`);
+    return svg;
+  }
+
+  function option({ label, url, icon: name, hint }, number) {
+    const link = document.createElement("a");
+    link.id = `palette-option-${number}`;
+    link.href = url;
+    link.tabIndex = -1;
+    link.setAttribute("role", "option");
+    const text = document.createElement("span");
+    text.textContent = label;
+    link.append(icon(name), text);
+    if (hint) {
+      const more = document.createElement("small");
+      more.textContent = hint;
+      link.append(more);
+    }
+    return link;
+  }
+
+  function choose(chosen) {
+    for (const one of options()) one.setAttribute("aria-selected", String(one === chosen));
+    if (chosen) {
+      input.setAttribute("aria-activedescendant", chosen.id);
+      chosen.scrollIntoView({ block: "nearest" });
+    } else input.removeAttribute("aria-activedescendant");
+  }
+
+  function show(groups) {
+    let number = 0;
+    const sections = groups.map(({ label, items }) => {
+      const section = document.createElement("div");
+      section.setAttribute("role", "group");
+      section.setAttribute("aria-label", label);
+      const head = document.createElement("p");
+      head.setAttribute("aria-hidden", "true");
+      head.textContent = label;
+      section.append(head, ...items.map((item) => option(item, number++)));
+      return section;
+    });
+    list.replaceChildren(...sections);
+    if (!number) {
+      const none = document.createElement("p");
+      none.className = "palette-none";
+      none.textContent = words.none;
+      list.append(none);
+    }
+    choose(options()[0] ?? null);
+    status.textContent = number ? `${words.found} ${number}` : words.none;
+  }
+
+  async function ask() {
+    const turn = ++asked;
+    const query = input.value.trim();
+    try {
+      const { groups } = await fetchJson(`${words.address}?q=${encodeURIComponent(query)}`);
+      if (turn !== asked) return; // more was typed meanwhile
+      const recent = query ? [] : recentPages().map((one) => ({ ...one, icon: "file" }));
+      show(recent.length ? [{ label: words.recent, items: recent }, ...groups] : groups);
+    } catch (error) {
+      if (turn === asked) status.textContent = error.message || words.failed;
+    }
+  }
+
+  function open() {
+    if (palette.open) return;
+    input.value = "";
+    palette.showModal();
+    input.focus();
+    ask();
+  }
+
+  input.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(ask, PAUSE_MILLISECONDS);
+  });
+
+  input.addEventListener("keydown", (event) => {
+    const all = options();
+    const at = all.findIndex((one) => one.getAttribute("aria-selected") === "true");
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1 };
+    if (event.key in moves && all.length) {
+      choose(all[(moves[event.key] + all.length) % all.length]);
+      event.preventDefault();
+    } else if (event.key === "Enter" && !event.isComposing && all[at]) {
+      event.preventDefault();
+      all[at].click();
+    }
+  });
+
+  palette.addEventListener("click", (event) => {
+    if (event.target === palette) palette.close();
+  });
+
+  return open;
+}
