@@ -1,0 +1,49 @@
+"""The command palette: opened by keys or by the search button, used without a mouse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import make
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_keys_open_it_and_lead_to_what_is_found(open_page: Any) -> None:
+    make.post("Kettles compared")
+    page = open_page("editor")
+    page.locator("[data-open-palette]").wait_for()
+
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Search and commands")
+    box = palette.get_by_role("combobox")
+    palette.get_by_role("option", name="Inbox").wait_for()
+    box.type("kettl")
+    option = palette.get_by_role("option", name="Kettles compared")
+    option.wait_for()
+    assert option.get_attribute("aria-selected") == "true"
+    assert box.get_attribute("aria-activedescendant") == option.get_attribute("id")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/change/")
+
+    page.locator("[data-open-palette]").click()
+    palette.get_by_role("group", name="Recently opened").get_by_text("Kettles compared").wait_for()
+    page.keyboard.press("Escape")
+    assert not palette.is_visible()
+
+
+def test_arrows_go_round_and_nothing_found_is_said(open_page: Any) -> None:
+    page = open_page("editor")
+    page.locator("[data-open-palette]").click()
+    palette = page.get_by_role("dialog", name="Search and commands")
+    palette.get_by_role("option").first.wait_for()
+
+    page.keyboard.press("ArrowUp")
+    assert palette.get_by_role("option").last.get_attribute("aria-selected") == "true"
+    page.keyboard.press("ArrowDown")
+    assert palette.get_by_role("option").first.get_attribute("aria-selected") == "true"
+    page.keyboard.type("nothing of that name")
+    palette.get_by_text("No results").first.wait_for()
+    assert palette.get_by_role("option").count() == 0
