@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from decimal import Decimal
-from typing import Annotated, ClassVar, Final, Literal, cast
+from typing import Annotated, ClassVar, Final, Literal
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field, WithJsonSchema
@@ -16,10 +15,12 @@ from agents_app.batches.lifecycle import estimate_bulk
 from agents_app.budgets import usage
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,
-    MAX_COST_LIMIT,
-    MAX_TOKENS_LIMIT,
     NAMES,
-    LimitChanges,
+    AmountAnswer,
+    BudgetAnswer,
+    BudgetChanges,
+    LimitsAnswer,
+    Money,
     begin_of,
     number,
     set_budget,
@@ -27,16 +28,13 @@ from agents_app.budgets.limits import (
 )
 from agents_app.presenters import UsageAnswer
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
-from proofroom.core.api.body import Body, read_body
+from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
-Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS_LIMIT)]
-Dollars = Annotated[float, Field(ge=0, le=float(MAX_COST_LIMIT), allow_inf_nan=False)]
-Money = Annotated[float, Field(ge=0)]
 Quantity = Annotated[int | float, WithJsonSchema({"type": "number", "minimum": 0})]
 """Tokens as a whole number, or US dollars."""
 DATE: Final = {"type": "string", "format": "date"}
@@ -47,31 +45,6 @@ USAGE_PARAMETERS: Final = [
     ),
     *PAGES,
 ]
-
-
-class AmountAnswer(Answer):
-    """Tokens, and money in US dollars."""
-
-    tokens: int = Field(ge=0)
-    cost: Money
-
-
-class LimitsAnswer(Answer):
-    """The most of a day and of a month, in UTC; null is no limit. Money is US dollars."""
-
-    tokens_per_day: Annotated[int, Field(ge=0)] | None
-    tokens_per_month: Annotated[int, Field(ge=0)] | None
-    cost_per_day: Money | None
-    cost_per_month: Money | None
-
-
-class BudgetAnswer(LimitsAnswer):
-    """A budget. `holding` are the limits that hold: of each kind the agent's own, else the default's."""
-
-    agent_id: str = Field(description="An agent, `default` or `all`.")
-    holding: LimitsAnswer
-    used_today: AmountAnswer = Field(description="With what is reserved.")
-    used_this_month: AmountAnswer = Field(description="With what is reserved.")
 
 
 class DayOfAgentAnswer(AmountAnswer):
@@ -120,13 +93,6 @@ class BulkEstimateAnswer(Answer):
     fits: bool = Field(description="Whether the budgets last for what is expected.")
     fits_at_most: bool = Field(description="Whether they last for the most that it can use.")
     rejected: list[RejectedPostAnswer]
-
-
-class BudgetChanges(Body, answered_by=BudgetAnswer):
-    tokens_per_day: Tokens | None = None
-    tokens_per_month: Tokens | None = None
-    cost_per_day: Dollars | None = None
-    cost_per_month: Dollars | None = None
 
 
 def budget_answer(view: usage.BudgetView) -> BudgetAnswer:
@@ -179,11 +145,7 @@ class BudgetViewSet(ApiViewSet):
         Where an agent has no limit of its own, that of `default` holds.
         """
         body = read_body(request, BudgetChanges)
-        changes = {
-            name: Decimal(str(value)) if isinstance(value, float) else value
-            for name, value in body.model_dump(exclude_unset=True).items()
-        }
-        key = set_budget(name=agent_id, changes=cast("LimitChanges", changes), actor=self.actor)
+        key = set_budget(name=agent_id, changes=body, actor=self.actor)
         return Response(budget_answer(usage.budget(key, today())))
 
 

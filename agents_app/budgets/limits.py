@@ -6,20 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Final, Literal, TypedDict
+from typing import Annotated, Final, Literal
 
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from agents_app.definitions.agents import get_agent, unknown_agent
 from agents_app.models import Budget, BudgetNotice, Reservation, Spending
 from agents_app.providers.interface import ProviderError
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body
 from proofroom.core.definition_files import ID_MAX
-from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 
 ALL_AGENTS_KEY: Final = "*"
@@ -202,6 +205,32 @@ MAX_TOKENS_LIMIT: Final = 10**15
 MAX_COST_LIMIT: Final = Decimal("999999.99")
 
 
+Money = Annotated[float, Field(ge=0)]
+
+
+def _decimal(value: object) -> object:
+    """JSON has numbers, and money is exact."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise ValueError("must be a number")
+    return Decimal(str(value))
+
+
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS_LIMIT)]
+Dollars = Annotated[
+    Decimal,
+    Field(ge=0, le=MAX_COST_LIMIT, decimal_places=6, allow_inf_nan=False),
+    BeforeValidator(_decimal),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": float(MAX_COST_LIMIT)}),
+]
+
+
+class AmountAnswer(Answer):
+    """Tokens, and money in US dollars."""
+
+    tokens: int = Field(ge=0)
+    cost: Money
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
     """The most of a day and of a month; None is no limit."""
@@ -225,13 +254,31 @@ class BudgetLimits:
         )
 
 
-class LimitChanges(TypedDict, total=False):
-    """The limits that change; None takes one away."""
+class LimitsAnswer(Answer):
+    """The most of a day and of a month, in UTC; null is no limit. Money is US dollars."""
 
-    tokens_per_day: int | None
-    tokens_per_month: int | None
-    cost_per_day: Decimal | None
-    cost_per_month: Decimal | None
+    tokens_per_day: Annotated[int, Field(ge=0)] | None
+    tokens_per_month: Annotated[int, Field(ge=0)] | None
+    cost_per_day: Money | None
+    cost_per_month: Money | None
+
+
+class BudgetAnswer(LimitsAnswer):
+    """A budget. `holding` are the limits that hold: of each kind the agent's own, else the default's."""
+
+    agent_id: str = Field(description="An agent, `default` or `all`.")
+    holding: LimitsAnswer
+    used_today: AmountAnswer = Field(description="With what is reserved.")
+    used_this_month: AmountAnswer = Field(description="With what is reserved.")
+
+
+class BudgetChanges(Body, answered_by=BudgetAnswer):
+    """The limits that change; what is absent stays, null takes a limit away."""
+
+    tokens_per_day: Tokens | None = None
+    tokens_per_month: Tokens | None = None
+    cost_per_day: Dollars | None = None
+    cost_per_month: Dollars | None = None
 
 
 _FIELDS: Final[dict[str, str]] = {
@@ -252,7 +299,7 @@ def limits_in(row: Budget | None) -> BudgetLimits:
 
 
 @transaction.atomic
-def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
+def set_budget(*, name: str, changes: BudgetChanges, actor: Actor) -> str:
     """Set limits of an agent (by its id), of each agent that has none of that kind (`default`), or of `all`.
 
     Answers the key of the budget. Raises `NotAllowed`, `NotFound` for an agent that there is not, or `RuleViolation`
@@ -268,8 +315,7 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
     if row is None and key not in NAMES and get_agent(key) is None:
         raise unknown_agent(name)
     before = limits_in(row)
-    limits = replace(before, **changes)
-    check_limits(limits)
+    limits = replace(before, **changes.model_dump(exclude_unset=True))
     row = row or Budget(agent_id=key)
     if before == limits:
         return key
@@ -296,7 +342,7 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
 
 
 @transaction.atomic
-def set_budgets(*, changes: Mapping[str, LimitChanges], actor: Actor) -> int:
+def set_budgets(*, changes: Mapping[str, BudgetChanges], actor: Actor) -> int:
     """Set several budgets by name, or none: what is refused is named as `<name>.<field>`. Answers how many."""
     for name, changed in changes.items():
         try:
@@ -315,27 +361,3 @@ def wire_of(limits: BudgetLimits) -> JsonObject:
         "costPerDay": None if limits.cost_per_day is None else float(limits.cost_per_day),
         "costPerMonth": None if limits.cost_per_month is None else float(limits.cost_per_month),
     }
-
-
-def check_limits(limits: BudgetLimits) -> None:
-    for field, wire in _FIELDS.items():
-        value: int | Decimal | None = getattr(limits, field)
-        if value is None:
-            continue
-        if isinstance(value, Decimal):
-            if not value.is_finite() or not 0 <= value <= MAX_COST_LIMIT:
-                raise invalid(
-                    wire,
-                    _("%(wire)s is an amount from 0 to %(cost_most)s US dollars.")
-                    % {"wire": wire, "cost_most": f"{MAX_COST_LIMIT:,}"},
-                )
-            if value != value.quantize(_MICRO):
-                raise invalid(
-                    wire, _("%(wire)s has at most six digits after the point.") % {"wire": wire}
-                )
-        elif not 0 <= value <= MAX_TOKENS_LIMIT:
-            raise invalid(
-                wire,
-                _("%(wire)s is a whole number from 0 to %(tokens_most)s.")
-                % {"wire": wire, "tokens_most": f"{MAX_TOKENS_LIMIT:,}"},
-            )

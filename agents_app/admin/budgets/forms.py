@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -21,7 +21,7 @@ from agents_app.budgets.limits import (
     NAMES,
     PERIODS,
     UNITS,
-    LimitChanges,
+    BudgetChanges,
     PeriodName,
     Unit,
     short_text,
@@ -175,9 +175,8 @@ class BudgetForm(forms.Form):
             percent = int(amount * 100 / most) if most else 100
         return BudgetCell(self[name], str(_LABELS[name]), short_text(amount, unit), percent)
 
-    def changes(self) -> LimitChanges:
-        given = {name: self.cleaned_data[name] for name in self.changed_data}
-        return cast("LimitChanges", given)
+    def changes(self) -> BudgetChanges:
+        return BudgetChanges(**{name: self.cleaned_data[name] for name in self.changed_data})
 
 
 _CELLS: Final[tuple[tuple[Unit, PeriodName], ...]] = tuple(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents_app.ai_settings import update_ai_settings
-from agents_app.budgets.limits import set_budget, today
+from agents_app.budgets.limits import BudgetChanges, set_budget, today
 from agents_app.models import AiSettings, Budget, BudgetNotice, Reservation, Spending
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
@@ -145,7 +145,7 @@ def test_only_a_person_with_the_right_changes_settings_and_budgets(who: str) -> 
     }[who]
     for change in (
         lambda: update_ai_settings(actor=by, text_provider="openai"),
-        lambda: set_budget(name="all", changes={"tokens_per_day": 5}, actor=by),
+        lambda: set_budget(name="all", changes=BudgetChanges(tokens_per_day=5), actor=by),
     ):
         with pytest.raises(CmsError):
             change()
@@ -216,7 +216,7 @@ def test_people_are_told_anew_after_a_limit_was_changed() -> None:
         BudgetNotice.objects.create(
             agent_id=agent_id, period="day", begins=today(), level="reached"
         )
-    set_budget(name="default", changes={"tokens_per_day": 9}, actor=make.actor("admin"))
+    set_budget(name="default", changes=BudgetChanges(tokens_per_day=9), actor=make.actor("admin"))
     assert list(BudgetNotice.objects.values_list("agent_id", flat=True)) == ["*"]
 
 
