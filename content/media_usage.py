@@ -211,6 +211,9 @@ Uses = dict[str, frozenset[Token]]
 
 def collect_references(document: PostDocument, changes: Changes | None = None) -> Uses:
     """The files that a document uses, by path (contract §6); with `changes` only at the paths that they name."""
+    if changes is not None and not changes.items:
+        return {}
+    touched = None if changes is None else {change.module_id for change in changes}
     found = {
         f"post.{name}": frozenset(_tokens("media", document.fields.get(name)))
         for name in MEDIA_FIELDS
@@ -221,7 +224,7 @@ def collect_references(document: PostDocument, changes: Changes | None = None) -
             found[f"post.{CUSTOM_PREFIX}{name}"] = tokens
     for module in document.modules:
         definition = modules.get(module.type)
-        if definition is None:
+        if definition is None or (touched is not None and module.id not in touched):
             continue
         for part, values in (("props", module.props), ("overrides", module.overrides)):
             for name, tokens in _by_name(definition.Props, values).items():

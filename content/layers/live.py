@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -42,6 +41,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
+from proofroom.core.database.inserts import insert_rows, write_over
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -95,8 +95,7 @@ def write_live(
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves
-    revision = add_revision(post, after, changes, actor, reason, note)
-    add_provenance(post, revision, changes, actor, marks or {})
+    revision = add_revision(post, after, changes, actor, reason, note=note, marks=marks)
     outbox.record_each(
         ("post.updated", "post.approve", *causes),
         actor=actor,
@@ -130,17 +129,29 @@ def _save(post: Post, changes: Changes) -> None:
 def keep_revision(post: Post, document: PostDocument) -> None:
     """Make sure that the present version has its revision, so that it can be returned to."""
     if not post.revisions.filter(version=post.version).exists():
-        Revision.objects.create(
-            post=post, version=post.version, reason="before", document=document.to_json()
+        insert_rows(
+            [
+                Revision(
+                    post=post, version=post.version, reason="before", document=document.to_json()
+                )
+            ]
         )
 
 
 def add_revision(
-    post: Post, document: PostDocument, changes: Changes, actor: Actor, reason: str, note: str = ""
+    post: Post,
+    document: PostDocument,
+    changes: Changes,
+    actor: Actor,
+    reason: str,
+    *,
+    note: str = "",
+    marks: Marks | None = None,
 ) -> Revision:
-    row = revision_row(post, document, changes, actor, reason, note)
-    row.save(force_insert=True)
-    return row
+    """Store the revision of the post's present version, with a row of provenance for each path that changed."""
+    revision = revision_row(post, document, changes, actor, reason, note)
+    insert_rows([revision], provenance_rows(post, revision, changes, actor, marks or {}))
+    return revision
 
 
 def revision_row(
@@ -161,17 +172,12 @@ def revision_row(
     )
 
 
-def add_provenance(
-    post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
-) -> None:
-    Provenance.objects.bulk_create(provenance_rows(post, revision, changes, actor, marks))
-
-
 def provenance_rows(
     post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
 ) -> list[Provenance]:
     """A row for each path that changed, not yet stored."""
     own = Mark.of(actor)
+    by_id, by_name = actor.user.pk, actor.user.username
     written: Marks = {}
     for change in changes:
         written[change.path] = mark_of(marks, change.path) or own
@@ -180,8 +186,8 @@ def provenance_rows(
             written |= parts_of(marks, change.path)
     return [
         Provenance(
-            post=post,
-            revision=revision,
+            post_id=post.pk,
+            revision_id=revision.pk,
             path=path,
             author_id=mark.user_id,
             author_name=mark.user,
@@ -190,8 +196,8 @@ def provenance_rows(
             via=mark.via,
             principal=mark.principal,
             edited_by_name=mark.edited_by,
-            approved_by_id=actor.user.pk,
-            approved_by_name=actor.user.username,
+            approved_by_id=by_id,
+            approved_by_name=by_name,
             written_at=parse_datetime(mark.at) or timezone.now(),
         )
         for path, mark in written.items()
@@ -208,9 +214,6 @@ def tags_of(post: Post) -> list[str]:
         tag_of_list(ANY_TYPE),
     ]
     return [*tags, tag_of_post(post.variation_of_id)] if post.variation_of_id else tags
-
-
-_ROWS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,18 +258,15 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
         Post.objects.bulk_update(changed, sorted(columns), batch_size=100)
     _save_modules(written)
     follow_live([(item.post, item.before, item.after) for item in written])
-    revisions = Revision.objects.bulk_create(
-        [revision_row(item.post, item.after, item.changes, actor, reason) for item in written],
-        batch_size=_ROWS,
-    )
-    Provenance.objects.bulk_create(
-        (
-            row
-            for item, revision in zip(written, revisions, strict=True)
-            for row in provenance_rows(item.post, revision, item.changes, actor, {})
-        ),
-        batch_size=_ROWS,
-    )
+    revisions = [
+        revision_row(item.post, item.after, item.changes, actor, reason) for item in written
+    ]
+    provenance = [
+        row
+        for item, revision in zip(written, revisions, strict=True)
+        for row in provenance_rows(item.post, revision, item.changes, actor, {})
+    ]
+    insert_rows(revisions, provenance)
     drafts = drafts_of_many([item.post for item in written])
     for item in written:
         if item.post.pk in drafts:
@@ -287,8 +287,8 @@ def _keep_revisions(written: Sequence[Written]) -> None:
     ids = [item.post.pk for item in written]
     lacking = Post.objects.filter(~Exists(same), pk__in=ids).values_list("pk", flat=True)
     missing = set(lacking)
-    Revision.objects.bulk_create(
-        (
+    insert_rows(
+        [
             Revision(
                 post=item.post,
                 version=item.post.version,
@@ -297,8 +297,7 @@ def _keep_revisions(written: Sequence[Written]) -> None:
             )
             for item in written
             if item.post.pk in missing
-        ),
-        batch_size=_ROWS,
+        ]
     )
 
 
@@ -318,4 +317,4 @@ def _save_modules(written: Sequence[Written]) -> None:
             if "overrides" in touched:
                 places.append(post_repository.placement(item.post, module, index))
     post_repository.write_over_instances(instances)
-    post_repository.write_over_placements(places, ["overrides"])
+    write_over(places, ["overrides"])

@@ -18,7 +18,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import Statement, instance_from_row
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute
@@ -34,6 +34,14 @@ _PATTERN: Final = Statement(
     lambda type_, locale: UrlPattern.objects.filter(
         type=type_, locale=locale, is_removed=False
     ).values("pattern")
+)
+_AT_PATHS: Final = Statement(
+    lambda paths: (
+        Post.objects.alive()
+        .filter(path__in=paths)
+        .order_by("pk")
+        .values("id", "path", "title", "type", "locale")
+    )
 )
 Tree = Mapping[UUID, tuple[str, UUID | None]]
 """Slug and parent of posts, by id."""
@@ -187,8 +195,8 @@ def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
     """The posts at these paths that are not in the trash."""
     listed = sorted(paths)
     for start in range(0, len(listed), _AT_A_TIME):
-        rows = Post.objects.alive().filter(path__in=listed[start : start + _AT_A_TIME])
-        yield from rows.order_by("pk").only("pk", "path", "title", "type", "locale")
+        for row in _AT_PATHS.rows(listed[start : start + _AT_A_TIME]):
+            yield instance_from_row(Post, row)
 
 
 def path_taken(field: str, other: Post) -> RuleViolation:

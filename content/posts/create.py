@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content import search
 from content.changes import diff
 from content.document import PostDocument
-from content.layers.live import add_provenance, add_revision, tags_of
+from content.layers.live import add_revision, tags_of
 from content.layers.stage import Staged, stage
 from content.layers.state import event_payload
 from content.media_usage import follow_live
@@ -29,6 +29,7 @@ from content.rules.check import taken_by_another, translation_taken
 from content.translations.translation_status import record_source
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.inserts import insert_if_free
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import slug_of
@@ -116,8 +117,7 @@ def record_created(
 ) -> None:
     """The first revision, its provenance, and the events of a new post that is stored."""
     changes = diff(empty, document)
-    revision = add_revision(post, document, changes, actor, "created")
-    add_provenance(post, revision, changes, actor, {})
+    add_revision(post, document, changes, actor, "created")
     published = ("post.published", "post.publish") if post.status == Status.PUBLISHED else ()
     outbox.record_each(
         ("post.created", *published),
@@ -176,11 +176,8 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     post.is_placeholder = True
     empty = empty_document(post)
     post.path = path_for(post)
-    try:
-        with transaction.atomic():
-            post.save(force_insert=True)
-    except IntegrityError:
-        raise taken_by_another(post) from None
+    if not insert_if_free(post):
+        raise taken_by_another(post)
     search.index_post(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
     outbox.record(
@@ -224,7 +221,6 @@ def empty_document(post: Post) -> PostDocument:
 
 def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> None:
     """Store a new post. Raises `RuleViolation` where another one has its place by now."""
-    changes = diff(empty_document(post), document)
     for name, column in post_repository.COLUMNS.items():
         if name in document.fields:
             setattr(post, column, post_repository.column_value(name, document.fields[name]))
@@ -233,11 +229,7 @@ def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> No
     if status == Status.PUBLISHED:
         post.published_at = timezone.now()
     post.path = path_for(post)
-    try:
-        with transaction.atomic():
-            post.save(force_insert=True)
-    except IntegrityError:
-        raise taken_by_another(post) from None
-    post_repository.save(post, empty_document(post), document, changes)
+    if not insert_if_free(post, *post_repository.rows_of(post, document)):
+        raise taken_by_another(post)
     search.index_post(post, document)
     follow_live([(post, None, document)])

@@ -17,15 +17,13 @@ from content.changes import Changes
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS
+from proofroom.core.database.inserts import insert_rows, write_over
 from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
 from proofroom.core.database.statements import Row, Statement
 from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
 """The column of each document field."""
-_ROWS: Final = 500
-
-
 MODULE_COLUMNS: Final = (
     "id",
     "instance_id",
@@ -169,6 +167,20 @@ def column_value(name: str, value: Json) -> object:
     return value
 
 
+def rows_of(
+    post: Post, document: PostDocument
+) -> tuple[list[ModuleInstance], list[PostModule], list[PostTerm]]:
+    """The rows of a new post beside its own, not yet stored."""
+    return (
+        [instance(module) for module in document.modules if module.scope != "global"],
+        [placement(post, module, index) for index, module in enumerate(document.modules)],
+        [
+            PostTerm(post=post, term_id=UUID(id_))
+            for id_ in dict.fromkeys(document.taxonomy_term_ids)
+        ],
+    )
+
+
 def _save_modules(
     post: Post, before: PostDocument, document: PostDocument, changes: Changes
 ) -> None:
@@ -200,28 +212,14 @@ def _save_modules(
             changed_instances.append(instance(module))
         if module.id in touched or places[module.id] != index:
             changed_rows.append(placement(post, module, index))
-    ModuleInstance.objects.bulk_create(new_instances)
-    PostModule.objects.bulk_create(new_rows)
+    insert_rows(new_instances, new_rows)
     write_over_instances(changed_instances)
-    write_over_placements(changed_rows, ["order_index", "overrides"])
+    write_over(changed_rows, ["order_index", "overrides"])
 
 
 def write_over_instances(instances: Sequence[ModuleInstance]) -> None:
-    """Store the props of instances that are there already. One statement for five hundred."""
-    ModuleInstance.objects.bulk_create(
-        instances,
-        batch_size=_ROWS,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=["props", "updated_at"],
-    )
-
-
-def write_over_placements(rows: Sequence[PostModule], columns: Sequence[str]) -> None:
-    """Store these columns of placements that are there already. One statement for five hundred."""
-    PostModule.objects.bulk_create(
-        rows, batch_size=_ROWS, update_conflicts=True, unique_fields=["id"], update_fields=columns
-    )
+    """Store the props of instances that are there already, in one statement."""
+    write_over(instances, ["props", "updated_at"])
 
 
 def instance(module: ModuleDocument) -> ModuleInstance:
@@ -238,7 +236,7 @@ def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
     """The row of a module's place on a post."""
     return PostModule(
         id=module.id,
-        post=post,
+        post_id=post.pk,
         instance_id=module.instance_id,
         order_index=index,
         locked=module.locked,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, TERMS_PATH, Change, Changes, diff
@@ -17,6 +18,7 @@ from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
 from content.rules.translations import changes_text_only
 from proofroom.core.actor import Actor
+from proofroom.core.database.statements import Statement, first_instance
 from proofroom.core.errors import NotAllowed, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import absolute
@@ -114,15 +116,29 @@ def clean_fields(
     return after
 
 
+def _same_slug(type_: str, locale: str, slug: str, post_id: UUID) -> QuerySet[Any, Any]:
+    same = Post.objects.alive().filter(type=type_, locale=locale, slug=slug).exclude(pk=post_id)
+    return same.order_by("pk").values("id", "title", "translation_group", "parent_id")
+
+
+_SAME_SLUG: Final = Statement(_same_slug)
+_SAME_AT_ROOT: Final = Statement(lambda *given: _same_slug(*given).filter(parent_id__isnull=True))
+_SAME_BELOW: Final = Statement(lambda *given: _same_slug(*given[:-1]).filter(parent_id=given[-1]))
+
+
 def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
     """Raise `RuleViolation` where another post of the type and the language has the slug.
 
     Of a type with hierarchy only what stands below the same parent counts.
     """
-    same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
-    if find_post_type(post.type).hierarchical:
-        same = same.filter(parent_id=parent_id)
-    other = same.exclude(pk=post.pk).first()
+    wanted = (post.type, post.locale, slug, post.pk)
+    if not find_post_type(post.type).hierarchical:
+        rows = _SAME_SLUG.rows(*wanted)
+    elif parent_id is None:
+        rows = _SAME_AT_ROOT.rows(*wanted)
+    else:
+        rows = _SAME_BELOW.rows(*wanted, parent_id)
+    other = first_instance(Post, rows)
     if other is not None and other.translation_group == post.translation_group:
         raise translation_taken(other)  # restored while this one was made
     if other is not None:

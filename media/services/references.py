@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 from uuid import UUID
 
 from django.conf import settings
-from django.core.files.storage import default_storage
+from django.core.files.storage import Storage, default_storage
 from django.db import connection
 
 from media.file_store import VARIANT_NAME
@@ -26,12 +27,17 @@ def storage_name(address: str) -> str | None:
     plain = re.split(r"[?#]", address, maxsplit=1)[0]
     # The address of every file begins so: on this site, and where else the storage serves them.
     local = settings.MEDIA_URL
-    stored = default_storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
-    for base in (local, settings.SITE_URL + local, stored):
+    for base in (local, settings.SITE_URL + local, _base_of(default_storage, local)):
         if plain.startswith(base):
             name = unquote(plain.removeprefix(base))
             return name if _NAME.fullmatch(name) else None
     return None
+
+
+@lru_cache(maxsize=8)
+def _base_of(storage: Storage, local: str) -> str:
+    """What the addresses of a storage begin with. Some sign each address, which costs more than to compare it."""
+    return storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
 
 
 def related_names(name: str) -> tuple[str, ...]:

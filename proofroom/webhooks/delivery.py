@@ -24,6 +24,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.database.inserts import insert_rows
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks import delivery_channels, delivery_queue
 from proofroom.webhooks.delivery_channels import RequestRedactor
@@ -150,7 +151,7 @@ def store_attempts(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> None:
                 response_body=redactor.body(answer.body) if answer else "",
             )
         )
-    Attempt.objects.bulk_create(attempts)
+    insert_rows(attempts)
 
 
 def settle_deliveries(outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: datetime) -> None:
@@ -250,7 +251,7 @@ def send_due() -> tuple[int, bool]:
     holder = uuid4()
     until = time.monotonic() + WORK_SECONDS
     # An event may arrive just before the lock is released, unseen by its holder and announced to nobody else.
-    while is_due() and delivery_queue.acquire_lock(holder):
+    while delivery_queue.is_due() and delivery_queue.acquire_lock(holder):
         try:
             with CallThread() as calls:
                 loop = DeliveryLoop(calls, holder, until)
@@ -259,19 +260,15 @@ def send_due() -> tuple[int, bool]:
             delivery_queue.release_lock(holder)
         made += loop.made
         if time.monotonic() >= until:
-            return made, is_due()
+            return made, delivery_queue.is_due()
         if not loop.claimed:
             break  # what is due is locked by others; the sweep comes back to it
     return made, False
 
 
-def is_due() -> bool:
-    return delivery_queue.claimable_deliveries().exists()
-
-
 def needs_sender() -> bool:
     """Return whether something is due and no process sends."""
-    return is_due() and not delivery_queue.is_locked()
+    return delivery_queue.is_due() and not delivery_queue.is_locked()
 
 
 class DeliveryLoop:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from proofroom.core.database.statements import Statement
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease, Webhook
@@ -25,13 +26,13 @@ MAX_CHANNELS: Final = 200
 """Channels that are looked at together."""
 
 
-def due_deliveries() -> QuerySet[Delivery]:
-    """Return what is to be sent now. A webhook that is off has its deliveries held, except tests."""
+def due_deliveries(now: datetime) -> QuerySet[Delivery]:
+    """Return what is to be sent by now. A webhook that is off has its deliveries held, except tests."""
     is_sent = Q(webhook__isnull=True) | Q(webhook__is_active=True) | Q(event_name="webhook.test")
-    return Delivery.objects.filter(is_sent, next_attempt_at__lte=timezone.now())
+    return Delivery.objects.filter(is_sent, next_attempt_at__lte=now)
 
 
-def claimable_deliveries() -> QuerySet[Delivery]:
+def claimable_deliveries(now: datetime) -> QuerySet[Delivery]:
     """Return the due deliveries that wait for no other: the earliest unfinished one of each post and channel."""
     earlier = Delivery.objects.filter(
         lane=OuterRef("lane"),
@@ -39,7 +40,7 @@ def claimable_deliveries() -> QuerySet[Delivery]:
         event_id__lt=OuterRef("event_id"),
         next_attempt_at__isnull=False,
     )
-    return due_deliveries().filter(Q(post_id__isnull=True) | ~Exists(earlier))
+    return due_deliveries(now).filter(Q(post_id__isnull=True) | ~Exists(earlier))
 
 
 def find_blocking_delivery(delivery: Delivery) -> Delivery | None:
@@ -59,12 +60,29 @@ def find_due_channels(exclude: Iterable[str] = ()) -> list[str]:
     """Return the channels that have something to send."""
     found: list[str] = []
     # Leaving out channels in which all waits for something earlier costs more, but they must not crowd out others.
-    for deliveries in (due_deliveries(), claimable_deliveries()):
-        rows = deliveries.exclude(lane__in=list(exclude)).order_by("lane")
-        found = list(rows.values_list("lane", flat=True).distinct()[:MAX_CHANNELS])
+    for channels in (_DUE_CHANNELS, _CLAIMABLE_CHANNELS):
+        # No channel is called "": a list of none would ask for nothing.
+        found = [row["lane"] for row in channels.rows(timezone.now(), ["", *exclude])]
         if len(found) < MAX_CHANNELS:
             break
     return found
+
+
+def _channels(deliveries: QuerySet[Delivery], exclude: Sequence[str]) -> QuerySet[Any, Any]:
+    rows = deliveries.exclude(lane__in=exclude).order_by("lane")
+    return rows.values("lane").distinct()[:MAX_CHANNELS]
+
+
+_DUE_CHANNELS: Final = Statement(lambda now, exclude: _channels(due_deliveries(now), exclude))
+_CLAIMABLE_CHANNELS: Final = Statement(
+    lambda now, exclude: _channels(claimable_deliveries(now), exclude)
+)
+_CLAIMABLE: Final = Statement(lambda now: claimable_deliveries(now).values("id")[:1])
+
+
+def is_due() -> bool:
+    """Return whether something could be sent now."""
+    return bool(_CLAIMABLE.rows(timezone.now()))
 
 
 @transaction.atomic
@@ -72,7 +90,7 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
     """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
     found = {
         channel: list(
-            claimable_deliveries()
+            claimable_deliveries(timezone.now())
             .filter(lane=channel)
             .select_related("event", "webhook")
             .select_for_update(of=("self",), skip_locked=True, no_key=True)

@@ -235,7 +235,7 @@ def test_lane_13_an_approval_that_fails_half_way_writes_nothing(
     make.staged(post, edit=add_callout(), layer=Layer.REVIEW)
     before, revisions = make.live_hash(), Revision.objects.count()
     monkeypatch.setattr(
-        "content.layers.live.add_provenance",
+        "content.layers.live.provenance_rows",
         lambda *_: (_ for _ in ()).throw(RuntimeError("crash")),
     )
 

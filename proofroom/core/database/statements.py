@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet
+from django.db.models.sql import UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
 from proofroom.core.database.replica import reading_connection
@@ -22,12 +25,13 @@ if TYPE_CHECKING:
     from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
 Row = dict[str, Any]
-Scalar = UUID | str | int
+Scalar = UUID | str | int | datetime
 Argument = Scalar | Sequence[UUID] | Sequence[str]
 M = TypeVar("M", bound=Model)
 Build = Callable[..., QuerySet[Any, Any]]
 
 _MARK = UUID("5f0b1c1e-0000-4000-8000-000000000000").int
+_MARKED_TIME = datetime(1800, 1, 1, tzinfo=UTC)
 _MOST_SHAPES = 500
 
 
@@ -45,7 +49,7 @@ class _Compiled:
 class Statement:
     """`build` takes the arguments and returns a queryset of `values()`.
 
-    Arguments are UUIDs, strings, numbers, or lists of UUIDs or strings for `__in`; each must end
+    Arguments are UUIDs, strings, numbers, times, or lists of UUIDs or strings for `__in`; each must end
     up as a parameter unchanged.
     """
 
@@ -74,11 +78,37 @@ class Statement:
             constant if place is None else _adapted(flat[place])
             for place, constant in found.sources
         ]
-        rows: Iterable[Sequence[Any]] = _fetch(found.sql, parameters)
+        rows: Iterable[Sequence[Any]] = fetch(reading_connection(), found.sql, parameters)
         if found.converters:
             rows = found.compiler.apply_converters(rows, found.converters)
         names = found.names
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+class Update:
+    """An update compiled once. `build` takes the arguments, and returns a queryset with the new values of columns."""
+
+    def __init__(self, build: Callable[..., tuple[QuerySet[Any, Any], dict[str, Any]]]) -> None:
+        self._build = build
+        self._compiled: dict[str, tuple[str, tuple[tuple[int | None, Any], ...]]] = {}
+
+    def execute(self, *arguments: Scalar) -> int:
+        """One statement. Returns how many rows it changed."""
+        found = self._compiled.get(connection.vendor)
+        if found is None:
+            marked, marks = _marked(arguments)
+            rows, values = self._build(*marked)
+            query = cast("UpdateQuery", rows.query.chain(UpdateQuery))
+            query.add_update_values(values)
+            sql, parameters = query.get_compiler(connection=connection).as_sql()
+            sql += " RETURNING 1"
+            found = sql, _sources(sql, parameters, marks)
+            self._compiled[connection.vendor] = found
+        sql, sources = found
+        parameters = [
+            constant if place is None else _adapted(arguments[place]) for place, constant in sources
+        ]
+        return len(fetch(connection, sql, parameters))
 
 
 class Insert:
@@ -123,8 +153,10 @@ def columns_of(model: type[Model]) -> list[str]:
     return [field.attname for field in model._meta.concrete_fields]
 
 
-def _fetch(sql: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
-    connection = reading_connection()
+def fetch(
+    connection: BaseDatabaseWrapper, sql: str, parameters: Sequence[Any]
+) -> list[tuple[Any, ...]]:
+    """The rows that a statement answers, without a cursor where that can be."""
     if connection.vendor == "postgresql":
         read = cast("PostgreSQL", connection).read(sql, parameters)
         if read is not None:
@@ -148,16 +180,29 @@ def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
 def _adapted(value: Scalar) -> Scalar:
     if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
         return value.hex
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value) or value
     return value
 
 
 def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
-    flat = _flat(arguments)
-    # Values of the same types that no queryset has as a constant.
+    marked, marks = _marked(arguments)
+    compiler = build(*marked).query.get_compiler(connection=connection)
+    sql, parameters = compiler.as_sql()
+    sources = _sources(sql, parameters, marks)
+    expressions = [item[0] for item in compiler.select[: compiler.col_count]]
+    names = tuple(compiler.query.selected)
+    return _Compiled(sql, sources, names, compiler, compiler.get_converters(expressions))
+
+
+def _marked(arguments: Sequence[Argument]) -> tuple[list[Any], list[Scalar]]:
+    """The arguments with values of the same types in their place that no queryset has as a constant; and these."""
     marks: list[Scalar] = []
-    for place, value in enumerate(flat):
+    for place, value in enumerate(_flat(arguments)):
         if isinstance(value, UUID):
             marks.append(UUID(int=_MARK + place))
+        elif isinstance(value, datetime):
+            marks.append(_MARKED_TIME + timedelta(days=place))
         else:
             marks.append(f"\x01{place}" if isinstance(value, str) else -1_000_000 - place)
     rest = iter(marks)
@@ -165,15 +210,18 @@ def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
         next(rest) if isinstance(argument, Scalar) else [next(rest) for _ in argument]
         for argument in arguments
     ]
-    compiler = build(*marked).query.get_compiler(connection=connection)
-    sql, parameters = compiler.as_sql()
+    return marked, marks
+
+
+def _sources(
+    sql: str, parameters: Sequence[Any], marks: Sequence[Scalar]
+) -> tuple[tuple[int | None, Any], ...]:
+    """Where each parameter comes from: the place of its argument, or None and the constant itself."""
     places = {_adapted(mark): place for place, mark in enumerate(marks)}
     sources = tuple(
         (places[value], None) if isinstance(value, Scalar) and value in places else (None, value)
         for value in parameters
     )
-    if {place for place, _ in sources} - {None} != set(range(len(flat))):
+    if {place for place, _ in sources} - {None} != set(range(len(marks))):
         raise ValueError(f"not every argument is a parameter of: {sql}")
-    expressions = [item[0] for item in compiler.select[: compiler.col_count]]
-    names = tuple(compiler.query.selected)
-    return _Compiled(sql, sources, names, compiler, compiler.get_converters(expressions))
+    return sources

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.version_lease import lease
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import Statement, Update
 from proofroom.core.models import ContentVersion
 
 MAX_CHANGES_LENGTH: Final = 12_000
@@ -25,6 +25,24 @@ MAX_TAGS_LENGTH: Final = 1_500
 _asked_for: ContextVar[list[Collection[str]] | None] = ContextVar("asked_for", default=None)
 _STATE = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "moved_at"))
 _CHANGES = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "changes"))
+_BUMP: Final = Update(
+    lambda now, entry: (
+        ContentVersion.objects.filter(pk=1),
+        {
+            "number": models.F("number") + 1,
+            "moved_at": Greatest(models.Value(now), models.F("moved_at") + timedelta(seconds=1)),
+            # The newest first, so that the end of the list is what falls off.
+            "changes": Left(
+                Concat(
+                    Cast(models.F("number") + 1, models.TextField()),
+                    models.Value(entry, output_field=models.TextField()),
+                    models.F("changes"),
+                ),
+                MAX_CHANGES_LENGTH,
+            ),
+        },
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +78,7 @@ def bump_content_version(tags: Collection[str] = (EVERYTHING,)) -> None:
     named = " ".join(sorted(tags))
     if not named or len(named) > MAX_TAGS_LENGTH:
         named = EVERYTHING
-    next_number = Cast(models.F("number") + 1, models.TextField())
-    entry = models.Value(f" {named}\n", output_field=models.TextField())
-    a_second_on = models.F("moved_at") + timedelta(seconds=1)
-    changed = ContentVersion.objects.filter(pk=1).update(
-        number=models.F("number") + 1,
-        moved_at=Greatest(models.Value(timezone.now()), a_second_on),
-        # The newest first, so that the end of the list is what falls off.
-        changes=Left(
-            Concat(next_number, entry, models.F("changes")),
-            MAX_CHANGES_LENGTH,
-        ),
-    )
+    changed = _BUMP.execute(timezone.now(), f" {named}\n")
     if not changed:
         ContentVersion.objects.get_or_create(pk=1)
     lease.end_on_commit()

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import EVERYTHING
+from proofroom.core.database.inserts import insert_rows
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -188,7 +189,8 @@ def record_each(
 ) -> list[Event]:
     """Write the events of one cause, which say the same under several names, in one statement; else like `record`."""
     kinds = [kind_of(name) for name in names]
-    events = Event.objects.bulk_create([_event(kind, actor, payload, post_id) for kind in kinds])
+    events = [_event(kind, actor, payload, post_id) for kind in kinds]
+    insert_rows(events)
     if any(kind.is_live for kind in kinds):
         bump_content_version(tags)
     for event in events:
@@ -203,7 +205,7 @@ def record_all(
     """Write one event for each pair of post id and payload, in few statements and messages; else like `record`."""
     kind = kind_of(name)
     made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
-    Event.objects.bulk_create(made, batch_size=1000)
+    insert_rows(made)
     if made and kind.is_live:
         bump_content_version()
     for subscriber in _inside[name]:

@@ -178,16 +178,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.close()
 
     def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
-        """The rows of a query that changes nothing; None where a cursor has to ask.
+        """The rows that a statement answers, without a cursor; None where a cursor has to ask.
 
-        It has to in a transaction, which an error would end, and where statements are logged.
+        It has to for the first statement of a transaction, which it begins, and where statements are logged.
         """
-        if self.in_atomic_block or self.queries_logged:
+        if self.queries_logged:
             return None
+        self.validate_no_broken_transaction()
         self.close_if_health_check_failed()
         self.ensure_connection()
         connection = self.connection
-        if not isinstance(connection, ReadingConnection) or not connection.reads.is_safe:
+        if not isinstance(connection, ReadingConnection) or not connection.reads.is_ready(
+            self.in_atomic_block
+        ):
             return None
 
         def execute(

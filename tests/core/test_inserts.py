@@ -1,0 +1,77 @@
+"""Inserts that are compiled once: what they store is what the ORM would, and what may be there once stays so."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from content.models import ModuleInstance, Post, PostModule
+from proofroom.core.database.inserts import insert_if_free, insert_rows, write_over
+from proofroom.core.models import Event
+from tests import make
+
+pytestmark = pytest.mark.django_db
+PROPS: dict[str, object] = {
+    "title": 'Kessel "über" \\ 100 % \n',
+    "items": [1, 2.5, None, True, {"a": []}],
+    "none": None,
+}
+
+
+def instance(**values: object) -> ModuleInstance:
+    return ModuleInstance(id=uuid4(), type="hero", scope="local", **values)
+
+
+def test_rows_of_several_tables_are_stored_as_they_are() -> None:
+    post = make.post()
+    module = instance(props=PROPS, label="Größe")
+    place = PostModule(id=uuid4(), post=post, instance=module, order_index=7, overrides={})
+
+    insert_rows([module], [], [place])
+
+    stored = PostModule.objects.select_related("instance").get(pk=place.pk)
+    assert stored.instance.props == PROPS
+    assert (stored.instance.label, stored.instance.global_slug) == ("Größe", None)
+    assert (stored.order_index, stored.locked, stored.post_id) == (7, False, post.pk)
+    assert stored.instance.updated_at is not None
+    assert not module._state.adding
+
+
+def test_keys_that_the_database_gives_are_set_in_order() -> None:
+    events = [Event(name="post.updated", payload={"number": number}) for number in range(3)]
+    for event in events:
+        event.actor_name, event.via = "anna", "api"
+    insert_rows(events)
+    keys = [event.pk for event in events]
+    assert keys == sorted(keys)
+    assert [Event.objects.get(pk=key).payload["number"] for key in keys] == [0, 1, 2]
+
+
+def test_a_text_that_is_too_long_is_refused_not_cut() -> None:
+    module = instance(props={}, label="x" * 300)
+    if transaction.get_connection().vendor == "postgresql":
+        with pytest.raises(DatabaseError), transaction.atomic():
+            insert_rows([module])
+        assert not ModuleInstance.objects.filter(pk=module.pk).exists()
+
+
+def test_what_another_one_has_is_not_stored() -> None:
+    post = make.post()
+    other = Post(id=uuid4(), type=post.type, locale=post.locale, slug=post.slug, title="Other")
+    assert not insert_if_free(other)
+    assert not Post.objects.filter(pk=other.pk).exists()
+    other.slug = f"{post.slug}-2"
+    assert insert_if_free(other, [instance(props={})])
+    assert Post.objects.get(pk=other.pk).title == "Other"
+
+
+def test_only_the_named_columns_are_written_over() -> None:
+    module = instance(props={"title": "A"}, label="Before")
+    insert_rows([module])
+    module.props, module.label = {"title": "B"}, "After"
+    write_over([module], ["props"])
+    write_over([], ["props"])
+    module.refresh_from_db()
+    assert (module.props, module.label) == ({"title": "B"}, "Before")
