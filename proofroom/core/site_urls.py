@@ -6,6 +6,7 @@ The canonical form has no slash at its end, but for the home pages, and no prefi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from django.conf import settings
@@ -28,7 +29,13 @@ class PageLocation:
 
 def absolute(path: str) -> str:
     """A path of the site as a full address."""
-    return f"{settings.SITE_URL}{iri_to_uri(path)}"
+    return f"{settings.SITE_URL}{_quoted(path)}"
+
+
+@lru_cache(maxsize=2000)
+def _quoted(path: str) -> str:
+    """Pages and feeds name the same paths again and again."""
+    return str(iri_to_uri(path))
 
 
 def home_of(locale: str) -> str:

@@ -117,7 +117,12 @@ def why_excluded(post_type: str, module_type: str) -> str | None:
 
 def allowed_modules(post_type: str) -> list[type[Module]]:
     """The modules that may stand in posts of the type, in order of name."""
-    return [module for module in modules if why_excluded(post_type, module.name) is None]
+    allowed = find_post_type(post_type).allowed_modules
+    return [
+        module
+        for module in modules
+        if (not allowed or module.name in allowed) and excluded_because(module, post_type) is None
+    ]
 
 
 class Taxonomy:

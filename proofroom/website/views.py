@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from proofroom.core.caching.accepted_forms import prefers_markdown
 from proofroom.core.database.replica import from_replica
-from proofroom.core.outbox import content_version
+from proofroom.core.outbox import leased_state, live_state
 from proofroom.core.site_urls import (
     LLMS,
     SEARCH,
@@ -56,9 +56,17 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
 
     Who is signed in reads what the database has: a session that a replica does not have yet would be ended.
     """
-    is_visitor = settings.SESSION_COOKIE_NAME not in request.COOKIES
-    with from_replica() if is_visitor else nullcontext():
+    with from_replica() if _is_visitor(request) else nullcontext():
         return _answer(request, path)
+
+
+def _is_visitor(request: HttpRequest) -> bool:
+    return settings.SESSION_COOKIE_NAME not in request.COOKIES
+
+
+def _version(request: HttpRequest) -> int:
+    """The content version: as this process knows it for visitors, as the database has it for who is signed in."""
+    return (leased_state() if _is_visitor(request) else live_state()).version
 
 
 def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
@@ -102,7 +110,7 @@ def _list_at(request: HttpRequest, address: str, locale: str, form: Representati
     number = _page_number(request)
     if listing is None or number is None:
         return None
-    version = content_version()
+    version = _version(request)
 
     def render() -> RenderedPage | None:
         if form is not HTML:
@@ -117,7 +125,7 @@ def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
     type = feed_at(address, locale)
     if type is None:
         return None
-    version, index = content_version(), IndexPage(type, locale)
+    version, index = _version(request), IndexPage(type, locale)
     return cached_response(
         request, FEED, version, lambda: render_feed(index, version), is_tagged=True
     )
@@ -147,7 +155,7 @@ def _search(request: HttpRequest, locale: str) -> Answer:
 
 
 def _llms(request: HttpRequest, locale: str) -> Answer:
-    return cached_response(request, TEXT, content_version(), lambda: render_llms_txt(locale))
+    return cached_response(request, TEXT, _version(request), lambda: render_llms_txt(locale))
 
 
 _OWN: Final[dict[str, Callable[[HttpRequest, str], Answer]]] = {SEARCH: _search, LLMS: _llms}

@@ -10,11 +10,14 @@ import brotli
 import httpx
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from cms_project.asgi import application
 from content.models import Post
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.version_lease import DatabaseFile, lease
 from proofroom.core.models import ContentVersion
 from tests import make
 from tests.front import Front
@@ -120,6 +123,45 @@ def test_a_read_that_a_write_overtook_renews_nothing() -> None:
     lease.renew(begun, 7)
 
     assert lease.current() is None
+
+
+def test_the_state_is_relied_on_with_its_moment_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    from proofroom.core import outbox
+
+    monkeypatch.setattr("proofroom.core.caching.version_lease.LEASE_SECONDS", 1000.0)
+    make.post()
+    with CaptureQueriesContext(connection) as caught:
+        states = [outbox.leased_state() for _ in range(3)]
+    assert len(caught) == 1
+    assert states == [outbox.live_state()] * 3
+
+    # Read with a page, without its moment.
+    ContentVersion.objects.update(number=states[0].version + 1)
+    lease.renew(lease.begin(), states[0].version + 1)
+    assert lease.current_state() is None
+    assert outbox.leased_state().version == states[0].version + 1
+
+    lease.end()
+    assert lease.current_state() is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "asked"),
+    [({}, 0), ({"Authorization": "Bearer x"}, 1), ({"Cookie": "sessionid=made-up"}, 1)],
+)
+def test_who_shows_who_they_are_is_answered_by_the_database(
+    monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], asked: int
+) -> None:
+    monkeypatch.setattr("proofroom.core.caching.version_lease.LEASE_SECONDS", 1000.0)
+    monkeypatch.setattr(DatabaseFile, "has_changed", lambda self: False)
+    path = f"/api/public/posts/{make.post().pk}"
+    for _ in range(2):
+        assert Client().get(path).status_code == 200
+
+    with CaptureQueriesContext(connection) as caught:
+        assert Client(headers=headers).get(path).status_code == 200
+
+    assert len(caught) == asked
 
 
 @pytest.mark.parametrize(

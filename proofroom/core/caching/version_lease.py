@@ -10,6 +10,7 @@ import os
 import sqlite3
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Lock
 from typing import Final
 
@@ -20,6 +21,14 @@ from proofroom.core.notifications import Subscription, listen
 
 LEASE_SECONDS: Final = 1.0
 CHANNEL: Final = "content_version"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """The content version, and since when it is that; None where nothing was ever written."""
+
+    version: int
+    moved_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,7 @@ class VersionLease:
 
     def __init__(self) -> None:
         self._version = 0
+        self._state: LiveState | None = None
         self._until = 0.0
         self._ends = 0
         self._listening_process = 0
@@ -48,20 +58,27 @@ class VersionLease:
             self.end()
         return self._version if time.monotonic() < self._until else None
 
+    def current_state(self) -> LiveState | None:
+        """The version with its moment; None where it must be asked for."""
+        state = self._state
+        return state if state is not None and state.version == self.current() else None
+
     def begin(self) -> VersionReading:
         """To be called before the version is read."""
         return VersionReading(self._ends, time.monotonic())
 
-    def renew(self, reading: VersionReading, version: int) -> None:
+    def renew(self, reading: VersionReading, version: int, state: LiveState | None = None) -> None:
         """Rely on a version that was just read, but for what a transaction sees that only it may ever see.
 
-        Beside a replica, which has it later, only on its own.
+        `state` is the version with its moment, where that was read too. Beside a replica, which has it later, only
+        on its own.
         """
         if connection.in_atomic_block or has_replica() != reads_replica():
             return
         with self._lock:
             if reading.ends == self._ends and version >= self._version:
                 self._version = version
+                self._state = state or self._state
                 self._until = max(self._until, reading.began_at + LEASE_SECONDS)
 
     def end(self) -> None:
@@ -91,7 +108,7 @@ class VersionLease:
             self._subscription.close()
         self._subscription, self._listening_process = None, 0
         self.end()
-        self._version = 0
+        self._version, self._state = 0, None
 
 
 class DatabaseFile:

@@ -7,9 +7,9 @@ The row is the truth; the message to the worker is only a wake-up. Which events 
 from __future__ import annotations
 
 from proofroom.core.outbox.content_version import (
-    LiveState,
     bump_content_version,
     content_version,
+    leased_state,
     live_state,
     lock_content_version,
     tags_changed_since,
@@ -45,7 +45,6 @@ from proofroom.core.outbox.events import (
 __all__ = [
     "MAX_ATTEMPTS",
     "EventKind",
-    "LiveState",
     "Subscriber",
     "all_kinds",
     "bump_content_version",
@@ -58,6 +57,7 @@ __all__ = [
     "find_kind",
     "forget",
     "kind_of",
+    "leased_state",
     "live_state",
     "lock_content_version",
     "record",

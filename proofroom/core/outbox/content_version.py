@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from django.db import models
@@ -14,7 +13,7 @@ from django.db.models.functions import Cast, Concat, Greatest, Left
 from django.utils import timezone
 
 from proofroom.core.caching.content_tags import EVERYTHING
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.statements import Statement, Update
 from proofroom.core.models import ContentVersion
 
@@ -43,14 +42,6 @@ _BUMP: Final = Update(
         },
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LiveState:
-    """The state of live content, and since when it is that; None where nothing was ever written."""
-
-    version: int
-    moved_at: datetime | None
 
 
 @contextmanager
@@ -105,8 +96,16 @@ def live_state() -> LiveState:
     begun = lease.begin()
     rows = _STATE.rows()
     state = LiveState(rows[0]["number"], rows[0]["moved_at"]) if rows else LiveState(0, None)
-    lease.renew(begun, state.version)
+    lease.renew(begun, state.version, state)
     return state
+
+
+def leased_state() -> LiveState:
+    """The version as this process last read it, at most a second ago: for answers that are the same for everybody.
+
+    No query, or one where it must be asked for.
+    """
+    return lease.current_state() or live_state()
 
 
 def tags_changed_since(version: int) -> Collection[str]:
