@@ -23,8 +23,8 @@ from proofroom.definitions import ModuleProps, modules
 from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
 
-TitleLookup = Callable[[Collection[str]], Mapping[str, str]]
-"""From what fields name to the titles of what of it there is. One query."""
+TitleLookup = Callable[[Collection[str] | None], Mapping[str, str]]
+"""From what fields name, or of all there is, to the titles. One query."""
 
 title_lookups: ExtensionPoint[TitleLookup] = ExtensionPoint()
 """By kind of reference, of what the apps above content have."""

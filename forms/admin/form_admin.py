@@ -28,7 +28,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.form_fields import InputForm, with_label
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import refuse_unstorable, slug_of
 
 KINDS: Final = {
     "text": gettext_lazy("One line of text"),
@@ -265,7 +265,12 @@ class NewDefinitionForm(InputForm):
     input_class = FormInput
     asked_fields = ("title",)
     slug = forms.CharField(
-        label=gettext_lazy("Slug"), max_length=SLUG_MAX, help_text=gettext_lazy("Stays as it is.")
+        label=gettext_lazy("Slug"),
+        max_length=SLUG_MAX,
+        required=False,
+        help_text=gettext_lazy(
+            "Leave blank to generate it from the title. It cannot be changed later."
+        ),
     )
     locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
     copied = forms.ModelChoiceField(
@@ -274,6 +279,15 @@ class NewDefinitionForm(InputForm):
         required=False,
         empty_label=gettext_lazy("Name, email and message"),
     )
+
+
+def free_slug(title: str, locale: str) -> str:
+    """A slug made from the title, with a number behind it where a form of the language has it already."""
+    base = slug_of(title)[: SLUG_MAX - 5].strip("-") or "form"
+    rows = FormDefinition.objects.filter(locale=locale, slug__startswith=base)
+    taken = set(rows.values_list("slug", flat=True))
+    slugs = (base if number == 1 else f"{base}-{number}" for number in count(1))
+    return next(slug for slug in slugs if slug not in taken)
 
 
 @admin.register(FormDefinition)
@@ -308,7 +322,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
         ]
         copied = input_values(values["copied"]) if values["copied"] else {"fields": example}
         made = create_form(
-            slug=values["slug"],
+            slug=values["slug"] or free_slug(values["title"], values["locale"]),
             locale=values["locale"],
             values={**copied, "title": values["title"]},
             actor=actor_of(request),

@@ -95,6 +95,11 @@ class Module:
         return ()
 
     @classmethod
+    def address_problem(cls, address: str) -> str:
+        """Return what is wrong with an address that somebody typed into the module, in a sentence; "" for nothing."""
+        return ""
+
+    @classmethod
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:

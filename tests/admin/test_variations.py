@@ -159,7 +159,7 @@ def test_the_pages_of_a_variation_say_who_sees_what_is_saved_there(signed_in: Si
     change_variation(post_id=post.pk, variation_id=made.pk, actor=make.actor(), running=True)
     page = text(client.get(url(made)))
     assert f"variation B of {link} · 30 % of the visitors see it now" in page
-    assert "Save live" in page
+    assert "Publish changes" in page
     assert "badge-draft" not in page
 
 

@@ -112,7 +112,7 @@ def test_what_others_changed_meanwhile(open_page: Any) -> None:
     page.goto(f"/admin/content/post/{post.pk}/change/")
     make.edited(post, {"title": "Filter coffee, said by somebody else"})
     page.fill("#f-post-title", "Filter coffee, said by me")
-    page.get_by_role("button", name="Save live").click()
+    page.get_by_role("button", name="Publish changes").click()
     page.locator(".choices").wait_for()
     taken(page, "editor-conflict")
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")

@@ -207,7 +207,7 @@ def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> Non
     page.locator(f"#m-{last} button", has_text="Show the fields").click()
     page.fill(f"#f-modules-{last}-props-title", "Without scripts")
     page.locator(f"#m-{last} button", has_text="Move up").click()
-    page.get_by_role("button", name="Save live").click()
+    page.get_by_role("button", name="Publish changes").click()
     page.wait_for_selector(".messagelist")
 
     modules = make.layers(post).live.modules
@@ -218,3 +218,51 @@ def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> Non
     phone.wait_for_selector(".pick")
     assert phone.evaluate("() => document.documentElement.scrollWidth") <= 360
     assert serious_in_any_light(phone) == []
+
+
+def test_a_module_is_found_by_its_name_before_any_description(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    added(page, "quote", "new-1")
+
+    assert page.locator("#m-new-1").get_attribute("data-type") == "blockquote"
+
+
+def test_a_form_is_picked_and_an_address_that_cannot_play_says_so(open_page: Any) -> None:
+    make.form()
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    added(page, "form", "new-1")
+    page.locator("#m-new-1 select[name$='props.form']").select_option("contact")
+    added(page, "embed", "new-2")
+    page.fill("#m-new-2 input[name$='props.url']", "https://example.com/video")
+    page.locator("#m-new-2 .link-state", has_text="cannot play").wait_for()
+
+
+def test_a_changed_slug_says_where_the_old_address_leads(open_page: Any) -> None:
+    post = make.post(status="published")
+    page = open_page()
+    opened(page, post)
+
+    page.fill("#f-post-slug", "another-way")
+    page.keyboard.press("Control+s")
+
+    page.locator("[data-address-notice]", has_text=f"{post.path} redirects there.").wait_for()
+    assert page.locator("[data-editor-header] [data-path]").inner_text().endswith("/another-way")
+
+
+def test_keys_that_strike_text_through_save_nothing(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    page.fill("#f-post-excerpt", "Typed")
+    page.keyboard.press("Control+Shift+s")
+    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+
+    post.refresh_from_db()
+    assert post.excerpt == ""

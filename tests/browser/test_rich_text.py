@@ -137,6 +137,8 @@ style="font-weight:700;color:#f00">Bold</span> <span style="font-style:italic">s
 style="mso-list:Ignore">·<span style="font:7pt">&nbsp; </span></span><![endif]>first<o:p></o:p></p>
 <p class="MsoListParagraph" style="mso-list:l0 level2 lfo1"><span style="mso-list:Ignore">o </span>inner</p>
 <p class="MsoListParagraph" style="mso-list:l0 level1 lfo1"><span style="mso-list:Ignore">· </span>second</p>
+<p class="MsoListParagraph" style="mso-list:l1 level1 lfo2"><span style="mso-list:Ignore">3. </span>third</p>
+<p class="MsoListParagraph" style="mso-list:l1 level1 lfo2"><span style="mso-list:Ignore">4. </span>fourth</p>
 <p onclick="alert(1)">A <a href="javascript:alert(1)">bad</a> and a <a href="https://example.com/" class="x">good</a>
 link<script>alert(1)</script><img src="data:image/png;base64,AAAA" onerror="alert(1)"></p>
 <font color="red"><u>plain</u></font><iframe src="https://example.com"></iframe></body></html>"""
@@ -145,6 +147,9 @@ CLEAN = """**Bold** _slanted_
 - first
   - inner
 - second
+
+3. third
+4. fourth
 
 A bad and a [good](https://example.com/) link
 
@@ -204,7 +209,7 @@ def test_what_is_written_is_stored_as_it_looks(open_page: Any) -> None:
     url = image.file.storage.url(image.file.name)
     assert text_of(post) == from_markdown(
         "A _first_ line.\n\n## What you need\n\n"
-        f"Bring **scales** and see [{other.path}]({other.path})\n\n- coffee\n- water\n\n![Kitchen scales]({url})"
+        f"Bring **scales** and see [Grinding by hand]({other.path})\n\n- coffee\n- water\n\n![Kitchen scales]({url})"
     )
 
 

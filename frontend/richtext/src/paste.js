@@ -11,7 +11,7 @@ function levelOf(element) {
   return Number(LEVEL.exec(element.getAttribute(CSS_OF))?.[1] || 1);
 }
 
-/** Take the bullet or number off the item. Answers whether it was a number. */
+/** Take the bullet or number off the item. Returns the marker. */
 function withoutMarker(element) {
   const marker = element.querySelector(`[${CSS_OF}*='mso-list:Ignore'], [${CSS_OF}*='mso-list: Ignore']`);
   const text = (marker || element).textContent.trim();
@@ -19,7 +19,7 @@ function withoutMarker(element) {
   else if (element.firstChild?.nodeType === 3) {
     element.firstChild.data = element.firstChild.data.replace(/^\s*(?:[·•◦▪o§]|\w{1,3}[.)])\s+/u, "");
   }
-  return /^\w{1,3}[.)]/.test(text);
+  return text;
 }
 
 function lastItem(list) {
@@ -29,10 +29,14 @@ function lastItem(list) {
 function asItem(element, open) {
   const made = element.ownerDocument;
   const level = Math.min(levelOf(element), open.length + 1, 9);
-  const tag = withoutMarker(element) ? "ol" : "ul";
+  const marker = /^(\w{1,3})[.)]/.exec(withoutMarker(element));
+  const tag = marker ? "OL" : "UL";
   open.length = Math.min(open.length, level);
+  // Numbers after bullets, or the other way round, are a list of their own.
+  if (open.length === level && open.at(-1).tagName !== tag) open.length -= 1;
   if (open.length < level) {
     const list = made.createElement(tag);
+    if (/^\d+$/.test(marker?.[1] ?? "") && marker[1] !== "1") list.setAttribute("start", marker[1]);
     if (open.length) lastItem(open.at(-1)).append(list);
     else element.before(list);
     open.push(list);

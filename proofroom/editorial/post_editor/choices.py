@@ -16,12 +16,13 @@ from django.views.decorators.http import require_safe
 from content import search
 from content.models import ModuleInstance, Post, Status
 from content.review.labels import type_label
+from content.review.references import title_lookups
 from media.models import Asset
 from proofroom.core.admin.permissions import require
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
-from proofroom.definitions import allowed_modules, find_post_type, taxonomies
+from proofroom.definitions import allowed_modules, find_post_type, modules, taxonomies
 from proofroom.definitions.richtext.links import is_external, safe_href
 from proofroom.editorial.post_editor.form_fields import Choice, EditorField, Typed
 from proofroom.taxonomies.models import Term
@@ -47,6 +48,7 @@ class PostChoices:
             "post-reference": self._posts,
             "terms": self._terms,
             "taxonomy-reference": self._terms,
+            "form-reference": self._forms,
         }
         if form_field.kind not in self._lists:
             self._lists[form_field.kind] = readers[form_field.kind]()
@@ -68,6 +70,12 @@ class PostChoices:
         for pk, title, path, type_name in listed:
             groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
         return list(groups.items())
+
+    def _forms(self) -> list[tuple[str, list[Choice]]]:
+        titles_of_forms = title_lookups.get("form-reference")
+        titles = titles_of_forms(None) if titles_of_forms is not None else {}
+        forms = [(slug, f"{title} ({slug})") for slug, title in titles.items()]
+        return [("", sorted(forms, key=lambda form: form[1].lower()))]
 
     def _terms(self) -> list[tuple[str, list[Choice]]]:
         uses = [use.slug for use in find_post_type(self.post.type).taxonomies]
@@ -136,7 +144,9 @@ def search_targets(request: HttpRequest) -> JsonResponse:
     """`kind` and `q`: what can be chosen; `address`: what a link leads to."""
     require(request, "posts.view")
     if "address" in request.GET:
-        return JsonResponse(state_of(request.GET["address"][:2048]))
+        address, module = request.GET["address"][:2048], modules.get(_parameter(request, "module"))
+        problem = module.address_problem(address) if module is not None else ""
+        return JsonResponse(_state("draft", problem) if problem else state_of(address))
     asked = ReferenceSearch(
         kind=_parameter(request, "kind"),
         text=_parameter(request, "q"),

@@ -14,7 +14,7 @@ from proofroom.core.validation.form_fields import with_label
 from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.post_editor.form_fields import (
     ITEMS_MAX,
-    REFERENCES,
+    PICKED,
     Choice,
     EditorField,
     Typed,
@@ -141,7 +141,7 @@ def control_of(
         control.max_items = form_field.max_items or ITEMS_MAX
     elif form_field.kind == "object":
         control.parts = _parts(form_field, name, typed, errors, choices)
-    elif form_field.choices or form_field.kind in REFERENCES or form_field.kind == "terms":
+    elif form_field.choices or form_field.kind in PICKED:
         chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
         own = [(value, in_words(text)) for value, text in form_field.choices]
         offered = [("", own)] if own else choices(form_field)

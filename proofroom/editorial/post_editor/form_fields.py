@@ -37,6 +37,10 @@ Choice: TypeAlias = tuple[str, str]
 ITEMS_MAX: Final = 200
 _MULTIPLE: Final = frozenset({"multiselect"})
 REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
+_SELF_EVIDENT: Final = frozenset({"richtext", "form-reference"})
+"""Kinds whose help tells those who write them by hand what to write; the form needs none."""
+PICKED: Final = REFERENCES | {"terms", "form-reference"}
+"""Kinds that are chosen from what there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
                 name=prop.name,
                 label=prop.label,
                 kind=prop.kind,
-                help=str(node.get("description") or "") if prop.kind != "richtext" else "",
+                help="" if prop.kind in _SELF_EVIDENT else str(node.get("description") or ""),
                 choices=tuple(
                     (str(value), option_label(value)) for value in cast("Sequence[Json]", values)
                 ),

@@ -98,13 +98,13 @@ def _draw_cards(y: int, width: int, *, has_image: bool) -> Iterator[WireframeBox
 
 
 _ROLES: Final[Mapping[str, str | Promise]] = {
-    "opening": _("To open a page"),
+    "opening": _("Headers"),
     "body": _("Text and content"),
-    "support": _("To support the text"),
-    "closing": _("To close a page"),
-    "aside": _("Notes beside the text"),
-    "navigation": _("To find the way"),
-    "divider": _("To divide"),
+    "support": _("Supporting content"),
+    "closing": _("Calls to action and closing"),
+    "aside": _("Quotes and callouts"),
+    "navigation": _("Navigation"),
+    "divider": _("Dividers"),
 }
 
 
@@ -138,7 +138,7 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
         if (definition := modules.get(type_name)) is not None
     ]
     if shared:
-        shown.append((_("Shared with other posts"), shared))
+        shown.append((_("Global modules"), shared))
     context = {"groups": shown, "width": WIDTH, "height": HEIGHT}
     return render(request, "admin/posts/picker.html", context)
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext
 from content.document import PostDocument
 from content.layers import Layers
 from content.models import Layer, Post, Status
+from content.post_fields import POST_FIELDS
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import may
@@ -25,11 +26,17 @@ from proofroom.definitions import modules
 from proofroom.editorial.post_editor.autosave import offer_copy
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of
-from proofroom.editorial.post_editor.form import ROBOTS, FormUnit, ModuleSection
+from proofroom.editorial.post_editor.form import (
+    ROBOTS,
+    FormUnit,
+    ModuleSection,
+    form_field_of,
+)
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import EditorField, match_item, to_typed
 from proofroom.editorial.post_editor.module_cards import cards_of
 from proofroom.editorial.post_editor.origins import ai_share, origin_at, origins_of
+from proofroom.editorial.post_editor.publish_state import PostState, header_of, merge_actions
 from proofroom.editorial.post_editor.rich_text import markdown_of
 from proofroom.editorial.posts.panels import FieldActions, FieldPlace, field_actions, panels
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, review_url, version_sent
@@ -146,13 +153,6 @@ def add_field_actions(
     add(control, unit.value)
 
 
-_STATUSES: Final[Mapping[str, Sequence[Status]]] = {
-    Status.DRAFT: (Status.DRAFT, Status.PUBLISHED, Status.ARCHIVED),
-    Status.PUBLISHED: (Status.PUBLISHED, Status.DRAFT, Status.ARCHIVED),
-    Status.ARCHIVED: (Status.ARCHIVED, Status.DRAFT),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The subject of a form. `layer` is None over live content; `sent` is what was typed."""
@@ -186,6 +186,7 @@ def show(
     """The page. `sent`: keep the version that came with the form, since nothing was read anew."""
     request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
     now = layers.review.version if layer else post.version
+    rights = _rights(frame)
     context = {
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
@@ -197,10 +198,10 @@ def show(
         "review_edit_url": post_url("change", post, "?layer=review"),
         "ai_review_url": review_url(post, Layer.AI_REVIEW),
         "search": search_preview(request, post, frame.document),
-        "delete_url": post_url("delete", post),
         "panels": panels(request, post),
         **_form(frame, sheet, errors or {}),
-        **_rights(frame),
+        **rights,
+        **_header(frame, sheet, rights),
         **(more or {}),
     }
     return post_page(
@@ -268,19 +269,48 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
 def _rights(frame: Frame) -> dict[str, Any]:
     request, post = frame.request, frame.post
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
-    # Where the post may go from here, for this person.
-    statuses = []
-    for status in _STATUSES.get(post.status, ()):
-        right = "posts.archive" if status == Status.ARCHIVED else "posts.publish"
-        if status == post.status or may(request, right):
-            chosen = request.POST.get("status", post.status) == status
-            statuses.append((status.value, in_words(str(status.label)), chosen))
     return {
         "may_save": frame.layer is None and may(request, live),
         "may_stage": may(request, "posts.review.save"),
         "may_arrange": may(request, "posts.edit"),
-        "may_delete": may(request, "posts.delete"),
-        "statuses": statuses,
+    }
+
+
+def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, Any]:
+    """The header for a form with and without unsaved changes, of which a script shows the one that holds."""
+    request, post = frame.request, frame.post
+    state = PostState(
+        status=post.status,
+        publish_at=post.publish_at,
+        in_review=frame.layer is not None,
+        changes_in_review=len(frame.layers.review.changes),
+        may_save=rights["may_save"],
+        may_stage=rights["may_stage"],
+        may_publish=may(request, "posts.publish"),
+        may_archive=may(request, "posts.archive"),
+        may_trash=may(request, "posts.delete"),
+        may_approve=may(request, "posts.review.approve"),
+        is_placeholder=post.is_placeholder,
+        is_variation=post.variation_of_id is not None,
+        is_running=post.variation_running,
+    )
+    clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))
+    return {
+        "header": clean,
+        "hints": [(clean.hint, "clean"), (dirty.hint, "dirty")],
+        "primary": merge_actions(*([one.primary] if one.primary else [] for one in (clean, dirty))),
+        "secondary": merge_actions(
+            *([one.secondary] if one.secondary else [] for one in (clean, dirty))
+        ),
+        "menu": merge_actions(clean.menu, dirty.menu),
+        "is_scheduled": state.is_scheduled,
+        "schedule_label": in_words(form_field_of(POST_FIELDS["publishAt"]).label),
+        "schedule_at": sheet.typed["post.publishAt"],
+        "pages": {
+            "review": review_url(post, Layer.REVIEW),
+            "ai_review": review_url(post, Layer.AI_REVIEW),
+            "trash": post_url("delete", post),
+        },
     }
 
 

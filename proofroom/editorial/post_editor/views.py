@@ -15,7 +15,7 @@ from content.changes import diff, same, value_at
 from content.document import PostDocument
 from content.layers import stage
 from content.layers.state import check_version
-from content.models import Layer, Status
+from content.models import Layer, Post, Status
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.edit import edit_post
 from content.posts.presence import close_editor, list_open_editors, mark_editing
@@ -38,6 +38,7 @@ from proofroom.editorial.post_editor.form_data import (
 from proofroom.editorial.post_editor.form_fields import value_stamp
 from proofroom.editorial.post_editor.module_actions import rearrange
 from proofroom.editorial.post_editor.page import Frame, module_partial, show
+from proofroom.editorial.post_editor.publish_state import STATUS_AFTER
 from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
 from proofroom.editorial.posts.post_pages import find_post, post_url, read, review_url, version_sent
 from proofroom.website.layer_pages import preview_page
@@ -85,10 +86,13 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if do in ("restore", "discard"):
         return _decide_on_copy(frame, is_wanted=do == "restore")
     sheet = read_sheet(frame.document, request.POST)
-    if do not in ("save", "save-review"):
+    if do in ("schedule", "unschedule") and frame.layer is None:
+        wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
+        sheet.typed["post.publishAt"] = wanted
+    elif do not in ("save", "save-review", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
-    return _save(frame, sheet, to_review=do == "save-review" or frame.layer is not None)
+    return _save(frame, sheet, do)
 
 
 def _decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
@@ -108,11 +112,13 @@ def _decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
     return HttpResponseRedirect(request.get_full_path())
 
 
-def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
+def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
     request, post = frame.request, frame.post
+    to_review = do == "save-review" or frame.layer is not None
     status = post.status
+    wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
     try:
-        saved = _save_to_review(frame, sheet) if to_review else _save_live(frame, sheet)
+        saved = _save_to_review(frame, sheet) if to_review else _save_live(frame, sheet, wanted)
     except Conflict as error:
         more = {"problem": error.message, "is_stale": True}
         return _show_conflicts(frame, sheet, more, status=409)
@@ -137,6 +143,7 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
     # A script asks, which keeps the page open.
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
+    is_elsewhere = is_elsewhere or do in ("schedule", "unschedule")
     if is_in_place and not is_elsewhere and not sheet.created:
         answer = current_stamps(frame, sheet)
         if answer is not None:
@@ -149,11 +156,37 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
         messages.success(request, text % {"paths": saved})
         url = review_url(post, Layer.REVIEW)
     else:
-        is_live = post.status == Status.PUBLISHED
-        text = gettext("Saved. The change is live.") if is_live else gettext("Saved.")
-        messages.success(request, text)
+        moved = describe_move(post.path, find_post(post.pk))
+        messages.success(request, f"{_describe_save(post, status, do)} {moved}".strip())
         url = post_url("change", post)
     return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)
+
+
+def _describe_save(post: Post, before: str, do: str) -> str:
+    """Return what the save did, in a sentence."""
+    if post.status != before:
+        return {
+            Status.PUBLISHED: gettext("Published. Visitors see it now."),
+            Status.DRAFT: gettext("Back to draft. Visitors no longer see it."),
+            Status.ARCHIVED: gettext("Archived. It is no longer on the site."),
+        }[Status(post.status)]
+    if do == "schedule":
+        return gettext("Scheduled. The post goes live automatically.")
+    if do == "unschedule":
+        return gettext("Schedule removed. The post stays a draft.")
+    is_live = post.status == Status.PUBLISHED
+    return gettext("Published. Visitors see your changes.") if is_live else gettext("Saved.")
+
+
+def describe_move(old_path: str | None, post: Post) -> str:
+    """Return what became of the address, where a save changed it."""
+    if not post.path or post.path == old_path:
+        return ""
+    moved = gettext("The address is now %(path)s.") % {"path": post.path}
+    if post.status != Status.PUBLISHED or not old_path:
+        return moved
+    redirected = gettext("%(path)s redirects there.") % {"path": old_path}
+    return f"{moved} {redirected}"
 
 
 def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
@@ -168,6 +201,8 @@ def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     return JsonResponse(
         {
             "stays": True,
+            "path": post.path or "",
+            "notice": describe_move(frame.post.path, post),
             "version": layers.review.version if frame.layer else post.version,
             "was": {path: was for path, was in now.was.items() if sheet.was.get(path) != was},
             "order": now.was_order,
@@ -204,9 +239,9 @@ def _show_conflicts(
     return show(frame, sheet, more=context, status=status)
 
 
-def _save_live(frame: Frame, sheet: Sheet) -> str:
+def _save_live(frame: Frame, sheet: Sheet, status: str | None) -> str:
     """Return whether anything was saved, as a word or none."""
-    post, status = frame.post, frame.request.POST.get("status") or None
+    post = frame.post
     before = post.version
     saved = edit_post(
         post_id=post.pk,

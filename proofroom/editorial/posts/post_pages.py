@@ -69,7 +69,11 @@ def rejection_url(post: Post, rejections: Iterable[int]) -> str:
 def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
     """The links above every page of a post."""
     found = [
-        PostTab("source", "Source", post_url("change", post)),
+        PostTab(
+            "source",
+            _("Live") if post.status == Status.PUBLISHED else _("Draft"),
+            post_url("change", post),
+        ),
         PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
         PostTab(
             "ai-review",

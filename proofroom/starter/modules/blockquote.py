@@ -16,7 +16,7 @@ from proofroom.definitions import (
 
 class Blockquote(Module):
     name = "blockquote"
-    label = "Quotation"
+    label = "Quote"
     description = "One quotation with who said it, their role, and where it is from."
     icon = "message"
     stylesheet = "cms/modules/blockquote.css"

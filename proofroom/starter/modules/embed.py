@@ -6,6 +6,7 @@ from typing import Final, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from proofroom.core.json import Json
 from proofroom.definitions import (
@@ -91,6 +92,12 @@ class Embed(Module):
         shape: Literal["wide", "standard", "square", "tall"] = Select(
             default="wide", help="16:9, 4:3, 1:1 or 3:4."
         )
+
+    @classmethod
+    def address_problem(cls, address: str) -> str:
+        if not safe_href(address) or frame_address(address, settings.CMS_ENV.embed_hosts):
+            return ""
+        return _("This address cannot play on the page. Visitors see a card that links to it.")
 
     @classmethod
     def template_context(

@@ -34,10 +34,10 @@ function startKeys(form, { modules, picker, saving }) {
   };
 
   document.addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
+    // With Shift these keys strike text through, and nothing else.
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s") {
       event.preventDefault();
-      if (event.shiftKey) saving.saveToReview();
-      else saving.save();
+      saving.save();
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -138,6 +138,17 @@ function startSearchPreview(form) {
   show();
 }
 
+// Dialogs of the menu.
+function startDialogs() {
+  document.addEventListener("click", ({ target }) => {
+    const opener = target.closest("[data-dialog]");
+    if (opener) {
+      opener.closest("[data-menu]").open = false;
+      document.getElementById(opener.dataset.dialog).showModal();
+    } else target.closest("[data-close]")?.closest("dialog")?.close();
+  });
+}
+
 const form = document.querySelector("[data-edit]");
 if (form) {
   form.classList.add("is-scripted");
@@ -150,6 +161,7 @@ if (form) {
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);
+  startDialogs();
   if (form.dataset.sent) {
     const wrong = form.querySelector("[aria-invalid=true]");
     wrong?.focus({ preventScroll: true });

@@ -210,13 +210,28 @@ export function startPicker(form, modules) {
     }
   }
 
+  // Names before descriptions: who types a name means that module, wherever else the word stands.
+  function rank(pick, words) {
+    const [name, text] = [plain(pick.dataset.name), plain(pick.dataset.words)];
+    if (!words.every((word) => text.includes(word))) return undefined;
+    const typed = words.join(" ");
+    if (name.startsWith(typed)) return 0;
+    if (words.every((word) => name.split(/[\s-]+/).some((one) => one.startsWith(word)))) return 1;
+    return words.every((word) => name.includes(word)) ? 2 : 3;
+  }
+
   function search() {
     const words = plain(box.value).split(/\s+/).filter(Boolean);
-    for (const pick of body.querySelectorAll("[data-pick]")) {
-      const text = plain(pick.dataset.words);
-      pick.hidden = !words.every((word) => text.includes(word));
+    const best = new Map();
+    for (const group of body.querySelectorAll("[data-pick-group]")) {
+      const ranks = new Map([...group.querySelectorAll("[data-pick]")].map((pick) => [pick, words.length ? rank(pick, words) : Number(pick.dataset.at)]));
+      const found = [...ranks].filter(([, one]) => one !== undefined).sort(([, one], [, other]) => one - other);
+      for (const pick of ranks.keys()) pick.hidden = ranks.get(pick) === undefined;
+      group.querySelector("ul").append(...found.map(([pick]) => pick));
+      group.hidden = !found.length;
+      best.set(group, words.length ? found[0]?.[1] ?? 9 : Number(group.dataset.pickGroup));
     }
-    for (const group of body.querySelectorAll("[data-pick-group]")) group.hidden = !group.querySelector("[data-pick]:not([hidden])");
+    body.append(...[...best.keys()].sort((one, other) => best.get(one) - best.get(other)));
     const number = picks().length;
     none.hidden = !isLoaded || number > 0;
     if (words.length) found.textContent = number === 1 ? found.dataset.one : found.dataset.many.replace("{n}", String(number));

@@ -30,10 +30,14 @@ export function startPresence(form) {
     const lines = others.map((one) => {
       const line = box.querySelector(`template[data-${one.mine ? "mine" : "other"}]`).content.firstElementChild.cloneNode(true);
       const name = line.querySelector("[data-name]");
-      if (name) name.textContent = one.name;
+      if (name) {
+        name.textContent = one.name;
+        line.querySelector("[data-initials]").textContent = one.name.slice(0, 2).toUpperCase();
+      }
       const since = new Date(one.since);
       line.querySelector("[data-since]").textContent = since.toLocaleTimeString(document.documentElement.lang || undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
       line.querySelector("[data-review]").hidden = one.layer !== "review";
+      line.title = line.textContent.replace(/\s+/g, " ").trim();
       return line;
     });
     box.querySelector("[data-people]").replaceChildren(...lines);

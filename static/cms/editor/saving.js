@@ -79,12 +79,11 @@ export function watchChanges(form) {
   return changes;
 }
 
-const SAVES = ["save", "save-review"];
-
 export function startSaving(form, changes, place) {
-  const state = form.querySelector("[data-save-state]");
+  const header = document.querySelector("[data-editor-header]");
+  const state = header.querySelector("[data-save-state]");
   let number = 0;
-  let savedAt = 0;
+  let savedAt = Date.parse(state.dataset.savedAt);
   let problem = "";
   let isSaving = false;
   let copy = "";
@@ -92,14 +91,15 @@ export function startSaving(form, changes, place) {
   const copies = startAutosave(form, { isDirty: () => changes.now().size > 0, onState(name) { copy = name; show(); } });
 
   function show() {
-    if (!state) return;
     const words = state.dataset;
-    let text = words.none;
+    let text = "";
     if (isSaving) text = words.saving;
     else if (problem) text = words[problem];
     else if (number) text = unsaved(words);
     else if (savedAt) text = ago();
     if (state.textContent !== text) state.textContent = text;
+    for (const part of document.querySelectorAll("[data-when]")) part.hidden = (part.dataset.when === "dirty") !== number > 0;
+    for (const button of header.querySelectorAll("[data-needs-changes]")) button.disabled = number === 0;
     state.dataset.state = isSaving ? "saving" : problem ? "failed" : number ? "dirty" : "clean";
   }
 
@@ -112,7 +112,8 @@ export function startSaving(form, changes, place) {
   function ago() {
     const minutes = Math.floor((Date.now() - savedAt) / 60_000);
     if (minutes < 1) return state.dataset.saved;
-    const words = new Intl.RelativeTimeFormat(document.documentElement.lang || "en").format(-minutes, "minute");
+    const [amount, unit] = minutes < 60 ? [minutes, "minute"] : minutes < 1440 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
+    const words = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto" }).format(-amount, unit);
     return state.dataset.savedAgo.replace("{when}", words);
   }
   setInterval(show, 30_000);
@@ -164,11 +165,22 @@ export function startSaving(form, changes, place) {
     for (let at = answer.order.length; at < order.length; at += 1) order[at].remove();
     for (const card of form.querySelectorAll("[data-module][data-removed]")) card.remove();
     savedAt = Date.now();
+    showAddress(answer);
     copies.forget();
     changes.settle(body);
     if (changes.now().size) copies.plan();
     document.dispatchEvent(new CustomEvent("cms:saved", { detail: { postId: form.dataset.post } }));
     return undefined;
+  }
+
+  function showAddress({ path, notice }) {
+    const place = header.querySelector("[data-path]");
+    if (place) place.textContent = path;
+    const preview = form.querySelector("[data-search-preview]");
+    if (preview) preview.dataset.path = path;
+    const line = form.querySelector("[data-address-notice]");
+    line.hidden = !notice;
+    line.textContent = notice;
   }
 
   // The server's page with its sentences beside the fields.
@@ -184,7 +196,7 @@ export function startSaving(form, changes, place) {
 
   form.addEventListener("submit", (event) => {
     const button = event.submitter;
-    if (!button || !SAVES.includes(button.value)) {
+    if (!button?.hasAttribute("data-save")) {
       form.dataset.leaving = "true";
       return;
     }
@@ -193,10 +205,12 @@ export function startSaving(form, changes, place) {
   });
 
   show();
-  const press = (value) => {
-    const button = form.querySelector(`button[name="do"][value="${value}"]`);
-    if (button) form.requestSubmit(button);
-    return Boolean(button);
-  };
-  return { save: () => press("save") || press("save-review"), saveToReview: () => press("save-review") };
+  /** Save as the header offers it; what waits for a review only where nothing else can be saved. */
+  function saveByKey() {
+    number = changes.now().size;
+    show();
+    const button = ["save", "save-review"].map((value) => header.querySelector(`button[name="do"][value="${value}"]`)).find(Boolean);
+    if (button && !button.disabled) form.requestSubmit(button);
+  }
+  return { save: saveByKey };
 }

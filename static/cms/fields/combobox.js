@@ -39,7 +39,11 @@ class Combobox {
       this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MILLISECONDS);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
-    this.input.addEventListener("blur", () => this.close());
+    // What is highlighted when somebody goes on to the next field is what they meant.
+    this.input.addEventListener("blur", () => {
+      if (this.keepsText && this.at >= 0 && !this.list.hidden) this.pick(this.at);
+      else this.close();
+    });
     if (!this.keepsText) this.input.addEventListener("focus", () => this.look());
     // The input keeps the focus, so that a press on the list is no blur.
     this.list.addEventListener("pointerdown", (event) => event.preventDefault());

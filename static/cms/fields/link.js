@@ -13,6 +13,7 @@ export function linkField(input) {
   line.setAttribute("role", "status");
   input.placeholder ||= pageData("findLink");
   const isFull = input.dataset.link === "url";
+  const module = input.closest("[data-module]")?.dataset.type;
   let asked = 0;
   let timer;
 
@@ -26,7 +27,7 @@ export function linkField(input) {
       return;
     }
     try {
-      const found = await fetchTargets({ address });
+      const found = await fetchTargets({ address, module });
       if (mine !== asked) return;
       line.textContent = found.sentence;
       line.dataset.state = found.state;
@@ -41,13 +42,15 @@ export function linkField(input) {
       search: async (q) => (q === "" || ADDRESS.test(q) ? [] : (await findTargets("link", q)).filter((item) => item.path)),
       onPick: (item) => {
         input.value = item.path;
+        input.dataset.title = item.title;
         notifyChanged(input);
         check();
       },
     });
   }
   (input.parentElement.querySelector(":scope > .found + span") ?? input).after(line);
-  input.addEventListener("input", () => {
+  input.addEventListener("input", (event) => {
+    if (event.isTrusted) delete input.dataset.title;
     clearTimeout(timer);
     timer = setTimeout(check, TYPING_PAUSE_MILLISECONDS);
   });

@@ -17,6 +17,7 @@ function dialogOf(tools, name) {
 
 function openDialog({ dialog, input, picker }, value, refuse) {
   input.value = value;
+  delete input.dataset.title;
   picker?.check();
   dialog.returnValue = "cancel";
   dialog.showModal();
@@ -30,7 +31,7 @@ function openDialog({ dialog, input, picker }, value, refuse) {
     dialog.addEventListener("submit", send);
     dialog.addEventListener("close", () => {
       dialog.removeEventListener("submit", send);
-      resolve({ answer: dialog.returnValue, value: input.value.trim() });
+      resolve({ answer: dialog.returnValue, value: input.value.trim(), title: input.dataset.title });
     }, { once: true });
   });
 }
@@ -75,7 +76,7 @@ const MARKS = ["bold", "italic", "strike", "code", "link", "bulletList", "ordere
 
 async function link(editor, tools, { safeHref }) {
   const before = editor.getAttributes("link").href ?? "";
-  const { answer, value } = await askLink(tools, before, (address) => safeHref(address) !== null);
+  const { answer, value, title } = await askLink(tools, before, (address) => safeHref(address) !== null);
   const chain = editor.chain().focus().extendMarkRange("link");
   if (answer === "remove") chain.unsetLink().run();
   if (answer !== "set") {
@@ -84,7 +85,7 @@ async function link(editor, tools, { safeHref }) {
   }
   const href = safeHref(value);
   if (!before && editor.state.selection.empty) {
-    chain.insertContent({ type: "text", text: value, marks: [{ type: "link", attrs: { href } }] }).run();
+    chain.insertContent({ type: "text", text: title ?? value, marks: [{ type: "link", attrs: { href } }] }).run();
   } else chain.setLink({ href }).run();
 }
 

@@ -1,0 +1,202 @@
+"""The state of a post as its form shows it: a badge, what it means, the one main button, and the menu beside it.
+
+They come from one function, so that they agree in every state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from django.utils.translation import gettext
+
+from content.models import Status
+from proofroom.core.i18n import in_words
+
+STATUS_AFTER: Final = {
+    "publish": Status.PUBLISHED,
+    "unpublish": Status.DRAFT,
+    "archive": Status.ARCHIVED,
+    "unarchive": Status.DRAFT,
+}
+"""Buttons that save what is typed and move the post to a status."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostState:
+    """What the header is made from. `may_save` is the right to change what the form shows without a review."""
+
+    status: str
+    publish_at: datetime | None = None
+    in_review: bool = False
+    changes_in_review: int = 0
+    may_save: bool = False
+    may_stage: bool = False
+    may_publish: bool = False
+    may_archive: bool = False
+    may_trash: bool = False
+    may_approve: bool = False
+    is_placeholder: bool = False
+    is_variation: bool = False
+    is_running: bool = False
+
+    @property
+    def is_scheduled(self) -> bool:
+        return self.status == Status.DRAFT and self.publish_at is not None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether visitors see what is saved without a review."""
+        return self.status == Status.PUBLISHED or self.is_running
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A button (`do` is its value in the form), or it opens a page of the post or a dialog."""
+
+    label: str
+    do: str = ""
+    page: Literal["", "review", "ai_review", "trash"] = ""
+    dialog: str = ""
+    is_enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EditorHeader:
+    """`badge` is a class of the stylesheet; `moment` is the time that the label ends with."""
+
+    badge: str
+    label: str
+    moment: datetime | None
+    hint: str
+    primary: Action | None
+    secondary: Action | None
+    menu: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAction:
+    """An action on the page: always or while it is `clean` or `dirty`; some need changes to be pressed."""
+
+    action: Action
+    when: Literal["", "clean", "dirty"] = ""
+    needs_changes: bool = False
+
+
+def merge_actions(clean: Sequence[Action], dirty: Sequence[Action]) -> list[ShownAction]:
+    """Return the actions of both states, those of both only once."""
+    alike = {(one.do, one.page, one.dialog, one.label) for one in clean}
+    both = {key for one in dirty if (key := (one.do, one.page, one.dialog, one.label)) in alike}
+    shown = []
+    for one in dirty:
+        is_in_both = (one.do, one.page, one.dialog, one.label) in both
+        needs = any(not other.is_enabled for other in clean if other.do == one.do and one.do)
+        shown.append(ShownAction(one, "" if is_in_both else "dirty", is_in_both and needs))
+    rest = [one for one in clean if (one.do, one.page, one.dialog, one.label) not in both]
+    return [*(ShownAction(one, "clean") for one in rest), *shown]
+
+
+def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
+    """Return what the header shows; `is_dirty` where something is typed that is not saved."""
+    badge, label = _badge(state)
+    hint, primary = _main(state, is_dirty=is_dirty)
+    found = [action for action in _others(state) if primary is None or action.do != primary.do]
+    secondary = next((one for one in found if one.do in ("save", "save-review")), None)
+    menu = tuple(one for one in found if one is not secondary)
+    moment = state.publish_at if state.is_scheduled and not state.in_review else None
+    return EditorHeader(badge, label, moment, hint, primary, secondary, menu)
+
+
+def _badge(state: PostState) -> tuple[str, str]:
+    if state.in_review:
+        return "review", gettext("Changes in Review")
+    if state.is_running:
+        return "published", gettext("Running in an experiment")
+    if state.is_placeholder:
+        return "ai-review", gettext("Proposed by an agent")
+    if state.is_scheduled:
+        return "scheduled", gettext("Scheduled for")
+    if state.status == Status.PUBLISHED and state.changes_in_review:
+        return "review", gettext("Unpublished changes")
+    return state.status, in_words(str(Status(state.status).label))
+
+
+def _main(state: PostState, *, is_dirty: bool) -> tuple[str, Action | None]:
+    """The sentence and the main button, which does what the sentence says."""
+    if not (state.may_stage if state.in_review else state.may_save or state.may_stage):
+        return gettext("You can view this post but not edit it."), None
+    if state.in_review:
+        hint = gettext("Visitors do not see these changes until somebody approves them.")
+        if not is_dirty and state.changes_in_review:
+            return hint, Action(gettext("Review changes"), page="review")
+        return hint, Action(gettext("Save to Review"), do="save-review", is_enabled=is_dirty)
+    if not state.may_save:
+        hint = gettext("Your changes go to Review; visitors see them once somebody approves them.")
+        return hint, Action(gettext("Submit for review"), do="save-review", is_enabled=is_dirty)
+    if state.is_live:
+        if not is_dirty and state.changes_in_review and state.may_approve:
+            hint = gettext("Changes in Review are not visible to visitors yet.")
+            return hint, Action(gettext("Review changes"), page="review")
+        hint = (
+            gettext("Visitors see your changes as soon as you publish them.")
+            if is_dirty
+            else gettext("Visitors see this version.")
+        )
+        return hint, Action(gettext("Publish changes"), do="save", is_enabled=is_dirty)
+    if state.status == Status.ARCHIVED:
+        hint = gettext("Archived posts are not on the site.")
+        if state.may_publish and not is_dirty:
+            return hint, Action(gettext("Restore as draft"), do="unarchive")
+        return hint, Action(gettext("Save changes"), do="save", is_enabled=is_dirty)
+    if state.is_placeholder:
+        hint = gettext("Approve the agent’s content before you publish this post.")
+        if is_dirty:
+            return hint, Action(gettext("Save draft"), do="save")
+        return hint, Action(gettext("Review proposal"), page="ai_review")
+    if state.is_scheduled:
+        hint = gettext("This post goes live automatically at that time.")
+        if state.may_publish and not is_dirty:
+            return hint, Action(gettext("Publish now"), do="publish")
+        return hint, Action(gettext("Save changes"), do="save", is_enabled=is_dirty)
+    if state.may_publish and not state.is_variation:
+        hint = (
+            gettext("Publishing saves your changes and shows the post to visitors.")
+            if is_dirty
+            else gettext("Visitors cannot see this draft.")
+        )
+        return hint, Action(gettext("Publish"), do="publish")
+    hint = gettext("Visitors cannot see this draft.")
+    return hint, Action(gettext("Save draft"), do="save", is_enabled=is_dirty)
+
+
+def _others(state: PostState) -> list[Action]:
+    """The menu beside the main button: saving first, then what changes where the post is seen."""
+    if state.in_review:
+        return [Action(gettext("Review changes"), page="review")] if state.changes_in_review else []
+    is_draft = state.status == Status.DRAFT
+    may_publish = state.may_save and state.may_publish and is_draft
+    may_publish = may_publish and not (state.is_placeholder or state.is_variation)
+    found = []
+    if state.may_save:
+        label = (
+            gettext("Save draft") if is_draft and not state.is_running else gettext("Save changes")
+        )
+        found.append(Action(label, do="save"))
+    if may_publish:
+        found.append(Action(gettext("Publish now"), do="publish"))
+    if state.may_stage:
+        found.append(Action(gettext("Submit for review"), do="save-review"))
+    if may_publish:
+        label = gettext("Change schedule…") if state.is_scheduled else gettext("Schedule…")
+        found.append(Action(label, dialog="schedule"))
+    if state.may_save and state.status == Status.PUBLISHED and state.may_publish:
+        found.append(Action(gettext("Unpublish"), do="unpublish"))
+    if state.may_save and state.status != Status.ARCHIVED and state.may_archive:
+        found.append(Action(gettext("Archive"), do="archive"))
+    if state.may_save and state.status == Status.ARCHIVED and state.may_publish:
+        found.append(Action(gettext("Restore as draft"), do="unarchive"))
+    if state.may_trash:
+        found.append(Action(gettext("Move to trash"), page="trash"))
+    return found

@@ -1,0 +1,182 @@
+"""The header of the form: badge, sentence, main button and menu agree in every state of a post, for every role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from django.test import Client
+
+from content.models import Post, Status
+from content.posts.publish import set_status
+from proofroom.editorial.post_editor.publish_state import PostState, header_of
+from tests import make
+from tests.admin.pages import fields, url
+
+SignedIn = Callable[..., Client]
+MOMENT: Final = datetime(2031, 5, 3, 9, 0, tzinfo=UTC)
+ADMIN: Final = {
+    "may_save": True,
+    "may_stage": True,
+    "may_publish": True,
+    "may_archive": True,
+    "may_trash": True,
+    "may_approve": True,
+}
+WRITER: Final = {"may_save": True, "may_stage": True}
+STAGER: Final = {"may_stage": True}
+
+# Status, more of the state, rights, dirty; then badge, main button and what it does (* where it cannot be pressed).
+TABLE: Final[list[tuple[str, dict[str, Any], dict[str, bool], bool, str, str, str]]] = [
+    ("draft", {}, ADMIN, False, "draft", "Publish", "publish"),
+    ("draft", {}, ADMIN, True, "draft", "Publish", "publish"),
+    ("draft", {}, WRITER, False, "draft", "Save draft", "save*"),
+    ("draft", {}, WRITER, True, "draft", "Save draft", "save"),
+    ("draft", {}, {}, False, "draft", "", ""),
+    ("draft", {"publish_at": MOMENT}, ADMIN, False, "scheduled", "Publish now", "publish"),
+    ("draft", {"publish_at": MOMENT}, ADMIN, True, "scheduled", "Save changes", "save"),
+    ("draft", {"publish_at": MOMENT}, WRITER, False, "scheduled", "Save changes", "save*"),
+    ("draft", {"is_placeholder": True}, ADMIN, False, "ai-review", "Review proposal", "ai_review"),
+    ("draft", {"is_placeholder": True}, ADMIN, True, "ai-review", "Save draft", "save"),
+    ("draft", {"is_variation": True}, ADMIN, True, "draft", "Save draft", "save"),
+    (
+        "draft",
+        {"is_variation": True, "is_running": True},
+        ADMIN,
+        True,
+        "published",
+        "Publish changes",
+        "save",
+    ),
+    ("published", {}, ADMIN, False, "published", "Publish changes", "save*"),
+    ("published", {}, ADMIN, True, "published", "Publish changes", "save"),
+    ("published", {"changes_in_review": 2}, ADMIN, False, "review", "Review changes", "review"),
+    ("published", {"changes_in_review": 2}, ADMIN, True, "review", "Publish changes", "save"),
+    ("published", {}, STAGER, False, "published", "Submit for review", "save-review*"),
+    ("published", {}, STAGER, True, "published", "Submit for review", "save-review"),
+    ("published", {}, {}, True, "published", "", ""),
+    ("archived", {}, ADMIN, False, "archived", "Restore as draft", "unarchive"),
+    ("archived", {}, ADMIN, True, "archived", "Save changes", "save"),
+    ("archived", {}, STAGER, True, "archived", "Submit for review", "save-review"),
+]
+
+
+@pytest.mark.parametrize(("status", "more", "rights", "is_dirty", "badge", "label", "does"), TABLE)
+def test_the_badge_and_the_main_button_fit_the_state(
+    status: str,
+    more: dict[str, Any],
+    rights: dict[str, bool],
+    is_dirty: bool,
+    badge: str,
+    label: str,
+    does: str,
+) -> None:
+    header = header_of(PostState(status, **more, **rights), is_dirty=is_dirty)
+
+    primary = header.primary
+    assert header.badge == badge
+    assert (primary.label if primary else "") == label
+    shown = primary.do + primary.page + ("" if primary.is_enabled else "*") if primary else ""
+    assert shown == does
+
+
+EVERY: Final = [
+    PostState(
+        status,
+        publish_at=MOMENT if scheduled and status == "draft" else None,
+        in_review=in_review,
+        changes_in_review=changes,
+        is_placeholder=placeholder and status == "draft",
+        **{**rights, **({"may_save": False} if in_review else {})},
+    )
+    for status, scheduled, in_review, changes, placeholder, rights in product(
+        Status.values,
+        (False, True),
+        (False, True),
+        (0, 2),
+        (False, True),
+        (ADMIN, WRITER, STAGER, {}),
+    )
+]
+
+
+@pytest.mark.parametrize("is_dirty", [False, True])
+def test_no_state_contradicts_itself(is_dirty: bool) -> None:
+    for state in EVERY:
+        header = header_of(state, is_dirty=is_dirty)
+        main = header.primary
+        shown = (main, header.secondary, *header.menu)
+        actions = [action for action in shown if action is not None]
+        done = [action.do for action in actions if action.do]
+
+        assert header.hint
+        assert len(done) == len(set(done)), state  # nothing is offered twice
+        if state.status == "published" and not state.in_review:
+            assert "publish" not in done, state
+        if state.status != "published":
+            assert not {"unpublish"} & set(done), state
+        if state.in_review or not state.may_save:
+            assert not {"save", "publish", "unpublish", "archive", "unarchive"} & set(done), state
+        if is_dirty and main is not None:  # what is typed is never left behind by the main button
+            assert main.do, state
+            assert main.is_enabled, state
+        if not (state.may_save or state.may_stage):
+            assert (main, done) == (None, []), state
+        if main is None:
+            assert "view this post" in header.hint
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("status", "do", "after"),
+    [
+        ("draft", "publish", "published"),
+        ("published", "unpublish", "draft"),
+        ("published", "archive", "archived"),
+        ("archived", "unarchive", "draft"),
+    ],
+)
+def test_a_button_saves_what_is_typed_and_moves_the_post(
+    signed_in: SignedIn, status: str, do: str, after: str
+) -> None:
+    post, client = make.post(status="draft" if status == "archived" else status), signed_in()
+    if status == "archived":
+        set_status(post_id=post.pk, status=status, actor=make.actor("admin"))
+    sent = {**fields(client.get(url(post))), "post.title": "Typed", "do": do}
+
+    answer: Any = client.post(url(post), sent, headers={"Accept": "application/json"}).json()
+
+    post.refresh_from_db()
+    assert (post.status, post.title) == (after, "Typed")
+    assert answer == {"stays": False, "url": url(post)}
+    assert client.get(url(post)).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_draft_is_scheduled_and_the_schedule_removed(signed_in: SignedIn) -> None:
+    post, client = make.post(status="draft"), signed_in()
+    sent = {**fields(client.get(url(post))), "schedule_at": "2031-05-03T09:00"}
+
+    client.post(url(post), {**sent, "do": "schedule"})
+    post.refresh_from_db()
+    assert (post.status, post.publish_at) == ("draft", MOMENT)
+    page = client.get(url(post))
+    assert "Scheduled for" in page.content.decode()
+    client.post(url(post), {**fields(page), "do": "unschedule"})
+    post.refresh_from_db()
+    assert post.publish_at is None
+
+
+@pytest.mark.django_db
+def test_a_translator_does_not_publish_by_a_forged_button(signed_in: SignedIn) -> None:
+    post, client = make.post(status="draft"), signed_in("translator")
+    page = client.get(url(post))
+    assert 'value="publish"' not in page.content.decode()
+
+    refused = client.post(url(post), {**fields(page), "do": "publish"})
+
+    assert refused.status_code == 403
+    assert Post.objects.get(pk=post.pk).status == "draft"
