@@ -83,7 +83,7 @@ def test_what_is_not_installed_is_named_where_people_look(send: Callable[[], obj
     enqueue(send)
 
     advice = "install requirements.lock where the project runs, and start it again"
-    light = next(light for light in lights() if light.label == "Messages to workers")
+    light = next(light for light in lights() if light.label == "Task queue")
     assert light.level == "fail"
     assert "packaging" in light.found
     assert light.advice == advice

@@ -42,7 +42,7 @@ CHOICES = {
     "/admin/proofroom_accounts/apitoken/": ("gültig", "active"),
     "/admin/proofroom_feedback/feedback/{note}/change/": ("Formulierung", "Copy"),
     "/admin/content/moduleinstance/add/": ("Hinweiskasten", "Callout"),
-    "/admin/content/post/{post}/change/": ("Archiviert", "Archived"),
+    "/admin/content/post/{post}/change/": ("Veröffentlicht", "Published"),
     "/admin/content/post/{post}/revisions/": ("Bearbeitet", "Edited"),
     "/admin/content/replacement/add/": ("Beiträge", "Posts"),
     "/admin/proofroom_taxonomies/term/?taxonomy=topics": ("Themen", "Topics"),
