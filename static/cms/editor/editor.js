@@ -145,7 +145,7 @@ function startDialogs() {
     if (opener) {
       opener.closest("[data-menu]").open = false;
       document.getElementById(opener.dataset.dialog).showModal();
-    } else target.closest("[data-close]")?.closest("dialog")?.close();
+    } else target.closest("button[data-close]")?.closest("dialog")?.close();
   });
 }
 
