@@ -205,7 +205,7 @@ def test_static_files_are_hashed_compressed_and_kept_for_ever(site: Site, encodi
     assert names
     for name in names:
         assert re.search(r"\.[0-9a-f]{12}\.\w+$", name), f"{name} has no hash"
-    frame = next(name for name in names if "/frame" in name)
+    frame = next(name for name in names if "/components" in name)
     answer = visitor.get(frame, headers={"Accept-Encoding": encoding})
     assert (answer.status_code, answer.headers["content-encoding"]) == (200, encoding)
     assert re.fullmatch(r"max-age=\d{8,}, public, immutable", answer.headers["cache-control"])
