@@ -45,7 +45,7 @@ def test_empty_screens_say_what_comes_next(admin: Client) -> None:
     webhooks, deliveries = admin.get(LIST), admin.get(DELIVERIES)
 
     assert "A webhook calls an address of yours whenever" in webhooks.content.decode()
-    assert "Nothing is like that." in admin.get(f"{LIST}?q=unlike").content.decode()
+    assert "Try other words or fewer filters." in admin.get(f"{LIST}?q=unlike").content.decode()
     assert "Nothing was sent yet." in deliveries.content.decode()
 
 

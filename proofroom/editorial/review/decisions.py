@@ -21,7 +21,7 @@ from proofroom.editorial.posts.post_pages import layer_label, post_page, read, r
 from proofroom.editorial.review.cards import Decisions
 from proofroom.editorial.review.confirmations import add_confirmations
 from proofroom.editorial.review.page import Reviewed, show
-from proofroom.editorial.review.publishing import offer_publishing
+from proofroom.editorial.review.publish_offer import offer_publishing
 
 _NOTE_PREFIX = "note."
 

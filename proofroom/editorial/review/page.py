@@ -26,7 +26,7 @@ from proofroom.editorial.posts.post_pages import (
 )
 from proofroom.editorial.review.cards import Decisions, build_layer_cards
 from proofroom.editorial.review.confirmations import find_next_review
-from proofroom.editorial.review.publishing import PublishOffer, offer_publishing
+from proofroom.editorial.review.publish_offer import PublishOffer, offer_publishing
 
 
 @dataclass(frozen=True, slots=True)
