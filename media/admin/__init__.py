@@ -15,6 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from media.admin.alt_texts import alt_texts_page
 from media.admin.bulk import bulk_page
 from media.admin.check_page import check_page, orphans_page
 from media.admin.file_page import (
@@ -110,6 +111,7 @@ class AssetAdmin(FormAdmin[Asset]):
     def get_urls(self) -> list[URLPattern]:
         """The pages of one file beside those that every admin has."""
         pages = [
+            path("alt-texts/", site.admin_view(alt_texts_page), name="media_asset_alt_texts"),
             path("bulk/", site.admin_view(bulk_page), name="media_asset_bulk"),
             path("check/", site.admin_view(check_page), name="media_asset_check"),
             path("check/orphans/", site.admin_view(orphans_page), name="media_asset_orphans"),

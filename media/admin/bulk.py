@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -55,7 +56,7 @@ class CategorizeForm(forms.Form):
 
 @answers_refusals
 def bulk_page(request: HttpRequest) -> HttpResponse:
-    """`do` is `delete` or `categories`, `ids` the files; with `confirmed` it is done."""
+    """`do` is `delete`, `categories` or `alt_texts`, `ids` the files; with `confirmed` it is done."""
     require(request, "media.edit", "media.delete")
     doing = request.POST.get("do", "")
     given = request.POST.getlist("ids")
@@ -70,12 +71,15 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
     back, home = request.POST.get("back", ""), reverse("admin:media_asset_changelist")
     is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
     back = back if is_ours and back.startswith(home) else home
+    if len(ids) > MAX_FILES:
+        messages.error(request, _("At most %(number)s files at once.") % {"number": MAX_FILES})
+        return HttpResponseRedirect(back)
+    if doing == "alt_texts" and ids:
+        chosen = urlencode({"ids": ids}, doseq=True)
+        return HttpResponseRedirect(f"{reverse('admin:media_asset_alt_texts')}?{chosen}")
     if doing not in ("delete", "categories") or not ids:
         if request.method == "POST":
             messages.warning(request, _("Choose files first, then what is to happen to them."))
-        return HttpResponseRedirect(back)
-    if len(ids) > MAX_FILES:
-        messages.error(request, _("At most %(number)s files at once.") % {"number": MAX_FILES})
         return HttpResponseRedirect(back)
     rows = annotate_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
     tiles = [FileTile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]

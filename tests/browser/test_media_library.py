@@ -126,3 +126,20 @@ def test_without_scripts_the_library_is_narrowed_and_files_are_uploaded(open_pag
     page.get_by_role("button", name="Upload").click()
     page.wait_for_url("**/change/")
     assert Asset.objects.filter(filename="new.png").exists()
+
+
+def test_alt_text_is_written_for_several_images_at_once(open_page: Any) -> None:
+    first, second = make.image("first.png"), make.image("second.png")
+    page = open_page("editor")
+    page.goto(LIST)
+    page.get_by_role("link", name="Missing alt text").click()
+    page.get_by_label("Alt text of first.png in English").fill("A red square")
+    page.get_by_label("Decorative image (no alt text needed): second.png").check()
+    assert serious_in_any_light(page) == []
+
+    page.get_by_role("button", name="Save alt text").click()
+
+    page.get_by_text("Every image has alt text in English.").wait_for()
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.alt_text, second.is_decorative) == ("A red square", True)

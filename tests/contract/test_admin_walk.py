@@ -44,6 +44,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "proofroom_core/": ADMIN,
     "proofroom_accounts/": ADMIN,
     "media/": PEOPLE,
+    "media/asset/alt-texts/": EDITORS,
     "media/asset/bulk/": EDITORS,
     "media/asset/check/": EDITORS,
     "media/asset/upload/": EDITORS,

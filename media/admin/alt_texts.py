@@ -1,0 +1,151 @@
+"""Alt text of many images on one page: those that lack it in a language, or those that were chosen in the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from media.admin.file_choice import choice_of
+from media.models import Asset
+from media.queries import annotate_use_counts, filter_undescribed
+from media.services.update import update_asset
+from proofroom.core.admin.form_pages import form_page, refusals_at_fields
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.i18n.languages import language_name, site_languages
+
+PAGE_SIZE: Final = 24
+MAX_CHOSEN: Final = 100
+
+
+class AltTextForm(forms.Form):
+    """What one image shows, with what the page showed: somebody else may have written since."""
+
+    alt_text = forms.CharField(
+        label=gettext_lazy("Alt text"),
+        max_length=500,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        show_hidden_initial=True,
+    )
+    is_decorative = forms.BooleanField(
+        label=gettext_lazy("Decorative image (no alt text needed)"),
+        required=False,
+        show_hidden_initial=True,
+    )
+
+    def __init__(self, asset: Asset, locale: str, data: QueryDict | None = None) -> None:
+        is_default = locale == settings.CMS_ENV.default_locale
+        self.asset, self.locale = asset, locale
+        self.choice = choice_of(asset)
+        self.uses: int = asset.uses  # type: ignore[attr-defined]  # of `annotate_use_counts`
+        present = asset.alt_text if is_default else str(asset.alt_texts.get(locale, ""))
+        self.default_text = "" if is_default else asset.alt_text
+        self.present = {"alt_text": present, "is_decorative": asset.is_decorative}
+        super().__init__(data, initial=self.present, prefix=str(asset.pk))
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what somebody else changed too. Whoever has read their text may save over it."""
+        cleaned = super().clean() or self.cleaned_data
+        data = QueryDict(mutable=True)
+        data.update(self.data)
+        for name in self.changed_data:
+            key = self.add_initial_prefix(name)
+            shown = self.fields[name].to_python(self.data.get(key, ""))
+            if shown == self.present[name]:
+                continue
+            data[key] = str(self.present[name])
+            text = self.present["alt_text"] or "–"
+            said = _("Somebody changed this in the meantime. It now says: %(text)s")
+            self.add_error("alt_text", said % {"text": text})
+        self.data = data
+        return cleaned
+
+    def save(self, request: HttpRequest) -> None:
+        text = self.cleaned_data["alt_text"]
+        is_default = self.locale == settings.CMS_ENV.default_locale
+        with refusals_at_fields(self):
+            update_asset(
+                asset_id=self.asset.pk,
+                actor=actor_of(request),
+                alt_text=text if is_default else None,
+                alt_texts=None if is_default else {self.locale: text},
+                is_decorative=self.cleaned_data["is_decorative"],
+            )
+
+
+@answers_refusals
+def alt_texts_page(request: HttpRequest) -> HttpResponse:
+    """GET shows the images `ids`, or else the first that lack alt text in `language`; POST saves each of its own."""
+    require(request, "media.edit")
+    sent = request.POST if request.method == "POST" else request.GET
+    locale = sent.get("language", "") or settings.CMS_ENV.default_locale
+    if locale not in settings.CMS_ENV.locales:
+        locale = settings.CMS_ENV.default_locale
+    chosen = _ids(sent.getlist("ids"))
+    here = f"{reverse('admin:media_asset_alt_texts')}?language={locale}"
+    if request.method == "POST":
+        rows = _images().filter(pk__in=chosen)
+        posted = [AltTextForm(asset, locale, request.POST) for asset in rows]
+        saved = 0
+        for form in posted:
+            if form.is_valid() and form.has_changed():
+                form.save(request)
+                saved += not form.errors
+        if saved:
+            said = ngettext("Saved %(n)s image.", "Saved %(n)s images.", saved)
+            messages.success(request, said % {"n": saved})
+        refused = [form for form in posted if form.errors]
+        if not refused:
+            return HttpResponseRedirect(here)
+        return _page(request, locale, refused, is_refused=True)
+    lacking = filter_undescribed(_images(), locale)
+    rows = _images().filter(pk__in=chosen) if chosen else lacking[:PAGE_SIZE]
+    return _page(request, locale, [AltTextForm(asset, locale) for asset in rows])
+
+
+def _images() -> QuerySet[Asset]:
+    """Images, those in use first: their missing words are missed on pages."""
+    rows = annotate_use_counts(Asset.objects.filter(mime__startswith="image/"))
+    return rows.order_by(F("uses").desc(), "-created_at", "pk")
+
+
+def _ids(given: Sequence[str]) -> list[UUID]:
+    found: dict[UUID, None] = {}
+    for text in given:
+        try:
+            found[UUID(text)] = None
+        except ValueError:
+            continue
+    return list(found)[:MAX_CHOSEN]
+
+
+def _page(
+    request: HttpRequest, locale: str, rows: Sequence[AltTextForm], *, is_refused: bool = False
+) -> HttpResponse:
+    languages = [
+        (code, name, filter_undescribed(Asset.objects.all(), code).count(), code == locale)
+        for code, name in site_languages()
+    ]
+    context = {
+        "rows": rows,
+        "locale": locale,
+        "language": language_name(locale),
+        "default_language": language_name(settings.CMS_ENV.default_locale),
+        "languages": languages,
+        "missing": next(count for _code, _name, count, is_shown in languages if is_shown),
+        "is_refused": is_refused,
+    }
+    answer = form_page(request, "admin/media/alt_texts.html", Asset, context, title=_("Alt text"))
+    if is_refused:
+        answer.status_code = 422
+    return answer
