@@ -29,6 +29,7 @@ class AgentsConfig(AppConfig):
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
+            NavigationTab,
             navigation_entries,
         )
         from proofroom.core.observability.metrics import read_metrics
@@ -50,10 +51,13 @@ class AgentsConfig(AppConfig):
                 "admin:agents_app_agentrun_changelist",
                 "spark",
                 permissions=("agents.view",),
-                covers=(
-                    "admin:agents_app_agentbatch_changelist",
-                    "admin:agents_app_bulk",
+                tabs=(
+                    NavigationTab(gettext_lazy("Runs"), "admin:agents_app_agentrun_changelist"),
+                    NavigationTab(
+                        gettext_lazy("Batches"), "admin:agents_app_agentbatch_changelist"
+                    ),
                 ),
+                covers=("admin:agents_app_bulk",),
             ),
             order=20,
         )
@@ -64,7 +68,16 @@ class AgentsConfig(AppConfig):
                 "admin:agents_app_agentswitch_changelist",
                 "agent",
                 permissions=("agents.view",),
-                covers=("admin:agents_app_aisettings_changelist",),
+                tabs=(
+                    NavigationTab(
+                        gettext_lazy("Agents"), "admin:agents_app_agentswitch_changelist"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("AI settings"),
+                        "admin:agents_app_aisettings_changelist",
+                        "agents.edit",
+                    ),
+                ),
             ),
             order=20,
         )

@@ -4,86 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import apps
 from django.contrib import admin, messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
-
-_ORDER = {
-    "content": 0,
-    "seo": 1,
-    "forms": 1,
-    "analytics": 1,
-    "agents_app": 2,
-    "mcp_bridge": 2,
-    "media": 3,
-    "proofroom_accounts": 4,
-    "proofroom_core": 5,
-}
-_SECTIONS = {
-    "proofroom_feedback": "content",
-    "proofroom_menus": "content",
-    "proofroom_taxonomies": "content",
-}
-"""Apps whose lists stand in the section of another app."""
-_NAMES = {
-    "AgentBatch": gettext_lazy("Batches"),
-    "AgentRun": gettext_lazy("Runs"),
-    "AgentSwitch": gettext_lazy("Agents"),
-    "Asset": gettext_lazy("Media"),
-    "Event": gettext_lazy("Activity log"),
-    "ModuleInstance": gettext_lazy("Global modules"),
-    "Replacement": gettext_lazy("Find and replace"),
-    "SiteCount": gettext_lazy("Figures of the site"),
-    "UrlPattern": gettext_lazy("URL patterns"),
-    "User": gettext_lazy("Accounts"),
-    "WorkflowSwitch": gettext_lazy("Workflows"),
-}
-"""What people call the lists, where the model's name is the database's."""
 
 
 def _is_done(response: HttpResponse) -> bool:
     """Return whether a form of Django's own went through: it leads on then."""
     return response.status_code == 302
-
-
-def _page(name: str, object_name: str, address: str) -> dict[str, Any]:
-    """A page that stands among the lists, of no model."""
-    return {
-        "name": name,
-        "object_name": object_name,
-        "perms": {"view": True},
-        "admin_url": reverse(address),
-        "add_url": None,
-        "view_only": True,
-    }
-
-
-def _join_sections(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Put the lists of apps that have no section of their own into the one that they stand in, by name."""
-    sections: dict[str, dict[str, Any]] = {}
-    for app in found:
-        label = _SECTIONS.get(app["app_label"], app["app_label"])
-        if label not in sections:
-            address = reverse("admin:app_list", args=[label])
-            name = apps.get_app_config(label).verbose_name
-            sections[label] = {
-                **app,
-                "app_label": label,
-                "app_url": address,
-                "name": name,
-                "models": [],
-            }
-        sections[label]["models"] += app["models"]
-    for joined in sections.values():
-        joined["models"].sort(key=lambda model: str(model["name"]).lower())
-    return list(sections.values())
 
 
 class CmsAdminSite(admin.AdminSite):
@@ -220,43 +153,14 @@ class CmsAdminSite(admin.AdminSite):
 
         return super().index(request, {**overview(request), **(extra_context or {})})
 
+    def app_index(  # type: ignore[override]  # Django's answer is a page
+        self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Lead home: the navigation is by task, not by app."""
+        return HttpResponseRedirect(reverse("admin:index"))
+
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
     ) -> list[dict[str, Any]]:
-        from mcp_bridge.admin.connect import PERMISSIONS
-
-        section = _SECTIONS.get(app_label or "", app_label)
-        labels = [label for label, of in _SECTIONS.items() if of == section] if section else []
-        found: list[dict[str, Any]] = [
-            app
-            for label in [section, *labels]
-            for app in super(CmsAdminSite, self).get_app_list(request, label)
-        ]
-        found = _join_sections(found)
-        connects = any(request.user.has_perm(permission) for permission in PERMISSIONS)
-        is_there = any(app["app_label"] == "mcp_bridge" for app in found)
-        if connects and not is_there and section in (None, "mcp_bridge"):
-            # The section of AI clients, for whoever may see none of its lists.
-            found.append(
-                {
-                    "name": apps.get_app_config("mcp_bridge").verbose_name,
-                    "app_label": "mcp_bridge",
-                    "app_url": reverse("admin:mcp-connect"),
-                    "has_module_perms": True,
-                    "models": [],
-                }
-            )
-        for app in found:
-            if app["app_label"] == "seo" and request.user.has_perm("seo.manage"):
-                app["models"].insert(0, _page(_("Search engines"), "SearchEngines", "admin:seo"))
-            if app["app_label"] == "content" and request.user.has_perm("posts.view"):
-                app["models"].append(
-                    _page(_("Translations"), "Translations", "admin:content-translations")
-                )
-            if app["app_label"] == "mcp_bridge" and connects:
-                app["models"].insert(
-                    0, _page(_("Connect an AI client"), "Connect", "admin:mcp-connect")
-                )
-            for model in app["models"]:
-                model["name"] = _NAMES.get(str(model["object_name"]), model["name"])
-        return sorted(found, key=lambda app: _ORDER.get(str(app["app_label"]), 9))
+        """Return nothing: `proofroom.core.admin.navigation` has the pages, so none is judged a second time."""
+        return []

@@ -19,6 +19,7 @@ class FormsConfig(AppConfig):
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
+            NavigationTab,
             navigation_entries,
         )
         from proofroom.core.find_replace import text_sources
@@ -35,7 +36,14 @@ class FormsConfig(AppConfig):
                 "admin:forms_formdefinition_changelist",
                 "form",
                 permissions=("forms.edit",),
-                covers=("admin:forms_formsubmission_changelist",),
+                tabs=(
+                    NavigationTab(gettext_lazy("Forms"), "admin:forms_formdefinition_changelist"),
+                    NavigationTab(
+                        gettext_lazy("Submissions"),
+                        "admin:forms_formsubmission_changelist",
+                        "forms.submissions",
+                    ),
+                ),
             ),
             order=50,
         )

@@ -15,6 +15,7 @@ class McpBridgeConfig(AppConfig):
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
+            NavigationTab,
             navigation_entries,
         )
 
@@ -29,9 +30,18 @@ class McpBridgeConfig(AppConfig):
                     "posts.edit",
                     "settings.manage",
                 ),
-                covers=(
-                    "admin:mcp_bridge_mcptoken_changelist",
-                    "admin:mcp_bridge_mcpcall_changelist",
+                tabs=(
+                    NavigationTab(gettext_lazy("Connect"), "admin:mcp-connect"),
+                    NavigationTab(
+                        gettext_lazy("Tokens"),
+                        "admin:mcp_bridge_mcptoken_changelist",
+                        "tokens.manage",
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Calls"),
+                        "admin:mcp_bridge_mcpcall_changelist",
+                        "settings.manage",
+                    ),
                 ),
             ),
             order=30,

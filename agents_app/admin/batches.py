@@ -12,7 +12,6 @@ from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -39,6 +38,7 @@ from agents_app.models import UNFINISHED, AgentBatch, RunStatus
 from agents_app.runs.labels import translate_activity
 from agents_app.runs.retry import retry_run
 from content.models import Layer, Post
+from proofroom.core.admin.labels import badge
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -158,7 +158,7 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
     @admin.display(description=gettext_lazy("Status"))
     def state(self, batch: AgentBatch) -> SafeString:
         name, label = batch_state(batch, is_finished=not getattr(batch, "unfinished", 0))
-        return format_html('<span class="badge badge-{}">{}</span>', name, label)
+        return badge(name, label)
 
     @admin.display(description=gettext_lazy("Posts"))
     def number(self, batch: AgentBatch) -> int:

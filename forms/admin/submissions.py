@@ -45,7 +45,6 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         own = {
             "title": _("What visitors sent"),
             "export_url": f"/api/forms/{slug}/submissions/export" if is_slug(slug) else "",
-            "forms_url": reverse("admin:forms_formdefinition_changelist"),
         }
         return super().changelist_view(request, {**own, **(extra_context or {})})
 

@@ -15,6 +15,7 @@ class WebhooksConfig(AppConfig):
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
+            NavigationTab,
             navigation_entries,
         )
         from proofroom.core.observability.metrics import read_metrics
@@ -38,17 +39,18 @@ class WebhooksConfig(AppConfig):
                 "admin:proofroom_webhooks_webhook_changelist",
                 "webhook",
                 permissions=("webhooks.manage",),
-                covers=("admin:proofroom_webhooks_delivery_changelist",),
+                tabs=(
+                    NavigationTab(
+                        gettext_lazy("Webhooks"), "admin:proofroom_webhooks_webhook_changelist"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Deliveries"), "admin:proofroom_webhooks_delivery_changelist"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Workflows"),
+                        "admin:proofroom_webhooks_workflowswitch_changelist",
+                    ),
+                ),
             ),
             order=40,
-        )
-        navigation_entries.register(
-            NavigationEntry(
-                NavigationGroup.SETTINGS,
-                gettext_lazy("Workflows"),
-                "admin:proofroom_webhooks_workflowswitch_changelist",
-                "flow",
-                permissions=("webhooks.manage",),
-            ),
-            order=50,
         )

@@ -11,13 +11,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.formats import number_format
 from django.utils.functional import lazy
+from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.form_pages import answer_form, form_page
-from proofroom.core.admin.labels import LanguageFilter
+from proofroom.core.admin.labels import LanguageFilter, switch_badge
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.validation.form_fields import InputForm
 from seo.models import NewRedirect, Redirect, RedirectAnswer, RedirectChanges
@@ -80,12 +81,20 @@ class RedirectAdmin(EditAdmin[Redirect]):
     )
     change_form = RedirectForm
     delete_sentence = gettext_lazy("Visitors of the address are no longer led on.")
-    list_display = ("from_path", "to_path", "type", "is_active", "is_automatic", "hits")
+    list_display = ("from_path", "to_path", "type", "state", "origin", "hits")
     list_filter = ("type", "is_automatic", "is_active", ("locale", LanguageFilter))
     search_fields = ("from_path", "to_path")
     ordering = ("-created_at", "id")
     list_per_page = 50
     change_list_template = "admin/seo/redirects.html"
+
+    @admin.display(description=gettext_lazy("State"), ordering="is_active")
+    def state(self, row: Redirect) -> SafeString:
+        return switch_badge(row.is_active)
+
+    @admin.display(description=gettext_lazy("Origin"), ordering="is_automatic")
+    def origin(self, row: Redirect) -> str:
+        return _("Automatic") if row.is_automatic else _("Manual")
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(import_view)

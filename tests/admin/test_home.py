@@ -129,37 +129,3 @@ def test_home_asks_as_often_for_much_as_for_little(signed_in: SignedIn) -> None:
     for number in range(7):
         make.staged(make.post(f"No. {number}"), {"title": "x", "slug": f"x-{number}"})
     assert count() == before == 23
-
-
-@pytest.mark.parametrize(
-    ("role", "labels"),
-    [
-        (
-            "editor",
-            [
-                "Feedback",
-                "Global modules",
-                "Menus",
-                "Posts",
-                "Find and replace",
-                "Terms",
-                "URL patterns",
-                "Translations",
-            ],
-        ),
-        ("translator", ["Feedback", "Posts", "Translations"]),
-    ],
-)
-def test_menus_terms_and_feedback_stand_with_the_content(
-    signed_in: SignedIn, role: str, labels: list[str]
-) -> None:
-    client = signed_in(role)
-
-    home = client.get("/admin/").context["available_apps"]
-    alone = client.get("/admin/proofroom_feedback/").context["app_list"]
-
-    sections = [section for section in home if section["app_label"] == "content"]
-    assert [model["name"] for model in sections[0]["models"]] == labels
-    assert (sections[0]["name"], sections[0]["app_url"]) == ("Content", "/admin/content/")
-    assert not any(section["app_label"].startswith("proofroom_menus") for section in home)
-    assert [[model["name"] for model in section["models"]] for section in alone] == [labels]

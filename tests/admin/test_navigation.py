@@ -135,3 +135,40 @@ def test_the_new_menu_offers_what_the_role_may_create() -> None:
     client = client_of("editor")
     for address in expected:
         assert client.get(address).status_code == 200, address
+
+
+def tabs(client: Client, address: str) -> list[tuple[str, str]]:
+    """The pages that stand beside this one: address and label; the page itself is marked."""
+    page = client.get(address).content.decode()
+    found = re.search(r'<ul class="tabs" aria-label="Pages of this section">(.*?)</ul>', page)
+    return re.findall(r'<a href="([^"]+)"[^>]*>([^<]+)</a>', found[1]) if found else []
+
+
+def test_pages_of_one_section_show_each_other() -> None:
+    client = client_of("admin")
+    both = [
+        ("/admin/forms/formdefinition/", "Forms"),
+        ("/admin/forms/formsubmission/", "Submissions"),
+    ]
+
+    assert tabs(client, "/admin/forms/formdefinition/") == both
+    assert tabs(client, "/admin/forms/formsubmission/") == both
+    assert tabs(client, "/admin/content/post/") == []
+    assert tabs(client, "/admin/forms/formdefinition/add/") == []
+
+
+@pytest.mark.parametrize("role", ["admin", "editor"])
+def test_every_tab_that_a_role_sees_opens(role: str) -> None:
+    client = client_of(role)
+    seen = set()
+    for url, _, _ in navigation(client, "/admin/").values():
+        for address, label in tabs(client, url):
+            assert client.get(address).status_code == 200, label
+            seen.add(label)
+    assert ("Deliveries" in seen) == (role == "admin")
+
+
+def test_an_app_has_no_page_of_its_own() -> None:
+    answer = client_of("admin").get("/admin/content/")
+
+    assert (answer.status_code, answer["Location"]) == (302, "/admin/")

@@ -172,14 +172,14 @@ def screens(post: Post) -> Screens:
         "tokens": "proofroom_accounts/apitoken/",
         "token-add": "proofroom_accounts/apitoken/add/",
         "log": "proofroom_core/event/",
-        "event": _one("core/event", Event),
+        "event": _one("proofroom_core/event", Event),
         "webhooks": "proofroom_webhooks/webhook/",
-        "webhook": _one("webhooks/webhook", Webhook),
+        "webhook": _one("proofroom_webhooks/webhook", Webhook),
         "webhook-add": "proofroom_webhooks/webhook/add/",
         "deliveries": "proofroom_webhooks/delivery/",
-        "delivery": _one("webhooks/delivery", Delivery),
+        "delivery": _one("proofroom_webhooks/delivery", Delivery),
         "workflows": "proofroom_webhooks/workflowswitch/",
-        "analytics": "analytics/",
+        "analytics": "analytics/sitecount/",
     }
     return {
         name: address if address.startswith("/") else f"/admin/{address}"

@@ -22,7 +22,7 @@ def test_the_browser_says_the_language_until_somebody_chooses() -> None:
     chosen = client.get("/admin/login/", headers=GERMAN)
 
     assert '<html lang="de"' in german.content.decode()
-    assert "Passwort:" in german.content.decode()
+    assert "Passwort</label>" in german.content.decode()
     assert '<html lang="en"' in chosen.content.decode()
 
 

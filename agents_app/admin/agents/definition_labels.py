@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -21,6 +20,7 @@ from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
 from agents_app.providers.vendors import VENDORS
 from agents_app.runs.queries import AcceptanceRate
+from proofroom.core.admin.labels import switch_badge
 from proofroom.core.i18n import in_words
 
 SCOPES: Final[Mapping[Scope, Promise]] = {
@@ -58,8 +58,6 @@ class Where:
 
 
 def row_of(found: Agent) -> dict[str, Any]:
-    look, label = ("succeeded", _("On")) if found.is_enabled else ("archived", _("Off"))
-    state = format_html('<span class="badge badge-{}">{}</span>', look, label)
     return {
         "agent": found.definition,
         "scopes": [
@@ -79,7 +77,7 @@ def row_of(found: Agent) -> dict[str, Any]:
         "account": str(_ACCOUNTS[found.account.state]),
         "account_is_off": found.account.state == "off",
         "is_enabled": found.is_enabled,
-        "state": state,
+        "state": switch_badge(found.is_enabled),
         "last": found.last,
         "last_badge": state_badge(found.last) if found.last else "",
     }

@@ -11,7 +11,6 @@ from django.contrib.auth import update_session_auth_hash
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -22,6 +21,7 @@ from proofroom.accounts.roles import Role
 from proofroom.accounts.services.users import change_user, create_user, set_password
 from proofroom.accounts.user_fields import ROLE_CHOICES, NewUser, UserChange
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
+from proofroom.core.admin.labels import switch_badge
 from proofroom.core.admin.permissions import actor_of, may, require
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm
@@ -85,8 +85,7 @@ class UserAdmin(FormAdmin[User]):
 
     @admin.display(description=gettext_lazy("State"), ordering="is_active")
     def state(self, user: User) -> SafeString:
-        look, text = ("succeeded", _("On")) if user.is_active else ("archived", _("Off"))
-        return format_html('<span class="badge badge-{}">{}</span>', look, text)
+        return switch_badge(user.is_active)
 
     @admin.display(description=gettext_lazy("Last login"), ordering="last_login")
     def seen(self, user: User) -> datetime | str:

@@ -17,7 +17,6 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
@@ -29,6 +28,7 @@ from proofroom.core.activity.presenters import CHANNEL_LABELS, present
 from proofroom.core.activity.queries import names_of
 from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
 from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.labels import badge
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -256,8 +256,7 @@ def badge_of(event: Event) -> SafeString:
     kind = outbox.find_kind(event.name)
     looks = [look for part, look in _LOOKS.items() if part in event.name.split(".")]
     look = "failed" if event.name.endswith(_GONE) else (looks or ["new"])[0]
-    label = in_words(kind.label) if kind else event.name
-    return format_html('<span class="badge badge-{}">{}</span>', look, label)
+    return badge(look, in_words(kind.label) if kind else event.name)
 
 
 @answers_refusals

@@ -8,6 +8,9 @@ from typing import Any, Protocol
 from django.contrib import admin
 from django.contrib.admin.filters import AllValuesFieldListFilter
 from django.contrib.admin.views.main import ChangeList
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.i18n import in_words
@@ -31,6 +34,15 @@ def kind_label(name: str) -> str:
     """Return what a kind of event is called; its name where there is none of that name any more."""
     kind = find_kind(name)
     return in_words(kind.label) if kind else name
+
+
+def badge(look: str, text: str) -> SafeString:
+    """Return `text` as a badge in one of the colours of `static/cms/design/components.css`."""
+    return format_html('<span class="badge badge-{}">{}</span>', look, text)
+
+
+def switch_badge(is_on: bool) -> SafeString:
+    return badge("succeeded", _("On")) if is_on else badge("archived", _("Off"))
 
 
 class LabelFilter(AllValuesFieldListFilter):

@@ -41,12 +41,22 @@ GROUP_LABELS: Final[dict[NavigationGroup, str | Promise]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class NavigationTab:
+    """A page that stands beside others under one entry. `permission` opens it; an empty one is that of the entry."""
+
+    label: str | Promise
+    url_name: str
+    permission: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NavigationEntry:
     """A page that the navigation leads to.
 
     `permissions`: one of them opens it; with none, everybody sees it. `icon` is a symbol of
-    `static/cms/design/icons.svg`. `covers` names further pages, and what stands below them, that belong to the entry.
-    `waiting` returns the rows whose number stands beside the label.
+    `static/cms/design/icons.svg`. `tabs` are the pages of the entry, this one among them, which show each other as
+    tabs. `covers` names further pages, and what stands below them, that belong to the entry. `waiting` returns the
+    rows whose number stands beside the label.
     """
 
     group: NavigationGroup
@@ -54,6 +64,7 @@ class NavigationEntry:
     url_name: str
     icon: str
     permissions: tuple[str, ...] = ()
+    tabs: tuple[NavigationTab, ...] = ()
     covers: tuple[str, ...] = ()
     waiting: Callable[[], QuerySet[Any]] | None = None
 
@@ -97,7 +108,9 @@ def build_navigation(request: HttpRequest) -> list[NavigationSection]:
     places = [
         (len(address), entry)
         for entry in allowed
-        for address in map(reverse, (entry.url_name, *entry.covers))
+        for address in map(
+            reverse, (entry.url_name, *(tab.url_name for tab in entry.tabs), *entry.covers)
+        )
         if request.path == address or (address != home and request.path.startswith(address))
     ]
     owner = max(places, key=lambda place: place[0])[1] if places else None
@@ -117,6 +130,22 @@ def build_navigation(request: HttpRequest) -> list[NavigationSection]:
             )
         )
     return [section for section in sections.values() if section.links]
+
+
+def build_tabs(request: HttpRequest) -> list[NavigationLink]:
+    """Return the pages that stand beside this one, those that the user may open. None where this stands alone."""
+    for entry in navigation_entries:
+        addresses = [reverse(tab.url_name) for tab in entry.tabs]
+        if request.path not in addresses:
+            continue
+        links = [
+            NavigationLink(str(tab.label), url, "", "page" if url == request.path else "", "")
+            for tab, url in zip(entry.tabs, addresses, strict=True)
+            if request.user.has_perm(tab.permission)
+            or (not tab.permission and any(map(request.user.has_perm, entry.permissions)))
+        ]
+        return links if len(links) > 1 else []
+    return []
 
 
 def _bounded_count(rows: QuerySet[Any]) -> str:

@@ -11,7 +11,12 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from proofroom.core.admin.navigation import NavigationSection, build_navigation
+from proofroom.core.admin.navigation import (
+    NavigationLink,
+    NavigationSection,
+    build_navigation,
+    build_tabs,
+)
 
 register = template.Library()
 NAVIGATION_COOKIE = "admin_navigation"
@@ -23,6 +28,13 @@ def admin_navigation(context: Context) -> list[NavigationSection]:
     """Return the navigation of the page."""
     request: HttpRequest | None = context.get("request")
     return build_navigation(request) if request is not None else []
+
+
+@register.simple_tag(takes_context=True)
+def admin_tabs(context: Context) -> list[NavigationLink]:
+    """Return the pages that stand beside this one."""
+    request: HttpRequest | None = context.get("request")
+    return build_tabs(request) if request is not None else []
 
 
 @register.simple_tag(takes_context=True)

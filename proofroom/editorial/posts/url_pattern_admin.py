@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.models import UrlPattern
@@ -24,7 +26,7 @@ from content.paths.url_patterns import (
     preview_pattern,
 )
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.labels import LanguageFilter, language
+from proofroom.core.admin.labels import LanguageFilter, badge, language
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.admin.row_forms import ShownAgainAdmin, is_saving
 from proofroom.core.validation.form_fields import InputForm
@@ -55,16 +57,18 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
     delete_sentence = gettext_lazy(
         "The addresses become those of the type's own pattern; the old ones lead on."
     )
-    list_display = ("pattern", post_type, language, "is_followed", "updated_at")
+    list_display = ("pattern", post_type, language, "state", "updated_at")
     list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter))
     ordering = ("type", "locale")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[UrlPattern]:
         return super().get_queryset(request).filter(is_removed=False)
 
-    @admin.display(description=gettext_lazy("All posts follow it"), boolean=True)
-    def is_followed(self, row: UrlPattern) -> bool:
-        return not row.is_pending
+    @admin.display(description=gettext_lazy("State"))
+    def state(self, row: UrlPattern) -> SafeString:
+        if row.is_pending:
+            return badge("running", _("Posts are being moved"))
+        return badge("succeeded", _("In use"))
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -12,14 +12,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_POST
 
 from proofroom.core import outbox
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.labels import kind_label
+from proofroom.core.admin.labels import badge, kind_label
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -38,8 +37,7 @@ BADGES = {"pending": "queued", "sending": "running", "cancelled": "archived"}
 
 def badge_of(status: str) -> SafeString:
     """Render a status as words and a colour."""
-    look, label = BADGES.get(status, status), in_words(str(DeliveryStatus(status).label))
-    return format_html('<span class="badge badge-{}">{}</span>', look, label)
+    return badge(BADGES.get(status, status), in_words(str(DeliveryStatus(status).label)))
 
 
 class ReceiverFilter(admin.SimpleListFilter):

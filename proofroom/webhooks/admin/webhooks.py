@@ -12,7 +12,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,6 +19,7 @@ from django.views.decorators.http import require_POST
 
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.form_pages import form_page, save_form
+from proofroom.core.admin.labels import badge, switch_badge
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -237,10 +237,8 @@ class WebhookAdmin(EditAdmin[Webhook]):
 def state_of(row: Webhook) -> SafeString:
     """Return whether it is on, in words and colour."""
     if row.is_active:
-        look, text = ("failed", _("Failing")) if row.failing_since else ("succeeded", _("On"))
-    else:
-        look, text = ("failed", _("Switched off")) if row.disabled_at else ("archived", _("Off"))
-    return format_html('<span class="badge badge-{}">{}</span>', look, text)
+        return badge("failed", _("Failing")) if row.failing_since else switch_badge(True)
+    return badge("failed", _("Switched off")) if row.disabled_at else switch_badge(False)
 
 
 def webhook_page(

@@ -10,12 +10,11 @@ from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.labels import kind_label
+from proofroom.core.admin.labels import kind_label, switch_badge
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -78,12 +77,10 @@ class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
 
 def row_of(found: Workflow) -> dict[str, Any]:
     """Return what list and page show of a workflow."""
-    look, text = ("succeeded", _("On")) if found.is_enabled else ("archived", _("Off"))
-    state = format_html('<span class="badge badge-{}">{}</span>', look, text)
     return {
         "workflow": found.definition,
         "triggers": [kind_label(name) for name in found.definition.triggers],
-        "state": state,
+        "state": switch_badge(found.is_enabled),
         "last": found.last,
         "badge": badge_of(found.last.status) if found.last else "",
     }
