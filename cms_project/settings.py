@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "proofroom.core",
     "proofroom.accounts",
     "proofroom.webhooks",
+    "proofroom.shared_content",
     "media",
     "content",
     "proofroom.starter",

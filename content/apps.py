@@ -19,6 +19,7 @@ class ContentConfig(AppConfig):
     def ready(self) -> None:
         from content import checks, media_usage, search  # noqa: F401  # checks register themselves
         from content.find_replace.sources import GlobalModuleSource, PostSource
+        from content.global_modules.shared_kind import GlobalModuleKind
         from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
         from content.layers.state import layers_written
@@ -35,6 +36,7 @@ class ContentConfig(AppConfig):
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.core.post_kinds import post_type_sources
         from proofroom.definitions import post_types
+        from proofroom.shared_content.kinds import GLOBAL_MODULE, shared_kinds
         from proofroom.taxonomies.services import term_usages
 
         name_lookups.register(visible_titles, name="post")
@@ -71,6 +73,7 @@ class ContentConfig(AppConfig):
         text_sources.register(PostSource(), name="posts")
         text_sources.register(GlobalModuleSource(), name="modules")
         term_usages.register(PostTermUsage(), name="content")
+        shared_kinds.register(GlobalModuleKind(), name=GLOBAL_MODULE, order=10)
 
 
 def _list_what_waits(**kwargs: Any) -> None:

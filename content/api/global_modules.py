@@ -23,6 +23,8 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import invalid
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.revisions import list_revisions
 
 WORD_MAX: Final = 200
 GLOBAL_PARAMETERS: Final = [
@@ -30,7 +32,7 @@ GLOBAL_PARAMETERS: Final = [
     query_parameter("type", "Module type."),
     *PAGES,
 ]
-_REASONS: Final = ["before", "created", "edited", "reverted", "find-replace"]
+_REASONS: Final = ["before", "created", "edited", "reverted", "find-replace", "approved"]
 
 
 class GlobalModuleAnswer(Answer):
@@ -200,9 +202,17 @@ class GlobalModuleViewSet(ApiViewSet):
     def revisions(self, request: Request, global_slug: str) -> Response:
         """What the module was, newest first."""
         page = page_of(request)
-        rows = queries.find_global(global_slug).revisions.all()
+        rows = list_revisions(GLOBAL_MODULE, queries.find_global(global_slug).pk)
         data = [
-            ModuleRevisionAnswer.of(row, by=PersonAnswer(id=row.by_id, username=row.by_name))
+            ModuleRevisionAnswer(
+                id=row.pk,
+                version=row.version,
+                label=row.document["label"],
+                props=row.document["props"],
+                reason=row.reason,
+                by=PersonAnswer(id=row.by_id, username=row.by_name),
+                created_at=row.created_at,
+            )
             for row in rows[page.slice]
         ]
         return Response(page.envelope(data, rows.count()))

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from content.changes import diff
@@ -23,10 +23,10 @@ from content.find_replace.documents import (
     props_of_places,
     settle_hands,
 )
-from content.global_modules.services import build_revision
+from content.global_modules.services import global_document
 from content.layers.live import Written, record_updates, write_many
 from content.media_usage import follow_globals
-from content.models import ModuleInstance, ModuleRevision, Post, PostModule
+from content.models import ModuleInstance, Post, PostModule
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
 from content.rules import check_changes
@@ -39,6 +39,8 @@ from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_row
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import modules, validation
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.revisions import SharedChange, record_revisions
 
 _TEXTS: Final = tuple(field.column for field in POST_FIELDS.values() if field.is_text)
 _JSON: Final = ("jsonld_overrides", "custom_fields")
@@ -179,20 +181,18 @@ def _write(
     changed: Sequence[tuple[ModuleInstance, str, JsonObject]], reason: str, actor: Actor
 ) -> None:
     rows = [row for row, _, _ in changed]
-    known = set(
-        ModuleRevision.objects.filter(
-            instance__in=rows, version=F("instance__version")
-        ).values_list("instance_id", flat=True)
-    )
-    revisions = [build_revision(row, "before", None) for row in rows if row.pk not in known]
     before = [(row, row.props) for row in rows]
+    written: list[SharedChange] = []
     for row, label, props in changed:
+        earlier_version, earlier = row.version, global_document(row)
         row.label, row.props, row.updated_at = label, props, timezone.now()
         row.version += 1
-        revisions.append(build_revision(row, reason, actor))
+        written.append(
+            SharedChange(row.pk, row.version, global_document(row), earlier_version, earlier)
+        )
     names = ["label", "props", "version", "updated_at"]
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
-    ModuleRevision.objects.bulk_create(revisions, batch_size=500)
+    record_revisions(GLOBAL_MODULE, written, actor=actor, reason=reason)
     follow_globals(before)
     for row in rows:
         keep_words_of_global(row.pk, actor)

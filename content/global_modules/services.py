@@ -13,15 +13,23 @@ from django.utils.translation import gettext as _
 from content.global_modules.queries import find_global, placements_of
 from content.layers.state import check_version
 from content.media_usage import follow_globals, forget_global
-from content.models import ModuleInstance, ModuleRevision
+from content.models import ModuleInstance
 from content.rules.references import PropsChange, check_props, props_without_missing
 from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import find_module, validate_props, validation
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.revisions import (
+    RESTORED,
+    SharedChange,
+    find_revision,
+    forget_revisions,
+    record_revisions,
+)
 
 SLUG_MAX: Final = 100
 LABEL_MAX: Final = 200
@@ -67,7 +75,12 @@ def create_global(
         message = _("Another global module has the slug %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", message, code="slug_taken") from None
     follow_globals([(module, None)])
-    build_revision(module, "created", actor).save()
+    record_revisions(
+        GLOBAL_MODULE,
+        [SharedChange(module.pk, module.version, global_document(module))],
+        actor=actor,
+        reason="created",
+    )
     _tell("created", module, actor)
     return module
 
@@ -105,25 +118,26 @@ def revert_global(
     _allow(actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
-    try:
-        revision = module.revisions.filter(pk=UUID(str(revision_id))).first()
-    except ValueError:
-        revision = None
-    if revision is None:
-        raise NotFound(
-            _("This global module has no revision %(revision_id)s.") % {"revision_id": revision_id}
-        )
-    changed = {
-        name: value
-        for name, value in revision.props.items()
-        if name not in module.props or module.props[name] != value
-    }
-    if changed:
-        # A file that was deleted since is left out: nobody could bring the rest back else.
-        definition = find_module(module.type)
-        changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
-    props = {**revision.props, **changed, **_checked(module, changed)}
-    _write(module, revision.label, props, actor, "reverted")
+    revision = find_revision(GLOBAL_MODULE, module.pk, revision_id)
+    _rewrite(module, revision.document, actor, RESTORED)
+    return module
+
+
+@transaction.atomic
+def write_global(
+    *,
+    actor: Actor,
+    row_id: UUID,
+    document: JsonObject,
+    expected_version: int | None,
+    reason: str,
+) -> ModuleInstance:
+    """Make the module what a document of it says: a revision, or a proposal that was approved."""
+    _allow(actor)
+    slugs = ModuleInstance.objects.filter(scope="global", pk=row_id)
+    module = lock_global(slugs.values_list("global_slug", flat=True).first() or str(row_id))
+    check_version(expected_version, module.version, _("This global module"))
+    _rewrite(module, document, actor, reason)
     return module
 
 
@@ -144,14 +158,14 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     module.delete()
     module.pk = pk
     forget_global(pk)
+    forget_revisions(GLOBAL_MODULE, pk)
     _tell("deleted", module, actor)
     return module
 
 
-def keep_global_revision(module: ModuleInstance) -> None:
-    """Make sure that the present version has its revision, so that it can be returned to."""
-    if not module.revisions.filter(version=module.version).exists():
-        build_revision(module, "before").save()
+def global_document(module: ModuleInstance) -> JsonObject:
+    """The module as its revisions hold it."""
+    return {"label": module.label, "props": dict(module.props)}
 
 
 def lock_global(slug: str) -> ModuleInstance:
@@ -176,35 +190,41 @@ def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
     return cleaned
 
 
+def _rewrite(
+    module: ModuleInstance, document: JsonObject, actor: Actor, reason: str
+) -> None:
+    wanted = document["props"]
+    if not isinstance(wanted, dict):
+        raise TypeError(wanted)
+    changed = {
+        name: value
+        for name, value in wanted.items()
+        if name not in module.props or module.props[name] != value
+    }
+    if changed:
+        # A file that was deleted since is left out: nobody could bring the rest back else.
+        definition = find_module(module.type)
+        changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
+    props = {**wanted, **changed, **_checked(module, changed)}
+    _write(module, str(document["label"]), props, actor, reason)
+
+
 def _write(
     module: ModuleInstance, label: str, props: JsonObject, actor: Actor, reason: str
 ) -> None:
     if (label, props) == (module.label, module.props):
         return
-    keep_global_revision(module)
-    before = module.props
+    earlier_version, earlier, before = module.version, global_document(module), module.props
     module.label, module.props = label, props
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
     follow_globals([(module, before)])
-    build_revision(module, reason, actor).save()
+    change = SharedChange(
+        module.pk, module.version, global_document(module), earlier_version, earlier
+    )
+    record_revisions(GLOBAL_MODULE, [change], actor=actor, reason=reason)
     keep_words_of_global(module.pk, actor)
     _tell("updated", module, actor)
-
-
-def build_revision(
-    module: ModuleInstance, reason: str, actor: Actor | None = None
-) -> ModuleRevision:
-    """The module as it stands now, as a revision to be stored."""
-    return ModuleRevision(
-        instance=module,
-        version=module.version,
-        label=module.label,
-        props=dict(module.props),
-        reason=reason,
-        by_id=actor.user.pk if actor else None,
-        by_name=actor.user.username if actor else "",
-    )
 
 
 def _tell(did: str, module: ModuleInstance, actor: Actor) -> None:

@@ -4,7 +4,7 @@ from content.models.autosave import Autosave
 from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
 from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
-from content.models.module import ModuleGroup, ModuleInstance, ModuleRevision, PostModule
+from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import CopyOrigin, Post, PostQuerySet, PostTerm, SearchEntry, Status
 from content.models.queued_change import QueuedChange
@@ -23,7 +23,6 @@ __all__ = [
     "Layer",
     "ModuleGroup",
     "ModuleInstance",
-    "ModuleRevision",
     "Outcome",
     "Post",
     "PostModule",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import uuid4
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -62,33 +61,6 @@ class PostModule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.instance} on {self.post_id}"
-
-
-class ModuleRevision(models.Model):
-    """An earlier version of a global module. `reason`: before, created, edited, reverted, find-replace."""
-
-    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    instance = models.ForeignKey(ModuleInstance, on_delete=models.CASCADE, related_name="revisions")
-    version = models.PositiveIntegerField()
-    label = models.CharField(max_length=200, blank=True)
-    props = models.JSONField(default=dict)
-    reason = models.CharField(max_length=40)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    by_name = models.CharField(max_length=150, blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["instance", "version"], name="module_revision_once_per_version"
-            ),
-        ]
-        ordering: ClassVar[list[str]] = ["-version"]
-
-    def __str__(self) -> str:
-        return f"{self.instance} v{self.version} ({self.reason})"
 
 
 class ModuleGroup(models.Model):

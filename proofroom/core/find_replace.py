@@ -13,7 +13,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
-from proofroom.core.json import Json
+from proofroom.core.json import Json, JsonObject
 
 MAX_PROBLEMS: Final = 20
 REPLACE_BATCH_SIZE: Final = 500
@@ -167,6 +167,14 @@ def names_of_rows(rows: QuerySet[M], keys: Sequence[str]) -> dict[str, tuple[str
     }
 
 
+@dataclass(frozen=True, slots=True)
+class RowRevisions(Generic[M]):
+    """What a revision holds of a row, and how those of written rows are stored: each with its document before."""
+
+    document_of: Callable[[M], JsonObject]
+    record: Callable[[Sequence[tuple[M, JsonObject]], Actor, str], None]
+
+
 @dataclass(frozen=True)
 class RowSource(Generic[M]):
     """`change` sets the columns of a row from what the hand takes, by the rules of the app, and raises
@@ -183,6 +191,8 @@ class RowSource(Generic[M]):
     """Columns that every change sets, beside the texts."""
     follow: Callable[[Sequence[M]], None] | None = None
     """What is kept of rows that were written, in the transaction of their change."""
+    revisions: RowRevisions[M] | None = None
+    """Where each write of a row makes a revision."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -200,8 +210,10 @@ class RowSource(Generic[M]):
         places: list[TextPlace] = []
         for part in batches(keys):
             changed: list[M] = []
+            earlier: list[JsonObject] = []
             for row in self.rows().filter(pk__in=part).order_by("pk"):
                 hand = Hand(edit, self.table, row.pk)
+                before = self.revisions.document_of(row) if self.revisions else {}
                 try:
                     self.change_row(row, hand)
                 except RuleViolation as error:
@@ -209,9 +221,13 @@ class RowSource(Generic[M]):
                     continue
                 if hand.places:
                     changed.append(row)
+                    earlier.append(before)
                     places += hand.places
-            if edit.writes:
+            if edit.writes and changed:
                 self._write(changed, actor)
+                if self.revisions is not None:
+                    pairs = list(zip(changed, earlier, strict=True))
+                    self.revisions.record(pairs, actor, edit.reason)
         return places
 
     def _write(self, rows: Sequence[M], actor: Actor) -> None:

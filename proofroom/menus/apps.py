@@ -18,8 +18,11 @@ class MenusConfig(AppConfig):
         )
         from proofroom.core.find_replace import text_sources
         from proofroom.menus.find_replace import MENUS
+        from proofroom.menus.shared_kind import MenuKind
+        from proofroom.shared_content.kinds import MENU, shared_kinds
 
         text_sources.register(MENUS)
+        shared_kinds.register(MenuKind(), name=MENU, order=20)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SITE,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from proofroom.core.find_replace import Hand, RowSource
-from proofroom.core.json import Json
+from proofroom.core.actor import Actor
+from proofroom.core.find_replace import Hand, RowRevisions, RowSource
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.menus.items import clean_items
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, Menu
+from proofroom.menus.services import menu_document
+from proofroom.shared_content.kinds import MENU
+from proofroom.shared_content.revisions import SharedChange, record_revisions
 
 
 def _change_menu(menu: Menu, hand: Hand) -> None:
@@ -51,6 +55,14 @@ def _names_of(item: Mapping[str, Json]) -> list[str]:
     return [name for name in names if isinstance(item.get(name), str)]
 
 
+def _record_revisions(rows: Sequence[tuple[Menu, JsonObject]], actor: Actor, reason: str) -> None:
+    changes = [
+        SharedChange(menu.pk, menu.version, menu_document(menu), menu.version - 1, earlier)
+        for menu, earlier in rows
+    ]
+    record_revisions(MENU, changes, actor=actor, reason=reason)
+
+
 MENUS: Final = RowSource(
     table="menus",
     what="menu",
@@ -60,4 +72,5 @@ MENUS: Final = RowSource(
     texts=("name",),
     documents=("items",),
     touched=("version",),
+    revisions=RowRevisions(menu_document, _record_revisions),
 )

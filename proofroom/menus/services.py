@@ -13,9 +13,17 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.json import JsonObject
 from proofroom.menus.items import clean_items, slug_taken
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, SLUG_MAX, Menu
+from proofroom.shared_content.kinds import MENU
+from proofroom.shared_content.revisions import (
+    RESTORED,
+    SharedChange,
+    forget_revisions,
+    record_revisions,
+)
 
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
@@ -39,7 +47,10 @@ def create_menu(*, actor: Actor, name: str, slug: str, locale: str, items: objec
         locale=_clean_locale(locale),
         items=clean_items([] if items is None else items),
     )
-    return _save(menu, actor, "created")
+    _save(menu, actor, "created")
+    change = SharedChange(menu.pk, menu.version, menu_document(menu))
+    record_revisions(MENU, [change], actor=actor, reason="created")
+    return menu
 
 
 @transaction.atomic
@@ -52,6 +63,7 @@ def change_menu(
     locale: str | None = None,
     items: object = None,
     expected_version: int | None = None,
+    reason: str = "edited",
 ) -> Menu:
     """Change what is given; None leaves a value. Raises `Conflict` on an old version, else as `create_menu`."""
     _allow(actor)
@@ -62,14 +74,21 @@ def change_menu(
             code="stale_version",
             current=menu.version,
         )
+    earlier_version, earlier = menu.version, menu_document(menu)
     menu.name = menu.name if name is None else _clean_name(name)
     menu.slug = menu.slug if slug is None else _clean_slug(slug)
     menu.locale = menu.locale if locale is None else _clean_locale(locale)
     if items is not None:
-        kept = frozenset(str(id_) for id_ in menu_post_ids(menu.items))
-        menu.items = clean_items(items, kept)
+        kept = {str(id_) for id_ in menu_post_ids(menu.items)}
+        if reason == RESTORED and isinstance(items, list):
+            # A post that was deleted since stands in the revision still: pages leave its item out.
+            kept |= {str(id_) for id_ in menu_post_ids(items)}
+        menu.items = clean_items(items, frozenset(kept))
     menu.version += 1
-    return _save(menu, actor, "changed")
+    _save(menu, actor, "changed")
+    change = SharedChange(menu.pk, menu.version, menu_document(menu), earlier_version, earlier)
+    record_revisions(MENU, [change], actor=actor, reason=reason)
+    return menu
 
 
 @transaction.atomic
@@ -79,18 +98,28 @@ def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
     menu = _locked(menu_id)
     id_ = menu.pk
     menu.delete()
+    forget_revisions(MENU, id_)
     _record(menu, id_, actor, "deleted")
     return id_
 
 
-def _save(menu: Menu, actor: Actor, did: str) -> Menu:
+def menu_document(menu: Menu) -> JsonObject:
+    """The menu as its revisions hold it."""
+    return {
+        "name": menu.name,
+        "slug": menu.slug,
+        "locale": menu.locale,
+        "items": list(menu.items),
+    }
+
+
+def _save(menu: Menu, actor: Actor, did: str) -> None:
     try:
         with transaction.atomic():
             menu.save()
     except IntegrityError:
         raise slug_taken(menu.slug, menu.locale) from None
     _record(menu, menu.pk, actor, did)
-    return menu
 
 
 def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:

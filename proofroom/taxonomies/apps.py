@@ -17,9 +17,12 @@ class TaxonomiesConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.find_replace import text_sources
+        from proofroom.shared_content.kinds import TERM, shared_kinds
         from proofroom.taxonomies.find_replace import TERMS
+        from proofroom.taxonomies.shared_kind import TermKind
 
         text_sources.register(TERMS)
+        shared_kinds.register(TermKind(), name=TERM, order=30)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SITE,

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from proofroom.core.find_replace import Hand, RowSource
+from proofroom.core.actor import Actor
+from proofroom.core.find_replace import Hand, RowRevisions, RowSource
+from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
+from proofroom.shared_content.kinds import TERM
+from proofroom.shared_content.revisions import SharedChange, record_revisions
 from proofroom.taxonomies.models import NAME_MAX, Term
+from proofroom.taxonomies.services import term_document
 
 
 def _change_term(term: Term, hand: Hand) -> None:
     name = hand.take("name", term.name)
     if hand.places:
         term.name = clean_line("name", name, NAME_MAX, required=True)
+        term.version += 1
         hand.settle({"name": term.name})
+
+
+def _record_revisions(rows: Sequence[tuple[Term, JsonObject]], actor: Actor, reason: str) -> None:
+    changes = [
+        SharedChange(term.pk, term.version, term_document(term), term.version - 1, earlier)
+        for term, earlier in rows
+    ]
+    record_revisions(TERM, changes, actor=actor, reason=reason)
 
 
 TERMS: Final = RowSource(
@@ -23,4 +38,6 @@ TERMS: Final = RowSource(
     rows=Term.objects.all,
     change_row=_change_term,
     texts=("name",),
+    touched=("version",),
+    revisions=RowRevisions(term_document, _record_revisions),
 )

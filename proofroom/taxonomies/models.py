@@ -24,7 +24,10 @@ ORDER_MAX: Final = 1_000_000
 
 
 class Term(models.Model):
-    """A term of a taxonomy, in a locale; a tree where the taxonomy is hierarchical."""
+    """A term of a taxonomy, in a locale; a tree where the taxonomy is hierarchical.
+
+    `version` counts changes of the term itself; its order among its neighbours is none of it.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     taxonomy = models.SlugField(max_length=60)
@@ -35,6 +38,7 @@ class Term(models.Model):
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )
     order_index = models.IntegerField(default=0)
+    version = models.PositiveIntegerField(default=1)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -15,8 +16,11 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_taxonomy
+from proofroom.shared_content.kinds import TERM
+from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
 from proofroom.taxonomies.models import SLUG_MAX, Term
 from proofroom.taxonomies.rules import (
     UNCHANGED_PARENT,
@@ -82,6 +86,8 @@ def create_term(
     _record(term, actor, "created")
     term.parent = parent_of(term, parent_id)
     _save(term)
+    change = SharedChange(term.pk, term.version, term_document(term))
+    record_revisions(TERM, [change], actor=actor, reason="created")
     return term
 
 
@@ -94,10 +100,22 @@ def change_term(
     slug: str | None = None,
     parent_id: object = UNCHANGED_PARENT,
     order_index: int | None = None,
+    expected_version: int | None = None,
+    reason: str = "edited",
 ) -> Term:
-    """Change what is given. `parent_id` None makes it a root; `UNCHANGED_PARENT` leaves it where it is."""
+    """Change what is given. `parent_id` None makes it a root; `UNCHANGED_PARENT` leaves it where it is.
+
+    Raises `Conflict` on an old version, else as `create_term`.
+    """
     _allow(actor)
     term = _locked(term_id)
+    if expected_version is not None and expected_version != term.version:
+        raise Conflict(
+            _("This term changed since you read it. Read it again and repeat your change."),
+            code="stale_version",
+            current=term.version,
+        )
+    earlier = term_document(term)
     # First, because it locks the content version: two moves at once cannot close a circle.
     _record(term, actor, "changed")
     term.name = term.name if name is None else clean_name(name)
@@ -105,7 +123,11 @@ def change_term(
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
     if parent_id is not UNCHANGED_PARENT:
         term.parent = parent_of(term, parent_id)
+    is_changed = term_document(term) != earlier
+    term.version += is_changed
     _save(term)
+    if is_changed:
+        _record_revision(term, earlier, actor, reason)
     return term
 
 
@@ -125,6 +147,7 @@ def place_term(
     term = _locked(term_id)
     # First, as above: whoever moves another one waits until this one stands.
     _record(term, actor, "changed")
+    earlier = term_document(term)
     term.parent = parent_of(term, parent_id)
     rows = list(
         Term.objects.filter(taxonomy=term.taxonomy, locale=term.locale, parent=term.parent).exclude(
@@ -141,7 +164,11 @@ def place_term(
     rows.insert(place, term)
     for number, row in enumerate(rows):
         row.order_index = number
-    Term.objects.bulk_update(rows, ["order_index", "parent"])
+    is_moved = term_document(term) != earlier
+    term.version += is_moved
+    Term.objects.bulk_update(rows, ["order_index", "parent", "version"])
+    if is_moved:
+        _record_revision(term, earlier, actor, "moved")
     return term
 
 
@@ -172,9 +199,20 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
     if late := sum(len(each.find_live(id_)) for each in term_usages):
         raise _in_use(term, late, _("One got it just now; try again."))
-    Term.objects.filter(parent=term).update(parent=term.parent_id)
+    below = Term.objects.filter(parent=term)
+    below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
+    forget_revisions(TERM, id_)
     return id_
+
+
+def term_document(term: Term) -> JsonObject:
+    """The term as its revisions hold it; its order among its neighbours is theirs as well."""
+    return {
+        "name": term.name,
+        "slug": term.slug,
+        "parentId": str(term.parent_id) if term.parent_id else None,
+    }
 
 
 def require_taxonomy(slug: str) -> None:
@@ -183,6 +221,11 @@ def require_taxonomy(slug: str) -> None:
         find_taxonomy(slug)
     except RuleViolation as error:
         raise NotFound(error.message, code=error.code) from None
+
+
+def _record_revision(term: Term, earlier: JsonObject, actor: Actor, reason: str) -> None:
+    change = SharedChange(term.pk, term.version, term_document(term), term.version - 1, earlier)
+    record_revisions(TERM, [change], actor=actor, reason=reason)
 
 
 def _save(term: Term) -> None:

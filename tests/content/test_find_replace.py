@@ -11,6 +11,8 @@ from content.posts.trash import delete_post
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
 from proofroom.menus.models import Menu
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.revisions import list_revisions
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient
@@ -174,7 +176,7 @@ def test_overrides_global_modules_menus_and_terms_are_reached() -> None:
         row.refresh_from_db()
     assert answer["tables"] == {"modules": 1, "global_modules": 1, "menus": 3, "taxonomies": 1}
     assert module.props["ctaLabel"] == "Letters of Cocoa"
-    assert [(row.version, row.reason) for row in module.revisions.all()] == [
+    assert [(row.version, row.reason) for row in list_revisions(GLOBAL_MODULE, module.pk)] == [
         (2, "find-replace"),
         (1, "before"),
     ]

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 from django.test import Client
 
 from content.document import PostDocument
 from content.global_modules.services import create_global, edit_global
-from content.models import Layer, ModuleInstance, ModuleRevision, Post
+from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.trash import delete_post
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.models import Event
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.models import SharedRevision
+from proofroom.shared_content.revisions import list_revisions
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -31,6 +35,10 @@ def made(slug: str = "letter", **props: Any) -> ModuleInstance:
         label="Letter",
         props={"title": "Subscribe", **props},
     )
+
+
+def revisions_of(module: ModuleInstance) -> QuerySet[SharedRevision]:
+    return list_revisions(GLOBAL_MODULE, module.pk)
 
 
 def stage_place(post: Post, module: ModuleInstance, layer: Layer) -> None:
@@ -52,7 +60,7 @@ def test_it_is_made_with_full_props_and_a_first_revision() -> None:
     assert answer["props"] == module.props
     assert answer["props"]["tone"] == "info"
     assert answer["schema"]["type"] == "callout"
-    assert [(row.version, row.reason, row.by_name) for row in module.revisions.all()] == [
+    assert [(row.version, row.reason, row.by_name) for row in revisions_of(module)] == [
         (1, "created", "editor")
     ]
 
@@ -84,8 +92,8 @@ def test_a_change_shows_on_every_post_at_once_and_says_on_how_many(
     assert {row["id"] for row in found} == {str(post.pk) for post in posts}
     event = Event.objects.filter(name="content.changed").latest("id")
     assert (event.payload["what"], event.payload["slug"]) == ("global-module", "letter")
-    newest = module.revisions.order_by("-version")[0]
-    assert (newest.version, newest.reason, newest.props["title"]) == (2, "edited", "Write to us")
+    newest = revisions_of(module)[0]
+    assert (newest.version, newest.reason, newest.document["props"]["title"]) == (2, "edited", "Write to us")
 
 
 def test_the_posts_beyond_the_first_are_found_by_the_new_words_too(
@@ -111,7 +119,7 @@ def test_what_was_read_can_be_put_back_and_changes_nothing() -> None:
     answer = client.write("PUT", f"{URL}/letter", read)
 
     assert answer == read
-    assert module.revisions.count() == 1
+    assert revisions_of(module).count() == 1
     assert Event.objects.count() == events
 
 
@@ -160,7 +168,7 @@ def test_hostile_bodies_are_refused(body: dict[str, Any], key: str) -> None:
 
     assert set(answer["details"]) == {key}
     assert list(ModuleInstance.objects.values()) == before
-    assert ModuleRevision.objects.count() == 1
+    assert SharedRevision.objects.count() == 1
 
 
 def test_the_type_and_the_slug_stay() -> None:
@@ -193,7 +201,7 @@ def test_a_revision_is_returned_to_and_one_of_another_module_is_not_there() -> N
     module.refresh_from_db()
     assert (answer["version"], answer["label"]) == (3, "Letter")
     assert module.props["title"] == "Subscribe"
-    foreign = other.revisions.get().pk
+    foreign = revisions_of(other).get().pk
     refused("POST", f"{URL}/letter/revisions/{foreign}/revert", {}, 404, "not_found")
 
 
@@ -243,7 +251,7 @@ def test_an_unused_one_is_deleted_and_its_slug_is_free_again() -> None:
     answer = ApiClient("editor").write("DELETE", f"{URL}/letter")
 
     assert answer == {"id": str(module.pk), "globalSlug": "letter", "deleted": True}
-    assert not ModuleRevision.objects.exists()
+    assert not SharedRevision.objects.exists()
     assert made().version == 1
 
 

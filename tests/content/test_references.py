@@ -23,6 +23,8 @@ from content.translations.translate import create_translation, propose_translati
 from content.variations.services import create_variation, promote_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.revisions import list_revisions
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused
@@ -439,7 +441,7 @@ def test_a_shared_module_is_reverted_without_what_is_gone() -> None:
     props: JsonObject = {"imageId": str(asset.pk), "title": "First"}
     shared = create_global(actor=actor, slug="shared", type="hero", props=props)
     edit_global(actor=actor, slug="shared", props={"imageId": None, "title": "Second"})
-    first = shared.revisions.get(version=1)
+    first = list_revisions(GLOBAL_MODULE, shared.pk).get(version=1)
     asset.delete()
 
     reverted = revert_global(actor=actor, slug="shared", revision_id=first.pk)

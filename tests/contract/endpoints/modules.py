@@ -5,8 +5,10 @@ from __future__ import annotations
 from uuid import uuid4
 
 from content.global_modules.services import create_global, edit_global
-from content.models import ModuleGroup, ModuleInstance, ModuleRevision
+from content.models import ModuleGroup, ModuleInstance
 from content.module_layouts.services import create_group
+from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.revisions import list_revisions
 from tests import make
 from tests.contract.endpoint import ADMIN, EDITORS, PEOPLE, Endpoint, Names
 from tests.contract.endpoints.posts import grow as grow_posts
@@ -22,7 +24,7 @@ def scene() -> Names:
     create_group(
         actor=actor, name="landing", label="Landing", post_type="page", modules=[{"type": "hero"}]
     )
-    oldest = module.revisions.order_by("version").first()
+    oldest = list_revisions(GLOBAL_MODULE, module.pk).last()
     assert oldest is not None
     return {
         "slug": "letter",
@@ -40,7 +42,8 @@ def grow_globals(number: int) -> None:
 
 
 def grow_revisions(number: int) -> None:
-    newest = ModuleRevision.objects.filter(instance__global_slug="letter").order_by("-version")[0]
+    module = ModuleInstance.objects.get(global_slug="letter")
+    newest = list_revisions(GLOBAL_MODULE, module.pk)[0]
     make.copies(newest, number, version=lambda place: newest.version + 1 + place)
 
 

@@ -43,7 +43,7 @@ LIVE: Final = frozenset(
         "auth.Group_permissions", "auth.Permission", "content.Autosave", "content.CopyOrigin: live",
         "content.DecisionBatch",
         "content.DecisionItem", "content.EditingMark", "proofroom_feedback.Feedback",
-        "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance", "content.ModuleRevision",
+        "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance", "proofroom_shared_content.SharedRevision",
         "content.Post: live", "content.PostModule", "content.PostTerm", "content.Provenance",
         "content.RejectedChange",
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",

@@ -1,0 +1,45 @@
+"""Global modules as one kind of shared content: what its revisions hold, and how it is written from one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy
+
+from content.global_modules.services import global_document, write_global
+from content.models import ModuleInstance
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.shared_content.kinds import GLOBAL_MODULE, SharedRow
+
+
+class GlobalModuleKind:
+    name = GLOBAL_MODULE
+    label = gettext_lazy("Global modules")
+    permission = "globals.edit"
+    model = ModuleInstance
+
+    def find(self, row_id: UUID) -> ModuleInstance | None:
+        return ModuleInstance.objects.filter(scope="global", pk=row_id).first()
+
+    def document_of(self, row: SharedRow) -> JsonObject:
+        if not isinstance(row, ModuleInstance):
+            raise TypeError(row)
+        return global_document(row)
+
+    def write(
+        self,
+        *,
+        row_id: UUID,
+        document: JsonObject,
+        actor: Actor,
+        expected_version: int | None,
+        reason: str,
+    ) -> ModuleInstance:
+        return write_global(
+            row_id=row_id,
+            document=document,
+            actor=actor,
+            expected_version=expected_version,
+            reason=reason,
+        )

@@ -1,0 +1,48 @@
+"""Menus as one kind of shared content: what its revisions hold, and how it is written from one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy
+
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.menus.models import Menu
+from proofroom.menus.services import change_menu, menu_document
+from proofroom.shared_content.kinds import MENU, SharedRow
+
+
+class MenuKind:
+    name = MENU
+    label = gettext_lazy("Menus")
+    permission = "menus.edit"
+    model = Menu
+
+    def find(self, row_id: UUID) -> Menu | None:
+        return Menu.objects.filter(pk=row_id).first()
+
+    def document_of(self, row: SharedRow) -> JsonObject:
+        if not isinstance(row, Menu):
+            raise TypeError(row)
+        return menu_document(row)
+
+    def write(
+        self,
+        *,
+        row_id: UUID,
+        document: JsonObject,
+        actor: Actor,
+        expected_version: int | None,
+        reason: str,
+    ) -> Menu:
+        return change_menu(
+            menu_id=row_id,
+            actor=actor,
+            name=str(document["name"]),
+            slug=str(document["slug"]),
+            locale=str(document["locale"]),
+            items=document["items"],
+            expected_version=expected_version,
+            reason=reason,
+        )

@@ -1,0 +1,53 @@
+"""Terms as one kind of shared content: what its revisions hold, and how it is written from one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy
+
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.shared_content.kinds import TERM, SharedRow
+from proofroom.shared_content.revisions import RESTORED
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import UNCHANGED_PARENT
+from proofroom.taxonomies.services import change_term, term_document
+
+
+class TermKind:
+    name = TERM
+    label = gettext_lazy("Terms")
+    permission = "taxonomies.edit"
+    model = Term
+
+    def find(self, row_id: UUID) -> Term | None:
+        return Term.objects.filter(pk=row_id).first()
+
+    def document_of(self, row: SharedRow) -> JsonObject:
+        if not isinstance(row, Term):
+            raise TypeError(row)
+        return term_document(row)
+
+    def write(
+        self,
+        *,
+        row_id: UUID,
+        document: JsonObject,
+        actor: Actor,
+        expected_version: int | None,
+        reason: str,
+    ) -> Term:
+        parent: object = document["parentId"]
+        if reason == RESTORED and parent and not Term.objects.filter(pk=str(parent)).exists():
+            # The term above was deleted since: the rest could not be brought back else.
+            parent = UNCHANGED_PARENT
+        return change_term(
+            term_id=row_id,
+            actor=actor,
+            name=str(document["name"]),
+            slug=str(document["slug"]),
+            parent_id=parent,
+            expected_version=expected_version,
+            reason=reason,
+        )
