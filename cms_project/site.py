@@ -40,6 +40,11 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
         from proofroom.editorial.inbox.page import inbox
         from proofroom.editorial.inbox.similar_changes import inbox_all, inbox_like
+        from proofroom.editorial.shared_content.history import (
+            shared_compare,
+            shared_history,
+            shared_restore,
+        )
         from proofroom.editorial.translations.matrix import translations
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -65,6 +70,21 @@ class CmsAdminSite(admin.AdminSite):
                 "content/translations/",
                 self.admin_view(translations),
                 name="content-translations",
+            ),
+            path(
+                "content/shared/<slug:kind_name>/<uuid:row_id>/history/",
+                self.admin_view(shared_history),
+                name="shared-history",
+            ),
+            path(
+                "content/shared/<slug:kind_name>/<uuid:row_id>/compare/",
+                self.admin_view(shared_compare),
+                name="shared-compare",
+            ),
+            path(
+                "content/shared/<slug:kind_name>/<uuid:row_id>/restore/<uuid:revision_id>/",
+                self.admin_view(shared_restore),
+                name="shared-restore",
             ),
             path("seo/search-engines/", self.admin_view(search_engines), name="seo"),
             path("seo/trace/", self.admin_view(address_trace), name="seo-trace"),

@@ -190,9 +190,7 @@ def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
     return cleaned
 
 
-def _rewrite(
-    module: ModuleInstance, document: JsonObject, actor: Actor, reason: str
-) -> None:
+def _rewrite(module: ModuleInstance, document: JsonObject, actor: Actor, reason: str) -> None:
     wanted = document["props"]
     if not isinstance(wanted, dict):
         raise TypeError(wanted)

@@ -93,7 +93,11 @@ def test_a_change_shows_on_every_post_at_once_and_says_on_how_many(
     event = Event.objects.filter(name="content.changed").latest("id")
     assert (event.payload["what"], event.payload["slug"]) == ("global-module", "letter")
     newest = revisions_of(module)[0]
-    assert (newest.version, newest.reason, newest.document["props"]["title"]) == (2, "edited", "Write to us")
+    assert (newest.version, newest.reason, newest.document["props"]["title"]) == (
+        2,
+        "edited",
+        "Write to us",
+    )
 
 
 def test_the_posts_beyond_the_first_are_found_by_the_new_words_too(

@@ -67,6 +67,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,
     "content/replacement/": EDITORS,
+    "content/shared/": EDITORS,
     "proofroom_taxonomies/term/": EDITORS,
     "content/translations/": PEOPLE,
     "content/urlpattern/": EDITORS,

@@ -20,6 +20,7 @@ from content.global_modules.services import (
     delete_global,
     edit_global,
 )
+from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of
@@ -30,6 +31,7 @@ from proofroom.definitions import modules
 from proofroom.editorial.post_editor.form_fields import EditorField, fields_of, from_typed, to_typed
 from proofroom.editorial.posts.list_columns import module_type
 from proofroom.previews.models import PREVIEW_LAYERS
+from proofroom.shared_content.tabs import tabs_of
 
 _MAX_PLACES_SHOWN = 50
 _STRUCTURED = frozenset({"object", "repeater"})
@@ -169,6 +171,7 @@ class SharedModuleAdmin(EditAdmin[ModuleInstance]):
         layers = dict(PREVIEW_LAYERS)
         places = [(post, layers[post.layer]) for post in usage(row)[:_MAX_PLACES_SHOWN]]  # type: ignore[attr-defined]
         return {
+            "shared_tabs": tabs_of(GlobalModuleKind(), row),
             "places": places,
             "placements": placements,
             "more": placements.live + placements.staged - len(places),

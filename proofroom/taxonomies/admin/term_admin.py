@@ -25,9 +25,11 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
+from proofroom.shared_content.tabs import tabs_of
 from proofroom.taxonomies.models import NewTerm, Term, TermChanges
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
 from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+from proofroom.taxonomies.shared_kind import TermKind
 
 MANY_TERMS: Final = 60
 """Terms of a tree that opens with its top only."""
@@ -205,6 +207,7 @@ class TermForm(InputForm):
     """The form of a term that is there."""
 
     input_class = TermChanges
+    version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
 
 class NewTermForm(InputForm):
@@ -247,6 +250,7 @@ class TermAdmin(EditAdmin[Term]):
     add_button = gettext_lazy("Add the term")
     add_form = NewTermForm
     change_form, delete_form = TermForm, DeleteTermForm
+    change_template = "admin/terms/term.html"
     delete_sentence = gettext_lazy("The term goes for good. Terms below it move up to its parent.")
     list_display = ("name", "taxonomy", "slug", "locale", "parent", "uses")
     list_filter = ("taxonomy", "locale")
@@ -281,11 +285,16 @@ class TermAdmin(EditAdmin[Term]):
             "slug": row.slug,
             "parentId": row.parent.slug if row.parent else "",
             "orderIndex": row.order_index,
+            "version": row.version,
         }
 
+    def shown(self, request: HttpRequest, row: Term, form: forms.Form) -> Mapping[str, object]:
+        return {"shared_tabs": tabs_of(TermKind(), row)}
+
     def change(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
+        version = form.cleaned_data["version"]
         values = term_values(form, row.taxonomy, row.locale)
-        change_term(term_id=row.pk, actor=actor_of(request), **values)
+        change_term(term_id=row.pk, actor=actor_of(request), expected_version=version, **values)
 
     def remove(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
         delete_term(term_id=row.pk, actor=actor_of(request), force=form.cleaned_data["force"])
