@@ -31,10 +31,19 @@ class SharedRow(Protocol):
 class SharedKind(Protocol):
     """One kind of content that many pages show."""
 
-    name: str
-    label: Promise
-    permission: str
-    model: type[Model]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def label(self) -> Promise:
+        """What people call them, all together."""
+
+    @property
+    def permission(self) -> str:
+        """What somebody needs who may edit them."""
+
+    @property
+    def model(self) -> type[Model]: ...
 
     def find(self, row_id: UUID) -> SharedRow | None:
         """The row of that id."""

@@ -108,7 +108,7 @@ def test_what_was_there_before_revisions_is_stored_with_the_first_change() -> No
     change_term(term_id=old_term.pk, actor=make.actor(), name="Teas")
 
     assert story(MENU, old_menu) == [(2, "edited", "editor"), (1, "before", "")]
-    assert list_revisions(TERM, old_term.pk).last().document["name"] == "Tea"  # type: ignore[union-attr]
+    assert list_revisions(TERM, old_term.pk).last().document["name"] == "Tea"
 
 
 def test_the_oldest_revisions_go_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,11 @@ class ShownAgainAdmin(EditAdmin[M]):
             return super().change_view(request, object_id, form_url, extra_context)
         require(request, self.add_permission)
         row = self._find(object_id)
-        return self.change_page(request, row, self.change_form(initial=request.POST.dict()))
+        return self.change_page(request, row, self.change_again(request, row))
+
+    def change_again(self, request: HttpRequest, row: M) -> Form:
+        """The form with what was sent, after the button that was pressed."""
+        return self.change_form(initial=request.POST.dict())
 
 
 def is_saving(request: HttpRequest) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from content.global_modules.queries import affected_posts, placements_of, usage
+from content.global_modules.queries import placements_of, usage
 from content.global_modules.services import (
     LABEL_MAX,
     SLUG_MAX,
@@ -22,19 +24,25 @@ from content.global_modules.services import (
 )
 from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
-from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of
-from proofroom.core.i18n import in_words, said
+from proofroom.core.admin.row_forms import ShownAgainAdmin
+from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import modules
-from proofroom.editorial.post_editor.form_fields import EditorField, fields_of, from_typed, to_typed
+from proofroom.editorial.post_editor.choices import PostChoices, chosen_ids
+from proofroom.editorial.post_editor.controls import Control, control_of
+from proofroom.editorial.post_editor.form import FormUnit
+from proofroom.editorial.post_editor.form_fields import fields_of, from_typed, read, to_typed
+from proofroom.editorial.post_editor.module_actions import rearrange_items
+from proofroom.editorial.post_editor.page import add_script_data
 from proofroom.editorial.posts.list_columns import module_type
 from proofroom.previews.models import PREVIEW_LAYERS
 from proofroom.shared_content.tabs import tabs_of
 
 _MAX_PLACES_SHOWN = 50
-_STRUCTURED = frozenset({"object", "repeater"})
+_PROPS: Final = "props."
 
 
 class NewGlobalForm(forms.Form):
@@ -57,65 +65,64 @@ class NewGlobalForm(forms.Form):
 
 
 class GlobalForm(forms.Form):
-    """A field for each prop, made from the definition; what has parts is typed as JSON."""
+    """The name of a global module, and its fields as the editor of a post shows those of any module."""
 
     label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX, required=False)
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
 
-    def __init__(self, data: Any = None, *, initial: dict[str, Any]) -> None:
+    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
         super().__init__(data, initial=initial)
-        self.stored: JsonObject = initial["props"]
+        stored: JsonObject = initial["props"]
         definition = modules.get(initial["type"])
-        self.props = fields_of(definition.Props) if definition is not None else ()
-        for prop in self.props:
-            name = f"props.{prop.name}"
-            shown = to_typed(_as_one_field(prop), self.stored.get(prop.name))
-            self.fields[name] = _form_field(prop)
-            self.initial[name] = shown
-        self.fields["label"].help_text = initial["sentence"]
+        props = fields_of(definition.Props) if definition is not None else ()
+        self.units = [
+            FormUnit(f"{_PROPS}{prop.name}", prop, stored.get(prop.name)) for prop in props
+        ]
+        self.typed = {
+            unit.path: to_typed(unit.field, unit.value)
+            if data is None
+            else read(unit.field, data, unit.path)
+            for unit in self.units
+        }
+        self.problems: Mapping[str, Sequence[str]] = {}
 
     def values(self) -> JsonObject:
-        """The props as they were typed; `RuleViolation` at the field that is no JSON."""
-        return {
-            prop.name: from_typed(
-                _as_one_field(prop),
-                self.cleaned_data[f"props.{prop.name}"],
-                self.stored.get(prop.name),
-                f"props.{prop.name}",
-            )
-            for prop in self.props
+        """The props as they were typed. Raises `RuleViolation` at what cannot be read."""
+        values = {
+            unit.field.name: from_typed(unit.field, self.typed[unit.path], unit.value, unit.path)
+            for unit in self.units
         }
+        refuse_unstorable(values, "props")
+        return values
 
+    def controls(self) -> list[Control]:
+        """The fields with their values, choices and what was refused. At most four queries."""
+        choices = PostChoices(None, chosen_ids(self.typed.values()))
+        controls: list[Control] = []
+        for unit in self.units:
+            typed = self.typed[unit.path]
+            control = control_of(unit.field, unit.path, typed, self.problems, choices)
+            add_script_data(control, unit.field, typed, unit.value)
+            controls.append(control)
+        return controls
 
-def _as_one_field(prop: EditorField) -> EditorField:
-    """The field itself; one that has parts, or is a list, as a field for its JSON."""
-    if prop.kind in _STRUCTURED or prop.is_list:
-        return EditorField(prop.name, in_words(prop.label), "json", in_words(prop.help))
-    return prop
-
-
-def _form_field(prop: EditorField) -> forms.Field:
-    if prop.kind == "boolean":
-        return forms.BooleanField(
-            label=in_words(prop.label), required=False, help_text=in_words(prop.help)
-        )
-    if prop.choices and not prop.is_list:
-        return forms.ChoiceField(
-            label=in_words(prop.label), choices=said(prop.choices), help_text=in_words(prop.help)
-        )
-    is_long = prop.kind in ("textarea", "richtext") or _as_one_field(prop).kind == "json"
-    helps = {"richtext": "Markdown.", "json": "JSON."}.get(_as_one_field(prop).kind, "")
-    return forms.CharField(
-        label=in_words(prop.label),
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 6}) if is_long else forms.TextInput,
-        help_text=f"{in_words(prop.help)} {helps}".strip(),
-    )
+    @contextmanager
+    def refusals_at_controls(self) -> Iterator[None]:
+        """Have what is wrong in a field said by the field; above the form only that it is so."""
+        try:
+            yield
+        except RuleViolation as error:
+            self.problems = {
+                path: texts for path, texts in error.details.items() if path.startswith(_PROPS)
+            }
+            if not self.problems:
+                raise
+            said = _("Nothing was saved. What is marked below is to be corrected.")
+            raise RuleViolation(said, code=error.code) from None
 
 
 @admin.register(ModuleInstance)
-class SharedModuleAdmin(EditAdmin[ModuleInstance]):
+class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
     view_permission = add_permission = "globals.edit"
     empty_words = gettext_lazy(
         "A global module is written once and placed in many posts. A change shows in all of them."
@@ -152,26 +159,25 @@ class SharedModuleAdmin(EditAdmin[ModuleInstance]):
         return HttpResponseRedirect(reverse("admin:content_moduleinstance_change", args=[made.pk]))
 
     def initial(self, row: ModuleInstance) -> Mapping[str, object]:
-        number = affected_posts(row)
-        shows = ngettext(
-            "A change shows on %(number)s post at once.",
-            "A change shows on %(number)s posts at once.",
-            number,
-        )
-        return {
-            "label": row.label,
-            "version": row.version,
-            "type": row.type,
-            "props": row.props,
-            "sentence": shows % {"number": number},
-        }
+        return {"label": row.label, "version": row.version, "type": row.type, "props": row.props}
+
+    def change_again(self, request: HttpRequest, row: ModuleInstance) -> forms.Form:
+        form = GlobalForm(request.POST, initial=dict(self.initial(row)))
+        rearrange_items(form.units, form.typed, request.POST.get("do", ""))
+        return form
 
     def shown(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> dict[str, Any]:
+        if not isinstance(form, GlobalForm):
+            raise TypeError(form)
         placements = placements_of(row)
         layers = dict(PREVIEW_LAYERS)
         places = [(post, layers[post.layer]) for post in usage(row)[:_MAX_PLACES_SHOWN]]  # type: ignore[attr-defined]
+        controls = form.controls()
         return {
             "shared_tabs": tabs_of(GlobalModuleKind(), row),
+            "controls": controls,
+            "to_correct": [found for control in controls for found in control.to_correct()],
+            "is_changed": request.method == "POST",
             "places": places,
             "placements": placements,
             "more": placements.live + placements.staged - len(places),
@@ -180,15 +186,14 @@ class SharedModuleAdmin(EditAdmin[ModuleInstance]):
     def change(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:
         if not isinstance(form, GlobalForm):
             raise TypeError(form)
-        props = form.values()
-        refuse_unstorable(props, "props")
-        edit_global(
-            actor=actor_of(request),
-            slug=str(row.global_slug),
-            label=form.cleaned_data["label"],
-            props=props,
-            expected_version=form.cleaned_data["version"],
-        )
+        with form.refusals_at_controls():
+            edit_global(
+                actor=actor_of(request),
+                slug=str(row.global_slug),
+                label=form.cleaned_data["label"],
+                props=form.values(),
+                expected_version=form.cleaned_data["version"],
+            )
 
     def remove(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:
         delete_global(actor=actor_of(request), slug=str(row.global_slug))

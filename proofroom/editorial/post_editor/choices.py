@@ -35,10 +35,14 @@ _MAX_QUERY_LENGTH: Final = 200
 
 
 class PostChoices:
-    """The choices of one form; `keep` are ids that must be offered, because they are chosen."""
+    """The choices of one form; `keep` are ids that must be offered, because they are chosen.
 
-    def __init__(self, post: Post, keep: Iterable[str]) -> None:
+    Without a post, as in a global module, everything of the default language is offered first.
+    """
+
+    def __init__(self, post: Post | None, keep: Iterable[str]) -> None:
         self.post = post
+        self.locale = post.locale if post else settings.CMS_ENV.default_locale
         self.keep = list(keep)
         self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
 
@@ -61,8 +65,10 @@ class PostChoices:
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
-        others = Post.objects.alive().filter(is_placeholder=False).exclude(pk=self.post.pk)
-        own = others.filter(locale=self.post.locale).order_by("-updated_at")
+        others = Post.objects.alive().filter(is_placeholder=False)
+        if self.post is not None:
+            others = others.exclude(pk=self.post.pk)
+        own = others.filter(locale=self.locale).order_by("-updated_at")
         newest = own.values("pk")[:_MAX_CHOICES]
         rows = others.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         groups: dict[str, list[Choice]] = {}
@@ -78,8 +84,10 @@ class PostChoices:
         return [("", sorted(forms, key=lambda form: form[1].lower()))]
 
     def _terms(self) -> list[tuple[str, list[Choice]]]:
-        uses = [use.slug for use in find_post_type(self.post.type).taxonomies]
-        own = Term.objects.filter(taxonomy__in=uses, locale__in=["", self.post.locale])
+        own = Term.objects.filter(locale__in=["", self.locale])
+        if self.post is not None:
+            uses = [use.slug for use in find_post_type(self.post.type).taxonomies]
+            own = own.filter(taxonomy__in=uses)
         rows = list(own.order_by("taxonomy", "order_index", "name")[:_MAX_TERMS])
         known = {str(term.pk) for term in rows}
         missing = [id_ for id_ in self.keep if id_ not in known]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import cast
 
 from django.http import QueryDict
 
-from proofroom.editorial.post_editor.form import NEW_PREFIX, ModuleSection, new_module
+from proofroom.editorial.post_editor.form import NEW_PREFIX, FormUnit, ModuleSection, new_module
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import EditorField, Typed, to_typed, value_stamp
 
@@ -30,15 +31,23 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
         module = sheet.modules.pop(at)
         if verb != "remove":
             sheet.modules.insert(max(0, at - 1) if verb == "up" else at + 1, module)
-    elif verb == "item-add":
-        found = _list_at(sheet, target)
+    else:
+        rearrange_items(sheet.units(), sheet.typed, do)
+
+
+def rearrange_items(units: Sequence[FormUnit], typed: Mapping[str, Typed], do: str) -> None:
+    """Do what the button of a list or of an item in it says to what is typed, by the paths of the units."""
+    verb, _, target = do.partition(":")
+    if verb == "item-add":
+        found = _list_at(units, typed, target)
         if found is not None:
             field, items = found
             items.append({inner.name: to_typed(inner, None) for inner in field.nested})
     elif verb.startswith("item-"):
         path, _, number = target.rpartition(".")
-        if number.isdecimal() and len(number) < 5:
-            _rearrange_item(sheet, verb.removeprefix("item-"), path, int(number))
+        found = _list_at(units, typed, path)
+        if found is not None and number.isdecimal() and len(number) < 5:
+            _rearrange_item(found[1], verb.removeprefix("item-"), int(number))
 
 
 def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
@@ -75,13 +84,14 @@ def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
         sheet.typed[unit.path] = typed.get(unit.field.name, sheet.typed[unit.path])
 
 
-def _list_at(sheet: Sheet, path: str) -> tuple[EditorField, list[dict[str, Typed]]] | None:
+def _list_at(
+    units: Sequence[FormUnit], values: Mapping[str, Typed], path: str
+) -> tuple[EditorField, list[dict[str, Typed]]] | None:
     """The repeater of that path and its typed items."""
-    units = sheet.units()
     unit = next((one for one in units if f"{path}.".startswith(f"{one.path}.")), None)
     if unit is None:
         return None
-    field, typed = unit.field, cast("object", sheet.typed[unit.path])
+    field, typed = unit.field, cast("object", values[unit.path])
     rest = [part for part in path.removeprefix(unit.path).split(".") if part]
     while rest:
         if field.kind == "repeater" and isinstance(typed, list):
@@ -100,11 +110,9 @@ def _list_at(sheet: Sheet, path: str) -> tuple[EditorField, list[dict[str, Typed
     return field, cast("list[dict[str, Typed]]", typed)
 
 
-def _rearrange_item(sheet: Sheet, verb: str, path: str, at: int) -> None:
-    found = _list_at(sheet, path)
-    if found is None or at >= len(found[1]):
+def _rearrange_item(items: list[dict[str, Typed]], verb: str, at: int) -> None:
+    if at >= len(items):
         return
-    items = found[1]
     item = items.pop(at)
     if verb == "up":
         items.insert(max(0, at - 1), item)

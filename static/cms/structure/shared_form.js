@@ -1,0 +1,19 @@
+// The form of a global module: items of lists are added and moved without a reload, and what is typed is called unsaved.
+
+import { startRepeaters } from "../editor/repeaters.js";
+
+const form = document.querySelector("form[data-edit]");
+const unsaved = form.querySelector("[data-unsaved]");
+let isDirty = unsaved.textContent !== "";
+
+function markUnsaved() {
+  isDirty = true;
+  unsaved.textContent = unsaved.dataset.words;
+}
+
+document.documentElement.classList.add("editor-scripts");
+startRepeaters(form, { plan: markUnsaved });
+form.addEventListener("input", markUnsaved);
+form.addEventListener("change", markUnsaved);
+form.addEventListener("submit", () => { isDirty = false; });
+addEventListener("beforeunload", (event) => { if (isDirty) event.preventDefault(); });
