@@ -37,6 +37,7 @@ class CmsAdminSite(admin.AdminSite):
         from cms_project.palette import palette
         from mcp_bridge.admin.connect import connect
         from proofroom.core.admin.design import design
+        from proofroom.core.admin.undo import undo
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
         from proofroom.editorial.inbox.page import inbox
         from proofroom.editorial.inbox.similar_changes import inbox_all, inbox_like
@@ -50,6 +51,7 @@ class CmsAdminSite(admin.AdminSite):
 
         own: list[URLPattern | URLResolver] = [
             path("language/", require_POST(set_language), name="language"),
+            path("undo/", self.admin_view(undo), name="undo"),
             path("palette/", self.admin_view(palette), name="palette"),
             path("design/", self.admin_view(design), name="design"),
             path("inbox/", self.admin_view(inbox), name="inbox"),

@@ -16,7 +16,11 @@ class EditorialConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
+        from proofroom.core.admin.undo import undo_kinds
+        from proofroom.editorial.posts.undo import UNDO_KINDS
 
+        for kind in UNDO_KINDS:
+            undo_kinds.register(kind, name=kind.name)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.WRITE,

@@ -86,7 +86,7 @@ def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_pa
     plain.check('[data-wait] >> nth=0 >> input[value="reject"]', force=True)
     plain.click("[data-apply]")
     assert "1 change was rejected." in plain.inner_text(".messagelist")
-    plain.click("text=Take it back")
+    plain.get_by_role("button", name="Undo", exact=True).click()
     assert "1 change waits in AI Review again" in plain.inner_text(".messagelist")
     plain.goto("/admin/content/translations/?state=missing")
     plain.check(f'input[value="{posts[4].pk}:de"]')

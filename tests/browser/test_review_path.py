@@ -170,7 +170,7 @@ def test_the_buttons_say_what_they_will_do_and_a_rejection_taken_back_is_marked_
         radio.check()
     page.click(reject)
     page.locator("[data-decided]").wait_for()
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     page.locator("[data-review]").wait_for()
     assert page.inner_text("[data-count=reject]") == "0"
 

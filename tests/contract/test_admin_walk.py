@@ -37,6 +37,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "r/": NOBODY,
     "design/": NOBODY,  # in development only
     "palette/": PEOPLE,
+    "undo/": PEOPLE,
     "inbox/": PEOPLE,
     "inbox/batches/": PEOPLE,
     "help/": PEOPLE,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from django import template
+from django.contrib.messages import INFO, SUCCESS
+from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest
 from django.template.context import Context
 from django.templatetags.static import static
@@ -58,3 +61,15 @@ def initials(name: object) -> str:
     """Return one or two letters for the round mark of a person."""
     words = re.split(r"[\s._@-]+", str(name).strip())
     return "".join(word[:1] for word in (words[0], *words[1:][-1:])).upper()
+
+
+@register.simple_tag
+def toasts_of(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages that only say what just happened, and may go by themselves."""
+    return [message for message in messages if message.level in (INFO, SUCCESS)]
+
+
+@register.simple_tag
+def banners_of(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages that ask somebody to do something, and stay."""
+    return [message for message in messages if message.level not in (INFO, SUCCESS)]

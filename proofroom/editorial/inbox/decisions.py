@@ -85,7 +85,7 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
     if texts:
         # A button for each of the first posts of which something was rejected.
         rejected = [decision for decision in done.decisions if decision.rejections]
-        words = _("Take back: %(title)s") if len(rejected) > 1 else _("Take it back")
+        words = _("Undo: %(title)s") if len(rejected) > 1 else _("Undo")
         messages.success(
             request,
             format_html(

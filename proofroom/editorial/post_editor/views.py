@@ -8,6 +8,8 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -41,6 +43,7 @@ from proofroom.editorial.post_editor.page import Frame, module_partial, show
 from proofroom.editorial.post_editor.publish_state import STATUS_AFTER
 from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
 from proofroom.editorial.posts.post_pages import find_post, post_url, read, review_url, version_sent
+from proofroom.editorial.posts.undo import offer_undo_status
 from proofroom.website.layer_pages import preview_page
 
 
@@ -115,7 +118,7 @@ def _decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
 def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
-    status = post.status
+    status, publish_at = post.status, post.publish_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
     try:
         saved = _save_to_review(frame, sheet) if to_review else _save_live(frame, sheet, wanted)
@@ -156,8 +159,12 @@ def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
         messages.success(request, text % {"paths": saved})
         url = review_url(post, Layer.REVIEW)
     else:
-        moved = describe_move(post.path, find_post(post.pk))
-        messages.success(request, f"{_describe_save(post, status, do)} {moved}".strip())
+        now = find_post(post.pk)
+        text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
+        undo: SafeString | str = ""
+        if now.status != status:
+            undo = offer_undo_status(request, now, before=status, publish_at=publish_at)
+        messages.success(request, format_html("{} {}", text, undo))
         url = post_url("change", post)
     return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)
 

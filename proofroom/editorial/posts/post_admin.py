@@ -71,6 +71,7 @@ from proofroom.editorial.posts.post_pages import (
 )
 from proofroom.editorial.posts.previews import preview, preview_frame, previews
 from proofroom.editorial.posts.revisions import compare, restore, revisions
+from proofroom.editorial.posts.undo import offer_undo_delete, offer_undo_restore
 from proofroom.editorial.posts.variations import variations
 from proofroom.editorial.review.decisions import review
 from proofroom.editorial.review.edit_change import review_edit
@@ -348,8 +349,9 @@ def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.delete")
     post, layers = read(post_id)
     if request.method == "POST":
-        delete_post(post_id=post.pk, actor=actor_of(request))
-        messages.success(request, _("“%(title)s” is in the trash.") % {"title": post.title})
+        deleted = delete_post(post_id=post.pk, actor=actor_of(request))
+        text = _("“%(title)s” was moved to the trash.") % {"title": post.title}
+        messages.success(request, format_html("{} {}", text, offer_undo_delete(request, deleted)))
         return HttpResponseRedirect(reverse("admin:content_post_changelist"))
     context = {"back": post_url("change", post)}
     return post_page(
@@ -376,7 +378,10 @@ def trash(request: HttpRequest) -> HttpResponse:
                 except ValueError:
                     raise NotFound(_("There is no such post in the trash.")) from None
                 post = restore_post(post_id=post_id, actor=actor_of(request))
-                messages.success(request, _("“%(title)s” is back.") % {"title": post.title})
+                text = _("“%(title)s” was restored.") % {"title": post.title}
+                messages.success(
+                    request, format_html("{} {}", text, offer_undo_restore(request, post))
+                )
         return HttpResponseRedirect(request.path)
     found = Paginator(deleted_posts(), _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
     days = settings.CMS_ENV.trash_days

@@ -13,6 +13,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -27,6 +28,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, may, re
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, split_switch
+from proofroom.editorial.posts.undo import offer_undo_revert
 from proofroom.editorial.review.rejections import rejections_of
 
 _PAGE_SIZE = 50
@@ -167,7 +169,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
     if request.method == "POST":
         note = f"version {revision.version}"  # it is stored
         try:
-            revert_to_revision(
+            now = revert_to_revision(
                 post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
             )
         except CmsError as error:
@@ -175,8 +177,11 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
                 raise
             messages.error(request, error.message)
             return HttpResponseRedirect(request.path)
-        said = _("The live content is that of version %(version)s again.")
-        messages.success(request, said % {"version": revision.version})
+        text = _("Version %(version)s was restored.") % {"version": revision.version}
+        # The version that stood before, where restoring changed anything.
+        before = post.revisions.filter(version=post.version).exclude(version=now.version).first()
+        undo = offer_undo_revert(request, now, before) if before is not None else ""
+        messages.success(request, format_html("{} {}", text, undo))
         return HttpResponseRedirect(post_url("change", post))
     context = {
         "revision": revision,

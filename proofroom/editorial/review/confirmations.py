@@ -36,10 +36,10 @@ def add_confirmations(
         # The link to what takes it back, for those who may.
         undo = url = ""
         if view.layer == Layer.AI_REVIEW and not done.is_live:
-            undo = _("Take it back: reject it in Review")
+            undo = _("Undo in Review")
             url = review_url(post, Layer.REVIEW)
         elif may(request, "posts.revisions.manage"):
-            undo = _("Take it back: restore the revision before")
+            undo = _("Undo in Revisions")
             url = post_url("revisions", post)
         messages.success(request, _with_link(_taken_text(view, done), undo, url))
     if done.rejected:
@@ -61,13 +61,13 @@ def add_confirmations(
 def rejected_message(post: Post, count: int, rejections: Collection[int]) -> SafeString:
     """Return what was rejected, with a button that takes it back."""
     text = ngettext(
-        "%(count)s change rejected. For 30 days it can be taken back, here or under Revisions.",
-        "%(count)s changes rejected. For 30 days they can be taken back, here or under Revisions.",
+        "%(count)s change rejected. You can also undo this under Revisions for 30 days.",
+        "%(count)s changes rejected. You can also undo this under Revisions for 30 days.",
         count,
     ) % {"count": count}
     if not 0 < len(rejections) <= MAX_REJECTIONS:
         return format_html("{}", text)
-    return format_html("{} {}", text, take_back_button(post, rejections, _("Take it back")))
+    return format_html("{} {}", text, take_back_button(post, rejections, _("Undo")))
 
 
 def take_back_button(post: Post, rejections: Collection[int], label: str) -> SafeString:

@@ -1,6 +1,7 @@
 // The frame: the width of the navigation, which a cookie tells the server, and menus that close as menus do.
 
 import { rememberPage } from "./recent_pages.js";
+import { startToasts } from "./toasts.js";
 
 const YEAR_SECONDS = 31_536_000;
 const shell = document.querySelector("[data-shell]");
@@ -12,6 +13,9 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
     document.cookie = `admin_navigation=${isCollapsed ? "icons" : "wide"}; path=/admin/; max-age=${YEAR_SECONDS}; samesite=lax`;
   });
 }
+
+const toasts = document.querySelector("[data-toasts]");
+if (toasts) startToasts(toasts);
 
 const openMenus = () => document.querySelectorAll("details[data-menu][open]");
 

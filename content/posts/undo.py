@@ -1,0 +1,74 @@
+"""Undo: steps with a post that a person just took are taken back, unless somebody changed the post since."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.layers.revert import revert_to_revision
+from content.layers.state import lock_post
+from content.models import Post, Status
+from content.posts.publish import move_status
+from content.posts.trash import delete_post, restore_post
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound
+
+_WAYS_BACK: Final = {
+    # From the archive a post returns to the site by way of a draft.
+    (Status.ARCHIVED, Status.PUBLISHED): (Status.DRAFT, Status.PUBLISHED),
+}
+
+
+@transaction.atomic
+def undo_status(
+    *, post_id: UUID | str, version: int, status: str, publish_at: datetime | None, actor: Actor
+) -> Post:
+    """Return a post to the status and the schedule that it had before its last change."""
+    post = _lock_unchanged(post_id, version)
+    for each in _WAYS_BACK.get((Status(post.status), Status(status)), (status,)):
+        move_status(post=post, status=each, actor=actor)
+    if status == Status.DRAFT and publish_at is not None and publish_at > timezone.now():
+        post.publish_at = publish_at
+        post.save(update_fields=["publish_at", "updated_at"])
+    return post
+
+
+@transaction.atomic
+def undo_delete(*, post_id: UUID | str, actor: Actor) -> Post:
+    """Take a post out of the trash again."""
+    try:
+        return restore_post(post_id=post_id, actor=actor)
+    except NotFound:
+        raise Conflict(_("The post is no longer in the trash.")) from None
+
+
+@transaction.atomic
+def undo_restore(*, post_id: UUID | str, version: int, actor: Actor) -> Post:
+    """Put a post back into the trash."""
+    _lock_unchanged(post_id, version)
+    return delete_post(post_id=post_id, actor=actor)
+
+
+@transaction.atomic
+def undo_revert(
+    *, post_id: UUID | str, version: int, revision_id: UUID | str, actor: Actor
+) -> Post:
+    """Return to the revision that stood before another one was restored."""
+    _lock_unchanged(post_id, version)
+    return revert_to_revision(post_id=post_id, revision_id=revision_id, actor=actor, note="undo")
+
+
+def _lock_unchanged(post_id: UUID | str, version: int) -> Post:
+    try:
+        post = lock_post(post_id)
+    except NotFound:
+        raise Conflict(_("The post is no longer there.")) from None
+    if post.version != version:
+        message = _("The post was changed in the meantime.")
+        raise Conflict(message, current=post.version)
+    return post

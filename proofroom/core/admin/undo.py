@@ -1,0 +1,82 @@
+"""Undo: the button in a message that takes back what just happened.
+
+An app registers how a kind of step is taken back, and puts `undo_button` into its message. What the button sends is
+signed for the person who saw it; permission and version are asked again by the service that takes the step back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from django.contrib import messages
+from django.core import signing
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from proofroom.core.actor import Actor
+from proofroom.core.admin.permissions import actor_of
+from proofroom.core.errors import CmsError
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import JsonObject
+
+MAX_AGE_SECONDS: Final = 3600
+_SALT: Final = "proofroom.undo"
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What stands now, in a sentence, and the page that shows it."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoKind:
+    """How a kind of step is taken back. `run` raises `CmsError` where that can't be done any more."""
+
+    name: str
+    run: Callable[[Actor, JsonObject], Undone]
+
+
+undo_kinds: ExtensionPoint[UndoKind] = ExtensionPoint()
+"""Registered by name in `AppConfig.ready`."""
+
+
+def undo_button(request: HttpRequest, kind: str, arguments: JsonObject, *, back: str) -> SafeString:
+    """Return the button for a message. `back` is the page to return to where undoing is refused."""
+    sent = {"user": str(request.user.pk), "kind": kind, "arguments": arguments, "back": back}
+    # The form that it belongs to stands in the frame of every page.
+    return format_html(
+        '<button type="submit" form="message-form" formaction="{}" name="undo" value="{}">{}</button>',
+        reverse("admin:undo"),
+        signing.dumps(sent, salt=_SALT, compress=True),
+        _("Undo"),
+    )
+
+
+@require_POST
+def undo(request: HttpRequest) -> HttpResponse:
+    """Take back what the button was offered for, and say what stands now."""
+    try:
+        sent = signing.loads(request.POST.get("undo", ""), salt=_SALT, max_age=MAX_AGE_SECONDS)
+    except signing.BadSignature:
+        sent = {}
+    kind = undo_kinds.get(sent.get("kind", ""))
+    if kind is None or sent["user"] != str(request.user.pk):
+        messages.error(request, _("This can no longer be undone."))
+        return HttpResponseRedirect(reverse("admin:index"))
+    try:
+        done = kind.run(actor_of(request), sent["arguments"])
+    except CmsError as error:
+        text = _("This could not be undone. %(reason)s")
+        messages.error(request, text % {"reason": error.message})
+        return HttpResponseRedirect(sent["back"])
+    messages.success(request, done.text)
+    return HttpResponseRedirect(done.url)
