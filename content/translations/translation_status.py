@@ -15,12 +15,11 @@ from uuid import UUID
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from content.changes import TERMS_PATH, Changes, part_of
+from content.changes import TERMS_PATH, Changes, Value, part_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import CopyOrigin, Post, PostModule, PostQuerySet, QueuedChange, Status
 from content.posts import post_repository
 from content.posts.duplicate import COPIED_FIELDS
-from proofroom.core.json import Json
 from proofroom.definitions import modules as module_types
 
 
@@ -51,20 +50,21 @@ def record_source(post: Post, source: PostDocument, modules: Mapping[str, str]) 
 
 def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, str]:
     """A hash of each value of the source, by the path that its translation has for it."""
-    found = {f"post.{name}": _hash(source.fields.get(name)) for name in COPIED_FIELDS}
+    found = {f"post.{name}": hash_value(source.fields.get(name)) for name in COPIED_FIELDS}
     for name, value in source.fields.items():
         if name.startswith(CUSTOM_PREFIX):
-            found[f"post.{name}"] = _hash(value)
-    found[TERMS_PATH] = _hash(list(source.taxonomy_term_ids))
+            found[f"post.{name}"] = hash_value(value)
+    found[TERMS_PATH] = hash_value(list(source.taxonomy_term_ids))
     for module in source.modules:
         copy = modules.get(module.id)
         for part in ("props", "overrides") if copy else ():
             for name, value in part_of(module, part).items():
-                found[f"modules.{copy}.{part}.{name}"] = _hash(value)
+                found[f"modules.{copy}.{part}.{name}"] = hash_value(value)
     return found
 
 
-def _hash(value: Json) -> str:
+def hash_value(value: Value) -> str:
+    """The hash by which a value of the source is known again."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -103,15 +103,18 @@ def states_of(translations: Sequence[Post]) -> dict[UUID, TranslationState]:
     for post_id, module_id in rows:
         placed[post_id].add(str(module_id))
     return {
-        post.pk: _state(post, origins[post.pk], sources[post.translated_from_id], placed[post.pk])
+        post.pk: compare_hashes(
+            post, origins[post.pk], sources[post.translated_from_id], placed[post.pk]
+        )
         for post in translations
         if post.pk in origins and post.translated_from_id in sources
     }
 
 
-def _state(
+def compare_hashes(
     post: Post, origin: CopyOrigin, source: PostDocument, placed: set[str]
 ) -> TranslationState:
+    """Compare what a translation was made from with the source as it is; `placed` are its live modules."""
     now = source_hashes(source, origin.modules)
     stale = (
         path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID, uuid4
 
 import orjson
@@ -155,13 +155,17 @@ def add_field_actions(
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The subject of a form. `layer` is None over live content; `sent` is what was typed."""
+    """The subject of a form. `layer` is None over live content; `sent` is what was typed.
+
+    `page` is the one that a save leads back to.
+    """
 
     request: HttpRequest
     post: Post
     layers: Layers
     layer: Layer | None
     sent: QueryDict
+    page: Literal["change", "translate"] = "change"
 
     @classmethod
     def read(cls, request: HttpRequest, post_id: UUID) -> Frame:
@@ -186,7 +190,7 @@ def show(
     """The page. `sent`: keep the version that came with the form, since nothing was read anew."""
     request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
     now = layers.review.version if layer else post.version
-    rights = _rights(frame)
+    rights = rights_of(frame)
     context = {
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
@@ -262,11 +266,12 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
         raise Http404(gettext("No such module."))
     alone = replace(sheet, modules=[module])
     (card,) = cards_of(alone, ControlBuilder(frame, alone, {}).build, {}, opened=[module_id])
-    context = {"card": card, "layer": frame.layer or "", **_rights(frame)}
+    context = {"card": card, "layer": frame.layer or "", **rights_of(frame)}
     return render(frame.request, "admin/posts/module.html", context)
 
 
-def _rights(frame: Frame) -> dict[str, Any]:
+def rights_of(frame: Frame) -> dict[str, Any]:
+    """Return what the person may do with the form: save it, send it to Review, arrange its modules."""
     request, post = frame.request, frame.post
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -87,7 +87,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     do = request.POST.get("do", "")
     if do in ("restore", "discard"):
-        return _decide_on_copy(frame, is_wanted=do == "restore")
+        return decide_on_copy(frame, is_wanted=do == "restore")
     sheet = read_sheet(frame.document, request.POST)
     if do in ("schedule", "unschedule") and frame.layer is None:
         wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
@@ -95,10 +95,10 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     elif do not in ("save", "save-review", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
-    return _save(frame, sheet, do)
+    return save(frame, sheet, do)
 
 
-def _decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
+def decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
     """Show the draft copy over what is stored now, or forget it."""
     request, actor = frame.request, actor_of(frame.request)
     if is_wanted:
@@ -115,7 +115,10 @@ def _decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
     return HttpResponseRedirect(request.get_full_path())
 
 
-def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
+def save(
+    frame: Frame, sheet: Sheet, do: str, *, refused: Callable[..., HttpResponse] = show
+) -> HttpResponse:
+    """Save the form. `refused` is the page that shows what is to be corrected; of conflicts it is the editor's."""
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
     status, publish_at = post.status, post.publish_at
@@ -140,7 +143,7 @@ def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
                 key = f"post.{key}"
             errors.setdefault(key, []).extend(sentences)
         more = {"problem": "" if errors else error.message}
-        return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
+        return refused(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     if (copy := copy_key(request)) is not None:
         discard_copy(key=copy, actor=actor_of(request))
     # A script asks, which keeps the page open.
@@ -157,7 +160,12 @@ def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
     elif to_review:
         text = gettext("Saved to Review: %(paths)s. The live text is as it was.")
         messages.success(request, text % {"paths": saved})
-        url = review_url(post, Layer.REVIEW)
+        to_page = frame.page == "translate"
+        url = (
+            post_url("translate", post, "?layer=review")
+            if to_page
+            else review_url(post, Layer.REVIEW)
+        )
     else:
         now = find_post(post.pk)
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
@@ -165,7 +173,7 @@ def _save(frame: Frame, sheet: Sheet, do: str) -> HttpResponse:
         if now.status != status:
             undo = offer_undo_status(request, now, before=status, publish_at=publish_at)
         messages.success(request, format_html("{} {}", text, undo))
-        url = post_url("change", post)
+        url = post_url(frame.page, post)
     return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)
 
 

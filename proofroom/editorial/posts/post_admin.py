@@ -31,7 +31,7 @@ from content.posts.queries import deleted_posts
 from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
 from content.review.references import media_view
-from proofroom.core.admin.labels import LanguageFilter, language
+from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -42,7 +42,7 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
-from proofroom.core.i18n.languages import site_languages
+from proofroom.core.i18n.languages import language_name, site_languages
 from proofroom.core.validation.form_fields import with_label
 from proofroom.definitions import post_types
 from proofroom.editorial.inbox.queue_rows import age_of
@@ -77,6 +77,7 @@ from proofroom.editorial.review.decisions import review
 from proofroom.editorial.review.edit_change import review_edit
 from proofroom.editorial.review.rejections import rejection
 from proofroom.editorial.translations.post_translations import translations
+from proofroom.editorial.translations.side_by_side import translate
 
 _MAX_CHOSEN = 1000
 """Posts that an action is told of; it says itself how many it takes."""
@@ -107,7 +108,7 @@ class PostAdmin(PermittedAdmin[Post]):
     empty_words = gettext_lazy(
         "Everything on the site begins with a post: a page, an article, or an entry of another type."
     )
-    list_display = ("name", "kind", language, "state", "waiting", "changed")
+    list_display = ("name", "kind", "language", "state", "waiting", "changed")
     list_display_links = ("name",)
     list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
@@ -172,6 +173,13 @@ class PostAdmin(PermittedAdmin[Post]):
     @admin.display(description=gettext_lazy("Type"), ordering="type")
     def kind(self, post: Post) -> str:
         return type_label(post.type)
+
+    @admin.display(description=gettext_lazy("Language"), ordering="locale")
+    def language(self, post: Post) -> SafeString | str:
+        name = language_name(post.locale)
+        if not post.translated_from_id:
+            return name
+        return format_html('<a href="{}">{}</a>', post_url("translate", post), name)
 
     @admin.display(description=gettext_lazy("Status"), ordering="status")
     def state(self, post: Post) -> SafeString:
@@ -242,6 +250,7 @@ class PostAdmin(PermittedAdmin[Post]):
                 wrap(live_preview),
                 name="content_post_live_preview",
             ),
+            path("<uuid:post_id>/translate/", wrap(translate), name="content_post_translate"),
             path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
             path(
                 "<uuid:post_id>/translations/",

@@ -81,6 +81,11 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
             review_url(post, Layer.AI_REVIEW),
             len(layers.ai_review.changes),
         ),
+        *(
+            [PostTab("translate", _("Translate"), post_url("translate", post))]
+            if post.translated_from_id
+            else []
+        ),
         PostTab("preview", _("Preview"), post_url("preview", post)),
         PostTab("revisions", _("Revisions"), post_url("revisions", post)),
         *more_tabs(request, post),

@@ -114,7 +114,7 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow
             post_url("change", post),
             is_original=post.pk == original.pk,
             stale=len(state.open_paths) if state else 0,
-            stale_url=post_url("translations", post),
+            stale_url=post_url("translate", post),
             waits=waiting.get(post.pk, ()),
         )
 

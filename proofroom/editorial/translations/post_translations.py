@@ -55,6 +55,7 @@ class TranslationRow:
 
     post: Post
     url: str
+    compare_url: str
     facts: list[str]
     details: list[str]
     can_be_checked: bool
@@ -128,7 +129,12 @@ def _row(
         text = gettext("%(get)s: gone from the source")
         details += [text % {"get": names.get(own, own)} for own, _ in state.removed_modules]
     return TranslationRow(
-        row, post_url("change", row), facts, details, is_own and older > 0 and may_write
+        row,
+        post_url("change", row),
+        post_url("translate", row) if state is not None else "",
+        facts,
+        details,
+        is_own and older > 0 and may_write,
     )
 
 

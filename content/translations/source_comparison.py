@@ -1,0 +1,191 @@
+"""A translation beside its source: which modules belong together, what of it is out of date, and what the source said
+when each value was translated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+from uuid import UUID
+
+from content.changes import ABSENT, Value, value_at
+from content.document import ModuleDocument, PostDocument
+from content.layers import Layers
+from content.models import CopyOrigin, Post
+from content.posts import post_repository
+from content.translations.translation_status import (
+    TranslationState,
+    compare_hashes,
+    hash_value,
+    source_hashes,
+)
+from proofroom.definitions import modules as module_types
+
+_MAX_REVISIONS: Final = 500
+"""Revisions of the source whose lists of changes are read to find an earlier text."""
+_MAX_DOCUMENTS: Final = 40
+"""Revisions of the source that are read whole."""
+
+PairState = Literal["paired", "new", "waiting", "omitted", "removed", "own"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePair:
+    """A module of the source with its copy in the translation.
+
+    `new`: the translation has none yet; `waiting`: it has one in a layer that is not shown; `omitted`: it does
+    without; `removed`: the source's is gone; `own`: there never was one in the source.
+    """
+
+    state: PairState
+    source: ModuleDocument | None = None
+    own: ModuleDocument | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceComparison:
+    """`compared` are paths of the translation that have a value in the source. `earlier` has, for stale paths, what
+    the source said when they were translated, where a revision still tells.
+    """
+
+    post: Post
+    document: PostDocument
+    state: TranslationState
+    compared: frozenset[str]
+    earlier: Mapping[str, Value]
+    modules: tuple[ModulePair, ...]
+    order: tuple[str, ...]
+    """The modules of the translation in the order of the source."""
+    source_ids: Mapping[str, str]
+    """The module of the source for each one of the translation."""
+
+    def source_path(self, path: str) -> str:
+        """The path in the source for a path of the translation."""
+        return _source_path(path, self.source_ids)
+
+
+def compare_with_source(post: Post, layers: Layers, shown: PostDocument) -> SourceComparison | None:
+    """Compare a translation, as `shown` has it, with its source. None for a post that has none.
+
+    Four queries, and two more where something is out of date.
+    """
+    if post.translated_from_id is None:
+        return None
+    origin = CopyOrigin.objects.filter(post=post).first()
+    source = Post.objects.alive().filter(pk=post.translated_from_id).first()
+    if origin is None or source is None:
+        return None
+    document = post_repository.load(source)
+    state = compare_hashes(post, origin, document, set(layers.live.order))
+    source_ids = {own: of for of, own in origin.modules.items() if own}
+    wanted = {
+        path: (_source_path(path, source_ids), origin.hashes[path])
+        for path in state.stale_paths
+        if path in origin.hashes
+    }
+    elsewhere = {*layers.live.order, *layers.review.document.order}
+    elsewhere |= set(layers.ai_review.document.order)
+    pairs = _pair_modules(document, shown, origin.modules, state, elsewhere)
+    return SourceComparison(
+        source,
+        document,
+        state,
+        frozenset(source_hashes(document, origin.modules)),
+        find_earlier_values(source, wanted),
+        tuple(pairs),
+        order_of_source(document, shown, source_ids),
+        source_ids,
+    )
+
+
+def _source_path(path: str, source_ids: Mapping[str, str]) -> str:
+    if not path.startswith("modules."):
+        return path
+    _, own, rest = path.split(".", 2)
+    return f"modules.{source_ids.get(own, own)}.{rest}"
+
+
+def _pair_modules(
+    source: PostDocument,
+    shown: PostDocument,
+    copies: Mapping[str, str | None],
+    state: TranslationState,
+    elsewhere: set[str],
+) -> list[ModulePair]:
+    """The modules of both in reading order; those of the translation alone stand behind what they follow there."""
+    pairs: list[ModulePair] = []
+    new = {module.id for module in state.new_modules}
+    for module in source.modules:
+        own_id = copies.get(module.id)
+        own = shown.module(own_id) if own_id else None
+        if own is not None:
+            pairs.append(ModulePair("paired", module, own))
+        elif module.type in module_types:
+            is_waiting = own_id is not None and own_id in elsewhere
+            kind: PairState = "new" if module.id in new else "waiting" if is_waiting else "omitted"
+            pairs.append(ModulePair(kind, module))
+    paired = {pair.own.id for pair in pairs if pair.own}
+    removed = {own for own, _ in state.removed_modules}
+    before = ""
+    for module in shown.modules:
+        if module.id not in paired:
+            kind = "removed" if module.id in removed else "own"
+            places = [at for at, pair in enumerate(pairs) if pair.own and pair.own.id == before]
+            pairs.insert(places[0] + 1 if places else 0, ModulePair(kind, own=module))
+        before = module.id
+    return pairs
+
+
+def order_of_source(
+    source: PostDocument, own: PostDocument, source_ids: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The modules of a translation as the source has them; its own ones stay behind what they follow."""
+    places = {id_: at for at, id_ in enumerate(source.order)}
+    known = [id_ for id_ in own.order if source_ids.get(id_) in places]
+    ordered = sorted(known, key=lambda id_: places[source_ids[id_]])
+    before = ""
+    for id_ in own.order:
+        if id_ not in known:
+            ordered.insert(ordered.index(before) + 1 if before else 0, id_)
+        before = id_
+    return tuple(ordered)
+
+
+def find_earlier_values(source: Post, wanted: Mapping[str, tuple[str, str]]) -> dict[str, Value]:
+    """What the source said earlier: for each key of `wanted` its value at a path, which has a certain hash.
+
+    A revision holds what stood until the next one changed it, so only those before such a change are read, the
+    latest first. What no revision tells is left out. Two queries.
+    """
+    if not wanted:
+        return {}
+    rows = list(
+        source.revisions.order_by("-version").values_list("pk", "changed_paths")[:_MAX_REVISIONS]
+    )
+    paths = {path for path, _ in wanted.values()}
+    candidates: list[UUID] = [
+        older
+        for (_newer, changed), (older, _changed) in pairwise(rows)
+        if any(_touches(changed, path) for path in paths)
+    ]
+    candidates = candidates[: _MAX_DOCUMENTS - 1] + [pk for pk, _ in rows[-1:]]
+    stored = source.revisions.filter(pk__in=candidates).order_by("-version")
+    found: dict[str, Value] = {}
+    for document in stored.values_list("document", flat=True):
+        revision = PostDocument.from_json(document)
+        for key, (path, hashed) in wanted.items():
+            if key in found:
+                continue
+            value = value_at(revision, path)
+            plain = None if value is ABSENT and path.startswith("post.") else value
+            if plain is not ABSENT and hash_value(plain) == hashed:
+                found[key] = plain
+    return found
+
+
+def _touches(changed: Sequence[str], path: str) -> bool:
+    """Return whether a list of changed paths names this one, or the module that it stands in."""
+    return path in changed or (
+        path.startswith("modules.") and ".".join(path.split(".")[:2]) in changed
+    )

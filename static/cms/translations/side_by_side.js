@@ -1,0 +1,122 @@
+// A translation beside its source: saving in place as in the editor, the way to the next field that is out of date, and
+// the states of the fields, which follow what is saved or called up to date.
+
+import { startPresence } from "../editor/presence.js";
+import { startRepeaters } from "../editor/repeaters.js";
+import { startSaving, watchChanges } from "../editor/saving.js";
+import { announce, fetchPage, notifyAdded } from "../http.js";
+
+const page = document.querySelector("[data-beside]");
+const form = document.querySelector("form[data-edit]");
+const isTyping = (target) =>
+  target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]");
+const isShown = (row) => row.getClientRects().length > 0;
+const rows = () => [...page.querySelectorAll("[data-row]")].filter(isShown);
+const openPlaces = () => [...page.querySelectorAll('[data-row][data-state="stale"], [data-open-module]')].filter(isShown);
+
+// A field is written in where it can be, else it is only shown.
+function goTo(place) {
+  if (!place) return;
+  const control = place.querySelector(".beside-own :is([contenteditable=true], textarea:not([hidden]), input:not([type=hidden]), select)");
+  const target = control && isShown(control) ? control : place;
+  target.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "start" });
+}
+
+function step(places, by) {
+  const here = document.activeElement?.closest("[data-row], [data-open-module]");
+  const follows = (place) => here.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const listed = by > 0 ? places : [...places].reverse();
+  if (!here) return goTo(listed[0]);
+  const next = listed.find((place) => place !== here && Boolean(follows(place)) === by > 0);
+  return goTo(next ?? listed[0]);
+}
+
+// Show the states of a newer page; what is typed stays.
+function showStates(fresh) {
+  for (const row of page.querySelectorAll("[data-row]")) {
+    const newer = fresh.getElementById(row.id);
+    if (!newer) continue;
+    row.dataset.state = newer.dataset.state;
+    for (const part of ["[data-source]", "[data-row-state]"]) {
+      const [old, now] = [row.querySelector(part), newer.querySelector(part)];
+      if (old.innerHTML !== now.innerHTML) {
+        old.replaceChildren(...now.childNodes);
+        notifyAdded(old);
+      }
+    }
+  }
+  for (const group of page.querySelectorAll("[data-group]")) {
+    group.toggleAttribute("data-needs-work", Boolean(fresh.getElementById(group.id)?.hasAttribute("data-needs-work")));
+  }
+  for (const part of ["[data-progress]", "[data-check-all]"]) {
+    const [old, now] = [page.querySelector(part), fresh.querySelector(part)];
+    if (old && now) old.replaceChildren(...now.childNodes);
+  }
+  showEmpty();
+}
+
+const refresh = () => fetchPage(location.href).then(showStates, () => {});
+
+async function check(button) {
+  const place = button.closest("[data-row]");
+  const before = openPlaces();
+  const next = before[before.indexOf(place) + 1];
+  try {
+    const fresh = await fetchPage(location.href, { body: new FormData(button.form, button), redirects: true });
+    showStates(fresh);
+    announce(page.querySelector("[data-progress]").textContent.trim());
+    if (document.activeElement === document.body) (next ?? page.querySelector("[data-next]")).focus({ preventScroll: true });
+  } catch {
+    // As without scripts: the server says on its page why not.
+    button.form.requestSubmit(button);
+  }
+}
+
+function showEmpty() {
+  const isFiltered = page.classList.contains("only-stale");
+  page.querySelector("[data-all-current]").hidden = !isFiltered || Boolean(page.querySelector("[data-needs-work]"));
+}
+
+function startTools(saving) {
+  const filter = page.querySelector("[data-only-stale]");
+  filter.addEventListener("click", () => {
+    const isOn = page.classList.toggle("only-stale");
+    filter.setAttribute("aria-pressed", String(isOn));
+    showEmpty();
+  });
+  page.querySelector("[data-next]").addEventListener("click", () => step(openPlaces(), 1));
+  let failed = null;
+  page.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-check]");
+    if (!button || failed === button) return;
+    event.preventDefault();
+    failed = button;
+    check(button).finally(() => { failed = null; });
+  });
+  const acts = { "]": () => step(rows(), 1), "[": () => step(rows(), -1), o: () => step(openPlaces(), 1) };
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      saving?.save();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !acts[event.key]) return;
+    if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    acts[event.key]();
+  });
+}
+
+document.documentElement.classList.add("editor-scripts");
+let saving;
+if (form) {
+  form.classList.add("is-scripted");
+  const changes = watchChanges(form);
+  startRepeaters(form, changes);
+  saving = startSaving(form, changes, { keep() {} });
+  startPresence(form);
+}
+startTools(saving);
+for (const name of ["cms:saved", "cms:run-ended"]) document.addEventListener(name, refresh);
+page.dataset.ready = "true";

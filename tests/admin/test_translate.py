@@ -1,0 +1,177 @@
+"""The page that shows a translation beside its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.layers import open_layers
+from content.models import CopyOrigin, Post
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.translations.translate import create_translation
+from content.translations.translation_status import states_of
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+
+
+def german_of(source: Post) -> Post:
+    return create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
+
+
+def address(post: Post) -> str:
+    return f"/admin/content/post/{post.pk}/translate/"
+
+
+def row(html: str, path: str) -> str:
+    return html.partition(f'id="t-{path}"')[2].partition('class="beside-row"')[0]
+
+
+def state(html: str, path: str) -> str:
+    found = re.search(r'data-state="(\w+)"', row(html, path))
+    return found.group(1) if found else ""
+
+
+def stale(post: Post) -> tuple[str, ...]:
+    return states_of([post])[post.pk].stale_paths
+
+
+def test_what_changed_in_the_source_is_marked(signed_in: SignedIn) -> None:
+    source = make.post("Coffee", excerpt="The whole way, in ten minutes.")
+    german = german_of(source)
+    make.edited(source, {"excerpt": "The whole way, in five minutes."})
+
+    html = signed_in().get(address(german)).content.decode()
+
+    assert state(html, "post-excerpt") == "stale"
+    assert state(html, "post-title") == "current"
+    shown = row(html, "post-excerpt").partition("data-source>")[2].partition("beside-own")[0]
+    assert re.findall(r"<(ins|del)>.*?(five|ten)", shown) == [("del", "ten"), ("ins", "five")]
+    assert "3 of 4 fields up to date" in html
+
+
+def test_a_text_that_no_revision_has_is_named(signed_in: SignedIn) -> None:
+    source = make.post("Coffee", excerpt="First")
+    german = german_of(source)
+    make.edited(source, {"excerpt": "Second"})
+    source.revisions.all().delete()
+
+    html = signed_in().get(address(german)).content.decode()
+
+    assert "No revision has the earlier text" in row(html, "post-excerpt")
+    assert "Second" in row(html, "post-excerpt")
+
+
+def test_a_post_without_a_source_leads_to_its_translations(signed_in: SignedIn) -> None:
+    post = make.post()
+
+    answer = signed_in().get(address(post))
+
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/admin/content/post/{post.pk}/translations/"
+
+
+def test_fields_are_called_up_to_date_one_by_one_and_together(signed_in: SignedIn) -> None:
+    source = make.post("Coffee", excerpt="First")
+    german = german_of(source)
+    make.edited(source, {"title": "Tea", "excerpt": "Second"})
+    client = signed_in()
+
+    client.post(address(german), {"checked": "post.title"})
+    assert stale(german) == ("post.excerpt",)
+    client.post(address(german), {"checked": "all"})
+    assert stale(german) == ()
+
+    german.refresh_from_db()
+    assert german.title == "Coffee"
+
+
+def test_a_path_that_is_not_compared_changes_nothing(signed_in: SignedIn) -> None:
+    german = german_of(make.post())
+    before = CopyOrigin.objects.get(post=german).hashes
+
+    answer = signed_in().post(address(german), {"checked": "post.nonsense"}, follow=True)
+
+    assert "Nothing of this translation is compared" in answer.content.decode()
+    assert CopyOrigin.objects.get(post=german).hashes == before
+
+
+def test_what_is_saved_leads_back_here(signed_in: SignedIn) -> None:
+    source = make.post("Coffee")
+    german = german_of(source)
+    make.edited(source, {"title": "Tea"})
+    german.refresh_from_db()
+    sent = {"do": "save", "version": german.version, "was": '{"post.title": "old"}'}
+
+    answer = signed_in().post(address(german), {**sent, "post.title": "Tee"})
+
+    german.refresh_from_db()
+    assert (answer.status_code, answer["Location"]) == (302, address(german))
+    assert german.title == "Tee"
+    assert stale(german) == ()
+    assert open_layers(german).review.changes.items == ()
+
+
+def test_a_refused_save_keeps_what_was_typed(signed_in: SignedIn) -> None:
+    german = german_of(make.post("Coffee"))
+    german.refresh_from_db()
+    sent = {"do": "save", "version": german.version, "was": '{"post.title": "old"}'}
+
+    answer = signed_in().post(address(german), {**sent, "post.title": "x" * 400})
+
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert "data-beside" in html
+    assert "x" * 400 in html
+    german.refresh_from_db()
+    assert german.title == "Coffee"
+
+
+def test_a_translator_saves_a_published_post_to_review_only(signed_in: SignedIn) -> None:
+    german = german_of(make.post("Coffee"))
+    edit_post(post_id=german.pk, actor=make.actor("editor"), status="published")
+    german.refresh_from_db()
+    client = signed_in("translator")
+    sent = {"version": german.version, "was": '{"post.title": "old"}', "post.title": "Kaffee"}
+
+    page = client.get(address(german)).content.decode()
+    assert 'value="save-review"' in page
+    assert 'value="save"' not in page
+    assert client.post(address(german), {**sent, "do": "save"}).status_code == 403
+    answer = client.post(address(german), {**sent, "do": "save-review"})
+
+    german.refresh_from_db()
+    assert answer["Location"] == f"{address(german)}?layer=review"
+    assert german.title == "Coffee"
+    assert open_layers(german).review.document.fields["title"] == "Kaffee"
+
+
+@pytest.mark.parametrize("modules", [10, 100])
+def test_the_page_takes_the_same_statements_for_any_number_of_modules(
+    signed_in: SignedIn, modules: int
+) -> None:
+    def fill(document):  # type: ignore[no-untyped-def]
+        for number in range(modules):
+            document, _id = document_edits.add_module(
+                document, type="callout", props={"title": f"No. {number}"}
+            )
+        return document
+
+    source = make.post("Coffee")
+    edit_post(post_id=source.pk, actor=make.actor("admin"), edit=fill)
+    german = german_of(source)
+    make.edited(source, {"title": "Tea"})
+    client = signed_in()
+    client.get(address(german))
+
+    with CaptureQueriesContext(connection) as caught:
+        client.get(address(german))
+
+    assert sum("django_session" not in query["sql"] for query in caught) == 14
