@@ -157,7 +157,7 @@ def test_a_translator_saves_a_published_post_to_review_only(signed_in: SignedIn)
 def test_the_page_takes_the_same_statements_for_any_number_of_modules(
     signed_in: SignedIn, modules: int
 ) -> None:
-    def fill(document):  # type: ignore[no-untyped-def]
+    def fill(document):
         for number in range(modules):
             document, _id = document_edits.add_module(
                 document, type="callout", props={"title": f"No. {number}"}

@@ -34,7 +34,7 @@ def compared(post: Post) -> SourceComparison:
 def rearrange(post: Post, *types: str) -> None:
     """Keep the modules of these types only, in this order."""
 
-    def edit(document):  # type: ignore[no-untyped-def]
+    def edit(document):
         by_type = {module.type: replace(module, locked=False) for module in document.modules}
         return replace(document, modules=tuple(by_type[type] for type in types))
 
@@ -97,7 +97,7 @@ def test_modules_are_paired_in_the_order_of_the_source() -> None:
 
     found = compared(german)
 
-    assert [(pair.state, (pair.own or pair.source).type) for pair in found.modules] == [  # type: ignore[union-attr]
+    assert [(pair.state, (pair.own or pair.source).type) for pair in found.modules] == [
         ("paired", "hero"),
         ("paired", "prose"),
         ("own", "callout"),

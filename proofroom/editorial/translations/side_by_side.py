@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -138,7 +139,7 @@ class Progress:
 
 
 @answers_refusals
-def translate(request: HttpRequest, post_id: UUID) -> HttpResponse:
+def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     """GET shows both (`?layer=review` what is staged of the translation); POST saves, or says what is up to date."""
     require(request, "posts.view")
     frame = replace(Frame.read(request, post_id), page="translate")
