@@ -25,6 +25,8 @@ from proofroom.taxonomies.models import Term
 
 VARIATION_MAX = 40
 VARIATION_PATTERN: Final = rf"^[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}$"
+MAX_DEPTH: Final = 20
+"""Posts that may stand above another, one above the other."""
 NO_PARENT: Final = UUID(int=0)
 """Stands for the missing parent in the constraint of addresses."""
 STANDS_FOR_ITSELF: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)

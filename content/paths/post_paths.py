@@ -13,6 +13,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from content.models import Post, UrlPattern
+from content.models.post import MAX_DEPTH
 from content.rules.url_patterns import RESERVED, RESERVED_IN_EVERY_LOCALE
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
@@ -26,7 +27,6 @@ from proofroom.definitions import post_types
 
 HOME_SLUG: Final = "home"
 """The root page of this slug is the home page of its locale."""
-MAX_DEPTH: Final = 20
 _LONGEST: Final = 1900
 _AT_A_TIME: Final = 500
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")

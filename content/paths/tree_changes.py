@@ -6,7 +6,7 @@ Until a post has moved it answers at its old address; from then on that one lead
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -16,8 +16,8 @@ from django.db import transaction
 from django.db.models import F
 
 from content.models import Post, TreeMove
+from content.models.post import MAX_DEPTH
 from content.paths.post_paths import (
-    MAX_DEPTH,
     Move,
     actor_of_move,
     check_paths_are_free,
@@ -86,6 +86,20 @@ def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:
         for child in level:
             child.parent = parents[child.parent_id] if child.parent_id else None
         yield level
+
+
+def lock_below(posts: Iterable[Post]) -> None:
+    """Lock what follows these posts in this request: for who moves several, since events lock the content version."""
+    for post in posts:
+        if len(_ids_below(post.pk, BATCH_SIZE + 1)) <= BATCH_SIZE:
+            for _ in _levels(post, is_locked=True):
+                pass
+
+
+def posts_below(post: Post) -> Iterator[Post]:
+    """What stands below a post, by level, each with its parent at hand. A query for each level."""
+    for level in _levels(post, is_locked=False):
+        yield from level
 
 
 def check_below(post: Post) -> None:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from content.changes import ABSENT, TERMS_PATH, Change, Changes, diff
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.models import ModuleInstance, Post, Status
+from content.models.post import MAX_DEPTH
 from content.post_fields import POST_FIELDS
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
@@ -108,7 +109,7 @@ def clean_fields(
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
         raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
     if "parentId" in cleaned:
-        check_parent(post, cleaned["parentId"])
+        check_depth(post, check_parent(post, cleaned["parentId"]))
     after = after.with_fields(cleaned)
     if not {"slug", "parentId"}.isdisjoint(cleaned) and after.fields.get("slug"):
         parent = after.fields.get("parentId")
@@ -181,10 +182,10 @@ def taken_by_another(post: Post) -> RuleViolation:
     return slug_taken(post, post.slug, post.parent)
 
 
-def check_parent(post: Post, value: object) -> None:
-    """The parent exists, fits, and does not stand below the post."""
+def check_parent(post: Post, value: object) -> int:
+    """The parent exists, fits, and does not stand below the post. Returns how many posts are above it then."""
     if value is None:
-        return
+        return 0
     if not find_post_type(post.type).hierarchical:
         raise invalid(
             "parentId", _("Posts of type %(type)s have no hierarchy.") % {"type": post.type}
@@ -200,6 +201,19 @@ def check_parent(post: Post, value: object) -> None:
             raise invalid("parentId", _("A post cannot stand below itself."), code="parent_cycle")
         seen.add(ancestor.pk)
         ancestor = ancestor.parent
+    return len(seen)
+
+
+def check_depth(post: Post, above: int) -> None:
+    """Raise `RuleViolation` where the post, or one below it, would have too many others above it. One query."""
+    left = MAX_DEPTH - above
+    if left >= 0 and (left == MAX_DEPTH or post._state.adding):
+        return
+    # The posts that stand one level too far below it.
+    lookup = "__".join(["parent"] * (left + 1))
+    if left < 0 or Post.objects.filter(**{lookup: post}).exists():
+        message = _("Pages can be at most %(most)s levels deep.") % {"most": MAX_DEPTH + 1}
+        raise invalid("parentId", message, code="too_deep")
 
 
 def check_changes(

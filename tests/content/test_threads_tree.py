@@ -8,6 +8,7 @@ from content.models import Post
 from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.posts.move import Place, move_posts
 from proofroom.core.errors import CmsError
 from tests import make
 from tests.content.at_once import at_once
@@ -79,3 +80,31 @@ def test_parents_and_children_renamed_at_once_end_at_the_right_address() -> None
         assert not [answer for answer in answers if isinstance(answer, CmsError)]
         child.refresh_from_db()
         assert child.path == f"/p{number}/c{number}"
+
+
+def test_pages_moved_below_each_other_and_put_in_order_at_once_stay_a_tree() -> None:
+    by = make.actor("editor")
+    for number in range(4):
+        one, other, third = (
+            create_post(actor=by, type="page", fields={"title": f"{name} {number}"})
+            for name in ("One", "Other", "Third")
+        )
+        create_post(
+            actor=by, type="page", fields={"title": f"Below {number}", "parentId": str(one.pk)}
+        )
+
+        answers = at_once(
+            lambda: move_posts(post_ids=[one.pk, third.pk], place=Place(other.pk), actor=by),  # noqa: B023
+            lambda: move_posts(post_ids=[third.pk, other.pk], place=Place(one.pk), actor=by),  # noqa: B023
+            lambda: move_posts(post_ids=[third.pk], place=Place(None, other.pk), actor=by),  # noqa: B023
+        )
+
+        refused = [answer for answer in answers if isinstance(answer, CmsError)]
+        assert "parent_cycle" in [error.code for error in refused]
+        assert {error.code for error in refused} <= {"parent_cycle", "stale_place"}
+        one.refresh_from_db()
+        other.refresh_from_db()
+        assert None in (one.parent_id, other.parent_id)
+        for post in Post.objects.select_related("parent"):
+            above = post.parent.path if post.parent is not None else ""
+            assert post.path == f"{above}/{post.slug}"

@@ -1,0 +1,268 @@
+"""Move: pages to another place of the tree, with all that stands below them; and what a move would change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from content.changes import diff
+from content.document import PostDocument
+from content.layers.live import Written, record_updates, write_many
+from content.layers.state import post_not_found
+from content.models import Post
+from content.models.post import MAX_DEPTH
+from content.paths.post_paths import check_paths_are_free, path_for, pattern_of
+from content.paths.tree_changes import lock_below, posts_below
+from content.posts import post_repository
+from content.posts.edit import edit_post
+from content.rules.check import check_depth, check_parent, check_slug_is_free
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, RuleViolation, invalid
+from proofroom.definitions import find_post_type
+
+MAX_MOVED: Final = 50
+"""Pages that are moved at once, those below them aside."""
+MAX_RENUMBERED: Final = 200
+"""Neighbours whose order changes with one move."""
+MAX_LISTED: Final = 50
+"""Addresses that a plan lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the tree: below a page, or at the top without one.
+
+    `before` is the page that comes next there, or the end. Without it the page stands where its order or its title
+    puts it.
+    """
+
+    parent_id: UUID | None
+    before: UUID | Literal["end"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChange:
+    """A page whose address changes. `has_redirect`: the old address will lead to the new one."""
+
+    title: str
+    before: str
+    after: str
+    has_redirect: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MovePlan:
+    """What a move would change. `changes` has the first of `total`."""
+
+    posts: Sequence[Post]
+    parent: Post | None
+    changes: Sequence[AddressChange]
+    total: int
+    redirects: int
+
+
+def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor) -> MovePlan:
+    """Return what a move would change, without writing anything. Raises what the move would."""
+    actor.require("posts.edit")
+    posts = _chosen(Post.objects.alive(), post_ids)
+    parent = Post.objects.alive().filter(pk=parent_id).first() if parent_id else None
+    changes: list[AddressChange] = []
+    total = redirects = 0
+    taken: set[str] = set()
+    pattern = cache(pattern_of)
+    for post in posts:
+        if parent_id == post.parent_id:
+            continue
+        check_depth(post, check_parent(post, parent_id))
+        check_slug_is_free(post, post.slug, parent_id)
+        if post.slug in taken:
+            raise _same_slug(post.slug)
+        taken.add(post.slug)
+        before = {post.pk: post.path}
+        post.parent = parent
+        moved: list[Post] = []
+        post.path = path_for(post, pattern(post.type, post.locale))
+        for page in [post, *posts_below(post)]:
+            old = before.get(page.pk, page.path)
+            page.path = path_for(page, pattern(page.type, page.locale))
+            if page.path == old:
+                continue
+            moved.append(page)
+            has_redirect = page.published_at is not None and page.deleted_at is None
+            redirects += has_redirect
+            if len(changes) < MAX_LISTED:
+                changes.append(AddressChange(page.title, old, page.path, has_redirect))
+        check_paths_are_free(moved)
+        total += len(moved)
+    return MovePlan(posts, parent, changes, total, redirects)
+
+
+@transaction.atomic
+def move_posts(
+    *,
+    post_ids: Sequence[UUID],
+    place: Place,
+    actor: Actor,
+    expected_versions: Mapping[UUID, int] | None = None,
+) -> list[Post]:
+    """Move pages, and with them what stands below, in one transaction. Of a page and one below it only the upper
+    one counts.
+
+    Raises `Conflict` where a page is not of the version that is expected, `RuleViolation` on `slug` or `parentId`
+    where it cannot stand there, `NotAllowed`, `NotFound`.
+    """
+    actor.require_person("move pages")
+    actor.require("posts.edit")
+    rows = Post.objects.alive().select_for_update(of=("self",), no_key=True)
+    posts = _chosen(rows, post_ids)
+    for post in posts:
+        expected = (expected_versions or {}).get(post.pk)
+        if expected is not None and expected != post.version:
+            message = _(
+                "“%(title)s” was changed by somebody else meanwhile. Reload the page and try again."
+            ) % {"title": post.title}
+            raise Conflict(message, code="stale_version", current=post.version)
+    orders, shifted = _orders(posts, place)
+    # Everything is locked before the first event is recorded.
+    neighbours = _renumber(shifted, actor)
+    if len(posts) > 1:
+        lock_below(posts)
+    moved = [_move(post, place.parent_id, orders[post.pk], actor) for post in posts]
+    record_updates([(item.post.pk, item.payload()) for item in neighbours], actor=actor)
+    return moved
+
+
+def _move(post: Post, parent_id: UUID | None, order: int, actor: Actor) -> Post:
+    def put(document: PostDocument) -> PostDocument:
+        return document.with_fields(
+            {"parentId": str(parent_id) if parent_id else None, "orderIndex": order}
+        )
+
+    return edit_post(post_id=post.pk, actor=actor, edit=put)
+
+
+def _chosen(rows: QuerySet[Post], post_ids: Sequence[UUID]) -> list[Post]:
+    """The pages of these ids in their order, without those that stand below another one of them."""
+    if len(post_ids) > MAX_MOVED:
+        message = _("Choose at most %(most)s pages.") % {"most": MAX_MOVED}
+        raise RuleViolation(message, code="too_many")
+    found = {post.pk: post for post in rows.filter(pk__in=post_ids).order_by("pk")}
+    missing = [id_ for id_ in post_ids if id_ not in found]
+    if missing or not post_ids:
+        raise post_not_found(missing[0] if missing else "")
+    posts = [found[id_] for id_ in dict.fromkeys(post_ids)]
+    first = posts[0]
+    if not find_post_type(first.type).hierarchical:
+        message = _("Posts of type %(type)s have no hierarchy.") % {"type": first.type}
+        raise invalid("parentId", message)
+    if {(post.type, post.locale) for post in posts} != {(first.type, first.locale)}:
+        raise RuleViolation(_("Choose pages of one type and one language."), code="mixed_pages")
+    above = _ancestors_of(posts)
+    return [post for post in posts if not above[post.pk] & found.keys()]
+
+
+def _ancestors_of(posts: Sequence[Post]) -> dict[UUID, set[UUID]]:
+    """The ids of everything above each of these pages. A query for each level, none for a single page."""
+    if len(posts) == 1:
+        return {posts[0].pk: set()}
+    parents = {post.pk: post.parent_id for post in posts}
+    wanted = set(parents.values()) - {None} - parents.keys()
+    for _level in range(MAX_DEPTH):
+        if not wanted:
+            break
+        parents |= dict(Post.objects.filter(pk__in=wanted).values_list("pk", "parent_id"))
+        wanted = {parents[id_] for id_ in wanted if id_ in parents} - {None} - parents.keys()
+    above: dict[UUID, set[UUID]] = {}
+    for post in posts:
+        seen: set[UUID] = set()
+        parent = post.parent_id
+        while parent is not None and parent not in seen:
+            seen.add(parent)
+            parent = parents.get(parent)
+        above[post.pk] = seen
+    return above
+
+
+def _orders(posts: Sequence[Post], place: Place) -> tuple[dict[UUID, int], dict[UUID, int]]:
+    """The order of each page at its new place, and that of the neighbours that make room. One query."""
+    own = {post.pk for post in posts}
+    siblings = Post.objects.alive().filter(
+        type=posts[0].type, locale=posts[0].locale, parent_id=place.parent_id
+    )
+    ordered = siblings.exclude(pk__in=own).order_by("order_index", "title", "id")
+    rows = list(ordered.values_list("pk", "order_index"))
+    if place.before is None:
+        # Pages that nobody put in order stand by their titles, and this one among them.
+        numbers = {number for _id, number in rows}
+        last = max(numbers, default=0)
+        if len(numbers) > 1:
+            return {post.pk: last + at for at, post in enumerate(posts, 1)}, {}
+        return {post.pk: last for post in posts}, {}
+    ids = [id_ for id_, _number in rows]
+    if place.before != "end" and place.before not in ids:
+        message = _("The page that should come next is no longer there. Reload the page.")
+        raise Conflict(message, code="stale_place")
+    at = len(ids) if place.before == "end" else ids.index(place.before)
+    return _make_room(posts, rows[:at], rows[at:])
+
+
+def _make_room(
+    posts: Sequence[Post],
+    before: Sequence[tuple[UUID, int]],
+    after: Sequence[tuple[UUID, int]],
+) -> tuple[dict[UUID, int], dict[UUID, int]]:
+    """Numbers for pages between their neighbours; those of one side make room, the side where fewer have to."""
+    first = before[-1][1] + 1 if before else after[0][1] - len(posts) if after else 0
+    upwards = _shift(after, first + len(posts))
+    if before and upwards:
+        last = after[0][1] - 1
+        mirrored = [(id_, -number) for id_, number in reversed(before)]
+        downwards = _shift(mirrored, len(posts) - last)
+        if len(downwards) < len(upwards):
+            numbers = {post.pk: last - at for at, post in enumerate(reversed(posts))}
+            return numbers, {id_: -number for id_, number in downwards.items()}
+    return {post.pk: first + at for at, post in enumerate(posts)}, upwards
+
+
+def _shift(rows: Sequence[tuple[UUID, int]], least: int) -> dict[UUID, int]:
+    """New numbers of the first rows, so that all are `least` or more. What has one number goes on sharing one."""
+    shifted: dict[UUID, int] = {}
+    old = None
+    for id_, number in rows:
+        if number != old:
+            if number >= least:
+                break
+            old, new = number, least
+            least += 1
+        shifted[id_] = new
+    return shifted
+
+
+def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
+    """Write the new order of neighbours, whose events are still to be recorded."""
+    if len(orders) > MAX_RENUMBERED:
+        message = _(
+            "More than %(most)s pages would have to change their order. Set “Order” in the "
+            "settings of the page instead."
+        ) % {"most": MAX_RENUMBERED}
+        raise RuleViolation(message, code="too_many")
+    rows = Post.objects.alive().filter(pk__in=orders).order_by("pk")
+    locked = rows.select_for_update(of=("self",), no_key=True) if orders else rows.none()
+    written = []
+    for post, document in post_repository.load_many(locked):
+        after = document.with_fields({"orderIndex": orders[post.pk]})
+        written.append(Written(post, document, after, diff(document, after)))
+    write_many(written, actor=actor, reason="edited")
+    return written
+
+
+def _same_slug(slug: str) -> RuleViolation:
+    message = _("Two of these pages have the slug %(slug)r, and cannot stand below one page.")
+    return invalid("slug", message % {"slug": slug}, code="slug_taken")
