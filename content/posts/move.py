@@ -172,13 +172,12 @@ def _ancestors_of(posts: Sequence[Post]) -> dict[UUID, set[UUID]]:
     """The ids of everything above each of these pages. A query for each level, none for a single page."""
     if len(posts) == 1:
         return {posts[0].pk: set()}
-    parents = {post.pk: post.parent_id for post in posts}
-    wanted = set(parents.values()) - {None} - parents.keys()
+    parents: dict[UUID, UUID | None] = {post.pk: post.parent_id for post in posts}
     for _level in range(MAX_DEPTH):
+        wanted = {id_ for id_ in parents.values() if id_ is not None} - parents.keys()
         if not wanted:
             break
         parents |= dict(Post.objects.filter(pk__in=wanted).values_list("pk", "parent_id"))
-        wanted = {parents[id_] for id_ in wanted if id_ in parents} - {None} - parents.keys()
     above: dict[UUID, set[UUID]] = {}
     for post in posts:
         seen: set[UUID] = set()

@@ -103,3 +103,93 @@ def test_the_tree_asks_as_much_for_many_pages_as_for_one() -> None:
         page(f"Page{number}", top)
 
     assert statements() == one
+
+
+def test_a_level_of_a_large_tree_takes_as_many_statements_as_a_small_one() -> None:
+    client = Client()
+    client.force_login(make.user("editor"))
+    small, large = page("Small"), page("Large")
+    page("Only", small)
+    for number in range(6):
+        page(f"Page{number}", large)
+
+    def statements(below: Post) -> tuple[int, str]:
+        with CaptureQueriesContext(connection) as found:
+            html = client.get(f"{URL}?part=rows&below={below.pk}").content.decode()
+        return len(found), html
+
+    statements(small)
+    few, rows = statements(small)
+    many, more = statements(large)
+
+    assert few == many
+    assert (rows.count("data-page="), more.count("data-page=")) == (1, 6)
+
+
+def test_the_tree_is_searched_by_title_and_address() -> None:
+    top = page("Products")
+    page("Overview", top)
+    page("Services")
+
+    assert "/products/overview" in shown("?q=products%2Fover")
+    assert ">/services<" not in shown("?q=products")
+    assert "No results" in shown("?q=nothing")
+
+
+def test_a_move_answers_its_sentence_and_the_way_back() -> None:
+    products, services = page("Products"), page("Services")
+    first, second = page("First", products), page("Second", products)
+    client = Client(headers={"Accept": "application/json"})
+    client.force_login(make.user("editor"))
+    sent = {"page": str(first.pk), "version": "1", "to": str(services.pk), "before": ""}
+
+    answer = client.post(f"{URL}move/", sent)
+    again = client.post(f"{URL}move/", sent)
+
+    assert answer.json() == {
+        "message": "“First” moved to /services/first.",
+        "undo": {
+            "page": str(first.pk),
+            "to": str(products.pk),
+            "before": str(second.pk),
+            "version": 2,
+        },
+    }
+    assert again.status_code == 409
+    assert "Reload the page" in again.json()["message"]
+    assert client.post(f"{URL}move/", {**sent, "page": "nonsense"}).status_code == 404
+    assert client.post(f"{URL}move/", {**sent, "to": "nonsense"}).status_code == 404
+    assert client.post(f"{URL}move/", {**sent, "version": "2", "to": str(first.pk)}).json() == {
+        "message": "A post cannot stand below itself."
+    }
+
+
+def test_a_refused_move_shows_the_form_again() -> None:
+    products, services = page("Products"), page("Services")
+    page("Overview", services)
+    overview = make.post("Overview", type="page", slug="overview", parentId=str(products.pk))
+    client = Client()
+    client.force_login(make.user("editor"))
+    sent = {"page": str(overview.pk), "version": "1", "to": str(services.pk)}
+
+    answer = client.post(f"{URL}move/", sent)
+
+    assert answer.status_code == 422
+    assert "already uses the slug" in answer.content.decode()
+    client.force_login(make.user("translator"))
+    assert client.post(f"{URL}move/", sent).status_code == 403
+    assert Post.objects.get(pk=overview.pk).path == "/products/overview"
+
+
+def test_a_page_is_created_below_another() -> None:
+    top = page("Oben", locale="de")
+    client = Client()
+    client.force_login(make.user("editor"))
+    url = f"/admin/content/post/add/?parent={top.pk}"
+
+    form = client.get(url).content.decode()
+    client.post(url, {"title": "Unten", "parent": str(top.pk), "type": "page", "locale": "de"})
+
+    assert "/de/oben" in form
+    assert Post.objects.get(title="Unten").path == "/de/oben/unten"
+    assert client.get("/admin/content/post/add/?parent=nonsense").status_code == 404

@@ -57,6 +57,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/": PEOPLE,
     "content/post/add/": EDITORS,
     "content/post/trash/": EDITORS,
+    "content/post/tree/move/": EDITORS,
     "content/post/<post_id>/change/picker/": EDITORS,
     "content/post/<post_id>/delete/": EDITORS,
     "content/post/<post_id>/preview/": PEOPLE,

@@ -25,7 +25,7 @@ from proofroom.editorial.post_editor.form_data import read_sheet
 from proofroom.editorial.posts.post_pages import find_post
 
 _KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version")
-_KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale"})
+_KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent"})
 MAX_LABELS: Final = 8
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
-from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from content.models import Layer, Post, QueuedChange
-from proofroom.core.admin.permissions import require
+from proofroom.core.admin.permissions import may, require
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
@@ -30,6 +31,8 @@ from proofroom.editorial.posts.post_pages import (
 MAX_WHOLE: Final = 500
 """Pages of a tree that is shown whole; a larger one is shown a level at a time."""
 _PAGE_SIZE: Final = 200
+_MAX_FOUND: Final = 100
+_QUERY_LENGTH: Final = 200
 
 
 @dataclass(slots=True)
@@ -56,7 +59,10 @@ class PageNode:
 
 
 def page_tree(request: HttpRequest) -> HttpResponse:
-    """The whole tree where it is small, else the level below the page that `below` names."""
+    """The whole tree where it is small, else the level below the page that `below` names; `q` searches it.
+
+    `part=rows` answers only the level, for the script that opens it in place.
+    """
     require(request, "posts.view")
     types = [definition for definition in post_types if definition.hierarchical]
     if not types:
@@ -66,36 +72,49 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     locale = request.GET.get("locale", "")
     if locale not in settings.CMS_ENV.locales:
         locale = settings.CMS_ENV.default_locale
-    posts = Post.objects.alive().filter(type=shown.name, locale=locale)
-    total = posts.count()
-    is_whole = total <= MAX_WHOLE
-    above = None if is_whole else _find_above(request.GET.get("below", ""))
-    rows = posts
-    if not is_whole and above is not None:
-        rows = posts.filter(parent=above)
-    elif not is_whole:
-        rows = posts.filter(Q(parent=None) | Q(parent__deleted_at__isnull=False))
-    ordered = with_proposed_titles(
-        rows.select_related("parent", "translated_from")
-        .defer("jsonld_overrides", "custom_fields")
-        .order_by("order_index", "title", "id")
-    )
-    found = Paginator(ordered, MAX_WHOLE if is_whole else _PAGE_SIZE).get_page(
-        request.GET.get("page")
-    )
-    nodes = _nodes(list(found))
-    top = [node for node in nodes.values() if node.post.parent_id not in nodes]
-    for node in nodes.values():
-        if node.post.parent_id in nodes:
-            nodes[node.post.parent_id].children.append(node)
     address = {"type": shown.name, "locale": locale}
-    context = {
+    posts = Post.objects.alive().filter(type=shown.name, locale=locale)
+    context: dict[str, Any] = {
+        "level_query": urlencode(address),
+        "may_edit": may(request, "posts.edit"),
+        "may_create": may(request, "posts.create"),
+    }
+    if request.GET.get("part") == "rows":
+        above = _find_above(posts, request.GET.get("below", ""))
+        found = _level(posts.filter(parent=above), request, _PAGE_SIZE)
+        context |= {"nodes": list(_nodes(list(found)).values()), "page_obj": found, "above": above}
+        return render(request, "admin/posts/tree_rows.html", context)
+    total = posts.count()
+    text = request.GET.get("q", "")[:_QUERY_LENGTH].strip()
+    is_whole = total <= MAX_WHOLE
+    above = None if is_whole or text else _find_above(posts, request.GET.get("below", ""))
+    if text:
+        matching = Q(title__icontains=text) | Q(path__icontains=text)
+        found = _level(posts.filter(matching), request, _MAX_FOUND, "path", "id")
+    elif is_whole:
+        found = _level(posts, request, MAX_WHOLE)
+    elif above is not None:
+        found = _level(posts.filter(parent=above), request, _PAGE_SIZE)
+    else:
+        at_top = Q(parent=None) | Q(parent__deleted_at__isnull=False)
+        found = _level(posts.filter(at_top), request, _PAGE_SIZE)
+    nodes = _nodes(list(found))
+    if text:
+        top = list(nodes.values())
+    else:
+        top = [node for node in nodes.values() if node.post.parent_id not in nodes]
+        for node in nodes.values():
+            if node.post.parent_id in nodes:
+                nodes[node.post.parent_id].children.append(node)
+    context |= {
         "nodes": top,
         "total": total,
+        "query": text,
         "is_whole": is_whole,
         "above": above,
         "page_obj": found,
-        "level_query": urlencode(address),
+        "type_name": shown.name,
+        "locale": locale,
         "types": [
             (in_words(one.label), f"?{urlencode({**address, 'type': one.name})}", one is shown)
             for one in types
@@ -108,11 +127,20 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     return page(request, "admin/posts/tree.html", context, title=_("Page tree"))
 
 
-def _find_above(text: str) -> Post | None:
+def _find_above(posts: QuerySet[Post], text: str) -> Post | None:
     try:
-        return Post.objects.alive().filter(pk=UUID(text)).select_related("parent").first()
+        return posts.filter(pk=UUID(text)).select_related("parent").first()
     except ValueError:
         return None
+
+
+def _level(posts: QuerySet[Post], request: HttpRequest, size: int, *ordering: str) -> Page[Post]:
+    ordered = with_proposed_titles(
+        posts.select_related("parent", "translated_from")
+        .defer("jsonld_overrides", "custom_fields")
+        .order_by(*(ordering or ("order_index", "title", "id")))
+    )
+    return Paginator(ordered, size).get_page(request.GET.get("page"))
 
 
 def _nodes(posts: list[Post]) -> dict[UUID, PageNode]:

@@ -58,6 +58,7 @@ from proofroom.editorial.post_editor.module_picker import picker
 from proofroom.editorial.post_editor.rich_text import richtext
 from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
 from proofroom.editorial.posts.list_columns import PostTypeFilter
+from proofroom.editorial.posts.move_pages import move_pages
 from proofroom.editorial.posts.page_tree import page_tree
 from proofroom.editorial.posts.panels import ListAction, list_actions
 from proofroom.editorial.posts.post_pages import (
@@ -221,6 +222,7 @@ class PostAdmin(PermittedAdmin[Post]):
         own = [
             path("add/", wrap(add), name="content_post_add"),
             path("tree/", wrap(page_tree), name="content_post_tree"),
+            path("tree/move/", wrap(move_pages), name="content_post_tree_move"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("richtext/", wrap(richtext), name="content_post_richtext"),
             path("targets/", wrap(search_targets), name="content_post_targets"),
@@ -306,9 +308,11 @@ def add(request: HttpRequest) -> HttpResponse:
         copy = find_copy(post_id=None, actor=actor, key=key)
         if do == "restore" and copy is not None:
             sent, copy = form_of(copy), None
+    parent = _parent_of(sent.get("parent") or request.GET.get("parent", ""))
+    asked = {"type": parent.type, "locale": parent.locale} if parent is not None else request.GET
     typed = {
-        "type": sent.get("type") or request.GET.get("type") or "blog",
-        "locale": sent.get("locale") or settings.CMS_ENV.default_locale,
+        "type": sent.get("type") or asked.get("type") or "blog",
+        "locale": sent.get("locale") or asked.get("locale") or settings.CMS_ENV.default_locale,
         "title": sent.get("title", ""),
         "slug": sent.get("slug", ""),
     }
@@ -316,6 +320,8 @@ def add(request: HttpRequest) -> HttpResponse:
     errors: dict[str, list[str]] = {}
     if request.method == "POST" and do != "restore":
         fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
+        if parent is not None:
+            fields["parentId"] = str(parent.pk)
         try:
             post = create_post(
                 actor=actor, type=typed["type"], locale=typed["locale"], fields=fields
@@ -341,6 +347,7 @@ def add(request: HttpRequest) -> HttpResponse:
             return HttpResponseRedirect(post_url("change", post))
     context = {
         "typed": typed,
+        "parent": parent,
         "copy": sent.get("copy") or uuid4(),
         "offered": offer_new(copy) if copy else None,
         "is_restored": do == "restore",
@@ -350,6 +357,20 @@ def add(request: HttpRequest) -> HttpResponse:
         "locales": site_languages(),
     }
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
+
+
+def _parent_of(text: str) -> Post | None:
+    """The page that a new one is to stand below. Raises `NotFound` where it is gone."""
+    if not text:
+        return None
+    hierarchical = [definition.name for definition in post_types if definition.hierarchical]
+    try:
+        found = Post.objects.alive().filter(pk=UUID(text), type__in=hierarchical).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(_("The page above is no longer there."))
+    return found
 
 
 @answers_refusals
