@@ -46,6 +46,7 @@ class CmsAdminSite(admin.AdminSite):
             shared_history,
             shared_restore,
         )
+        from proofroom.editorial.shared_content.preview import shared_pages, shared_preview
         from proofroom.editorial.translations.matrix import translations
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -77,6 +78,16 @@ class CmsAdminSite(admin.AdminSite):
                 "content/shared/<slug:kind_name>/<uuid:row_id>/history/",
                 self.admin_view(shared_history),
                 name="shared-history",
+            ),
+            path(
+                "content/shared/<slug:kind_name>/<uuid:row_id>/pages/",
+                self.admin_view(shared_pages),
+                name="shared-pages",
+            ),
+            path(
+                "content/shared/<slug:kind_name>/<uuid:row_id>/preview/",
+                self.admin_view(shared_preview),
+                name="shared-preview",
             ),
             path(
                 "content/shared/<slug:kind_name>/<uuid:row_id>/compare/",

@@ -104,10 +104,18 @@ def edit_global(
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
         raise invalid("type", _("The type of a module cannot change."), code="module_type")
-    merged = {**module.props, **_checked(module, props or {})}
-    wanted = module.label if label is None else clean_line("label", label, LABEL_MAX)
-    _write(module, wanted, merged, actor, "edited")
+    _write(module, edited_global(module, label=label, props=props), actor, "edited")
     return module
+
+
+def edited_global(
+    module: ModuleInstance, *, label: str | None = None, props: Mapping[str, Json] | None = None
+) -> JsonObject:
+    """The document of the module with these values, by the rules of a write. Raises `RuleViolation`."""
+    return {
+        "label": module.label if label is None else clean_line("label", label, LABEL_MAX),
+        "props": {**module.props, **_checked(module, props or {})},
+    }
 
 
 @transaction.atomic
@@ -204,16 +212,14 @@ def _rewrite(module: ModuleInstance, document: JsonObject, actor: Actor, reason:
         definition = find_module(module.type)
         changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
     props = {**wanted, **changed, **_checked(module, changed)}
-    _write(module, str(document["label"]), props, actor, reason)
+    _write(module, {**document, "props": props}, actor, reason)
 
 
-def _write(
-    module: ModuleInstance, label: str, props: JsonObject, actor: Actor, reason: str
-) -> None:
-    if (label, props) == (module.label, module.props):
+def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: str) -> None:
+    if document == global_document(module):
         return
     earlier_version, earlier, before = module.version, global_document(module), module.props
-    module.label, module.props = label, props
+    module.label, module.props = str(document["label"]), document["props"]
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
     follow_globals([(module, before)])

@@ -21,6 +21,10 @@ class EditorialConfig(AppConfig):
 
         for kind in UNDO_KINDS:
             undo_kinds.register(kind, name=kind.name)
+        from proofroom.editorial.shared_content.shown_pages import shown_pages
+        from proofroom.shared_content.edit_page import edit_page_facts
+
+        edit_page_facts.register(shown_pages, name="pages")
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.WRITE,

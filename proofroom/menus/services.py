@@ -75,15 +75,11 @@ def change_menu(
             current=menu.version,
         )
     earlier_version, earlier = menu.version, menu_document(menu)
-    menu.name = menu.name if name is None else _clean_name(name)
-    menu.slug = menu.slug if slug is None else _clean_slug(slug)
-    menu.locale = menu.locale if locale is None else _clean_locale(locale)
-    if items is not None:
-        kept = {str(id_) for id_ in menu_post_ids(menu.items)}
-        if reason == RESTORED and isinstance(items, list):
-            # A post that was deleted since stands in the revision still: pages leave its item out.
-            kept |= {str(id_) for id_ in menu_post_ids(items)}
-        menu.items = clean_items(items, frozenset(kept))
+    document = edited_menu(
+        menu, name=name, slug=slug, locale=locale, items=items, keeps_lost=reason == RESTORED
+    )
+    menu.name, menu.slug = str(document["name"]), str(document["slug"])
+    menu.locale, menu.items = str(document["locale"]), document["items"]
     menu.version += 1
     _save(menu, actor, "changed")
     change = SharedChange(menu.pk, menu.version, menu_document(menu), earlier_version, earlier)
@@ -101,6 +97,34 @@ def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
     forget_revisions(MENU, id_)
     _record(menu, id_, actor, "deleted")
     return id_
+
+
+def edited_menu(
+    menu: Menu,
+    *,
+    name: str | None = None,
+    slug: str | None = None,
+    locale: str | None = None,
+    items: object = None,
+    keeps_lost: bool = False,
+) -> JsonObject:
+    """The document of the menu with these values, by the rules of a write. Raises `RuleViolation` by field.
+
+    With `keeps_lost` an item may name a post that is gone: pages leave it out.
+    """
+    document = menu_document(menu)
+    if name is not None:
+        document["name"] = _clean_name(name)
+    if slug is not None:
+        document["slug"] = _clean_slug(slug)
+    if locale is not None:
+        document["locale"] = _clean_locale(locale)
+    if items is not None:
+        kept = {str(id_) for id_ in menu_post_ids(menu.items)}
+        if keeps_lost and isinstance(items, list):
+            kept |= {str(id_) for id_ in menu_post_ids(items)}
+        document["items"] = clean_items(items, frozenset(kept))
+    return document
 
 
 def menu_document(menu: Menu) -> JsonObject:

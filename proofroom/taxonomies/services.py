@@ -118,8 +118,8 @@ def change_term(
     earlier = term_document(term)
     # First, because it locks the content version: two moves at once cannot close a circle.
     _record(term, actor, "changed")
-    term.name = term.name if name is None else clean_name(name)
-    term.slug = term.slug if slug is None else clean_slug(slug)
+    document = edited_term(term, name=name, slug=slug)
+    term.name, term.slug = str(document["name"]), str(document["slug"])
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
     if parent_id is not UNCHANGED_PARENT:
         term.parent = parent_of(term, parent_id)
@@ -204,6 +204,16 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     term.delete()
     forget_revisions(TERM, id_)
     return id_
+
+
+def edited_term(term: Term, *, name: str | None = None, slug: str | None = None) -> JsonObject:
+    """The document of the term with these values, by the rules of a write. Raises `RuleViolation` by field."""
+    document = term_document(term)
+    if name is not None:
+        document["name"] = clean_name(name)
+    if slug is not None:
+        document["slug"] = clean_slug(slug)
+    return document
 
 
 def term_document(term: Term) -> JsonObject:

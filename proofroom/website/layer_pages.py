@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Final
 
 from django.templatetags.static import static
@@ -21,21 +22,41 @@ from content.models import ModuleInstance, Post
 from content.posts import post_repository
 from content.variations.arms import as_original
 from media.queries import media_exists
+from proofroom.core.json import Json
+from proofroom.menus.links import MenuItems
 from proofroom.taxonomies.models import Term
 from proofroom.website.pages import PageContent, page_of
 from proofroom.website.rendering import RenderableModule
 
 
+@dataclass(frozen=True, slots=True)
+class SharedPreview:
+    """What somebody typed of a global module (by its id), a menu (by its slug) or a term (by its id)."""
+
+    props: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    menus: Mapping[str, MenuItems] = field(default_factory=dict)
+    term_names: Mapping[str, str] = field(default_factory=dict)
+
+
+_NOTHING_TYPED: Final = SharedPreview()
+
+
 def preview_page(
-    post: Post, document: PostDocument, label: str, only: Collection[str] | None = None
+    post: Post,
+    document: PostDocument,
+    label: str,
+    only: Collection[str] | None = None,
+    typed: SharedPreview = _NOTHING_TYPED,
 ) -> str:
     """The page that `document` would make, where the post stands now. Changes nothing, and stores nothing.
 
-    `only` are the ids of the modules to show, where it is not all of them.
+    `only` are the ids of the modules to show, where it is not all of them. What is `typed` of shared content takes
+    the place of what is stored.
     """
     ids = {module.instance_id for module in document.modules if module.scope == "global"}
     rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
     shared = {str(pk): props for pk, props in rows} if ids else {}
+    shared |= typed.props
     modules = [
         RenderableModule(
             post_module_id=module.id,
@@ -56,11 +77,15 @@ def preview_page(
     if post.variation_of is not None:
         # It has no address; what is shown is how the original would look at its own.
         shown = as_original(shown, post.variation_of)
+    terms = list(Term.objects.filter(pk__in=document.taxonomy_term_ids))
+    for term in terms:
+        term.name = typed.term_names.get(str(term.pk), term.name)
     content = PageContent(
         post=shown,
         modules=[one for one in modules if only is None or one.post_module_id in only],
-        terms=list(Term.objects.filter(pk__in=document.taxonomy_term_ids)),
+        terms=terms,
         preview=label,
+        menus=typed.menus,
     )
     return page_of(content)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -136,6 +136,7 @@ def load_surroundings(
     version: int | None = None,
     group: UUID | None = None,
     near: Sequence[Neighbour] | None = None,
+    menus: Mapping[str, MenuItems] | None = None,
     post_ids: Iterable[UUID] = (),
     lists: Sequence[PostList] = (),
 ) -> Surroundings:
@@ -143,6 +144,7 @@ def load_surroundings(
 
     With the content version that the page was read at, menus and home pages are most often there already. `near` are
     the posts above the page and its translations, where they were read with it; they leave nothing to ask for then.
+    `menus` take the place of stored ones of their slugs, where no version is given.
     """
     ids = {*post_ids}
     paths = set(paths_above(place)) if near is None else set()
@@ -150,11 +152,12 @@ def load_surroundings(
     frame = None
     if version is not None:
         frame = load_frame(place.locale, version)
-        menus, known = frame.menus, [*frame.neighbours, *known]
+        shown, known = frame.menus, [*frame.neighbours, *known]
         paths.discard(home_of(place.locale))
     else:
-        menus = queries.load_menus(place.locale, settings.CMS_ENV.default_locale)
-        ids |= {id_ for items in menus.values() for id_ in menu_post_ids(items)}
+        shown = queries.load_menus(place.locale, settings.CMS_ENV.default_locale)
+        shown |= menus or {}
+        ids |= {id_ for items in shown.values() for id_ in menu_post_ids(items)}
         paths |= set(map(home_of, settings.CMS_ENV.locales))
     asked = LinkedPostsRequest(
         locale=place.locale,
@@ -176,7 +179,7 @@ def load_surroundings(
         depend_on(tag_of_group(group))
     for post in (*(near or ()), *linked.neighbours):
         depend_on(tag_of_post(post.id), tag_of_group(post.group))
-    return Surroundings(place, menus, linked, list(posts.values()), frame)
+    return Surroundings(place, shown, linked, list(posts.values()), frame)
 
 
 def build_menu_links(around: Surroundings) -> MenuLinks:

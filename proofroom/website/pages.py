@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from django.template.loader import render_to_string
@@ -15,6 +15,7 @@ from proofroom.core.caching.fragments import fragments
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage
+from proofroom.menus.links import MenuItems
 from proofroom.taxonomies.models import Term
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
@@ -53,6 +54,8 @@ class PageContent:
     is_counted: bool = True
     version: int | None = None
     near: Sequence[Neighbour] | None = None
+    menus: Mapping[str, MenuItems] = field(default_factory=dict)
+    """Items to show in place of those of a menu, by its slug: of a preview."""
 
 
 def post_page(
@@ -75,7 +78,9 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
     """The page of a post with its surroundings. As many queries as `load_page_data`."""
     post, items = content.post, content.modules
     place = PageLocation(post.path, post.locale)
-    data = load_page_data(post, items, version=content.version, near=content.near)
+    data = load_page_data(
+        post, items, version=content.version, near=content.near, menus=content.menus
+    )
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
     # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.

@@ -26,6 +26,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import FieldType, Module, ModuleProps, PostList, modules, post_types
 from proofroom.definitions.props import values_in
+from proofroom.menus.links import MenuItems
 from proofroom.website.page_frame import Surroundings, load_surroundings
 from proofroom.website.rendering import RenderableModule
 
@@ -204,9 +205,11 @@ def load_page_data(
     *,
     version: int | None = None,
     near: Sequence[Neighbour] | None = None,
+    menus: Mapping[str, MenuItems] | None = None,
 ) -> PageData:
     """At most four queries, and one for each source: the frame of the site, linked posts, files.
 
+    `menus` take the place of stored ones of their slugs.
     Two less where the frame is known by its `version`, and with what is `near` the page none for links alone.
     """
     needs = collect_prefetches(post, items)
@@ -215,6 +218,7 @@ def load_page_data(
         version=version,
         group=post.translation_group,
         near=near,
+        menus=menus,
         post_ids=needs.post_ids,
         lists=tuple(needs.lists),
     )

@@ -39,7 +39,7 @@ from proofroom.editorial.post_editor.module_actions import rearrange_items
 from proofroom.editorial.post_editor.page import add_script_data
 from proofroom.editorial.posts.list_columns import module_type
 from proofroom.previews.models import PREVIEW_LAYERS
-from proofroom.shared_content.tabs import tabs_of
+from proofroom.shared_content.edit_page import edit_page_context
 
 _MAX_PLACES_SHOWN = 50
 _PROPS: Final = "props."
@@ -174,7 +174,7 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
         places = [(post, layers[post.layer]) for post in usage(row)[:_MAX_PLACES_SHOWN]]  # type: ignore[attr-defined]
         controls = form.controls()
         return {
-            "shared_tabs": tabs_of(GlobalModuleKind(), row),
+            **edit_page_context(request, GlobalModuleKind(), row),
             "controls": controls,
             "to_correct": [found for control in controls for found in control.to_correct()],
             "is_changed": request.method == "POST",

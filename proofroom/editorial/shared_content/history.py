@@ -20,10 +20,10 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.post_pages import split_switch, version_sent
 from proofroom.editorial.shared_content.comparison import SharedComparison
+from proofroom.shared_content.edit_page import tabs_of
 from proofroom.shared_content.kinds import SharedKind, SharedRow, find_kind
 from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.revisions import find_revision, list_revisions, restore_revision
-from proofroom.shared_content.tabs import tabs_of
 
 _PAGE_SIZE: Final = 25
 _LABELS_SHOWN: Final = 4

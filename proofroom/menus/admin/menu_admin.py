@@ -44,7 +44,7 @@ from proofroom.menus.menu_fields import MenuChanges, NewMenu
 from proofroom.menus.models import Menu
 from proofroom.menus.services import change_menu, create_menu, delete_menu
 from proofroom.menus.shared_kind import MenuKind
-from proofroom.shared_content.tabs import tabs_of
+from proofroom.shared_content.edit_page import edit_page_context
 from proofroom.taxonomies.models import Term
 
 _MOST_POSTS: Final = 8
@@ -281,7 +281,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         return {
             **context,
             "said": said,
-            "shared_tabs": tabs_of(MenuKind(), row),
+            **edit_page_context(request, MenuKind(), row),
             "is_changed": is_changed,
             "new_id": (rows[-1].id if is_new and rows else ""),
         }

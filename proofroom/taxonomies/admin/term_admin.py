@@ -25,7 +25,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
-from proofroom.shared_content.tabs import tabs_of
+from proofroom.shared_content.edit_page import edit_page_context
 from proofroom.taxonomies.models import NewTerm, Term, TermChanges
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
 from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
@@ -289,7 +289,7 @@ class TermAdmin(EditAdmin[Term]):
         }
 
     def shown(self, request: HttpRequest, row: Term, form: forms.Form) -> Mapping[str, object]:
-        return {"shared_tabs": tabs_of(TermKind(), row)}
+        return edit_page_context(request, TermKind(), row)
 
     def change(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
         version = form.cleaned_data["version"]

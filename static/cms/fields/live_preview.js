@@ -32,10 +32,21 @@ class LivePreview {
     });
     for (const name of ["input", "change", "cms:added", "cms:moved"]) document.addEventListener(name, (event) => this.touched(event));
     this.form.addEventListener("focusin", (event) => this.follow(event.target));
+    for (const pages of section.querySelectorAll("[data-pages]")) {
+      for (const name of ["input", "change"]) pages.addEventListener(name, (event) => this.choose(event));
+    }
     new ResizeObserver(() => this.fit()).observe(this.box);
     const { open, width } = remembered();
     if (width) this.resize(width);
     if (open) this.toggle(true);
+  }
+
+  /** Another page that shows what is edited. Choosing one is no change of the form. */
+  choose(event) {
+    event.stopPropagation();
+    if (event.type === "input") return;
+    this.section.dataset.livePreview = event.target.value;
+    if (this.isOpen) this.load();
   }
 
   keep() {

@@ -1,0 +1,90 @@
+"""The pages that show a global module, a menu or a term: listed, and previewed with what is typed and not saved."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from content.layers import open_layers
+from content.models import ModuleInstance, Post, Status
+from proofroom.core.admin.permissions import answers_refusals
+from proofroom.core.errors import CmsError
+from proofroom.core.json import JsonObject
+from proofroom.core.middleware import allow_admin_frame
+from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.editorial.shared_content.forms import sent_document
+from proofroom.editorial.shared_content.history import open_row, shared_page
+from proofroom.editorial.shared_content.shown_pages import pages_showing
+from proofroom.menus.models import Menu
+from proofroom.shared_content.kinds import SharedRow
+from proofroom.website.layer_pages import SharedPreview, preview_page
+
+_PAGE_SIZE: Final = 50
+
+
+@answers_refusals
+def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
+    """The pages that show the row, published ones first."""
+    kind, row = open_row(request, kind_name, row_id)
+    pages = pages_showing(row)
+    published = pages.filter(status=Status.PUBLISHED).order_by().count()
+    rows = pages.only("title", "path", "locale", "status", "type", "updated_at")
+    return shared_page(
+        request,
+        "admin/shared/pages.html",
+        kind,
+        row,
+        {
+            "pages": Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page")),
+            "published": published,
+        },
+        title=_("Pages: %(title)s") % {"title": row},
+        tab="pages",
+    )
+
+
+@answers_refusals
+@require_POST
+@allow_admin_frame
+def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
+    """One of the pages (`?post=`) with what the form holds; a refused form answers with the reason."""
+    _kind, row = open_row(request, kind_name, row_id)
+    id_ = parse_uuid(request.GET.get("post", ""))
+    post = pages_showing(row).filter(pk=id_).first() if id_ else None
+    if post is None:
+        raise Http404(_("This page does not exist."))
+    try:
+        document = sent_document(row, request.POST)
+    except CmsError as error:
+        return JsonResponse({"message": error.message}, status=error.status)
+    return preview_response(row, document, post)
+
+
+def preview_response(row: SharedRow, document: JsonObject, post: Post) -> HttpResponse:
+    """The page of a post as visitors would see it with that state of the row: for no cache and no search engine."""
+    page = preview_page(
+        post, open_layers(post).live, _("not saved"), typed=_typed_of(row, document)
+    )
+    response = HttpResponse(page)
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _typed_of(row: SharedRow, document: JsonObject) -> SharedPreview:
+    if isinstance(row, Menu):
+        items = document["items"]
+        found = (
+            [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+        )
+        return SharedPreview(menus={row.slug: found})
+    if isinstance(row, ModuleInstance):
+        props = document["props"]
+        return SharedPreview(props={str(row.pk): props if isinstance(props, dict) else {}})
+    return SharedPreview(term_names={str(row.pk): str(document["name"])})
