@@ -47,6 +47,7 @@ class CmsAdminSite(admin.AdminSite):
             shared_restore,
         )
         from proofroom.editorial.shared_content.preview import shared_pages, shared_preview
+        from proofroom.editorial.shared_content.review import shared_approval, shared_review
         from proofroom.editorial.translations.matrix import translations
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -89,6 +90,12 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(shared_preview),
                 name="shared-preview",
             ),
+            path(
+                "content/shared/<slug:kind_name>/<uuid:row_id>/review/",
+                self.admin_view(shared_review),
+                name="shared-review",
+            ),
+            path("approval/", self.admin_view(shared_approval), name="shared-approval"),
             path(
                 "content/shared/<slug:kind_name>/<uuid:row_id>/compare/",
                 self.admin_view(shared_compare),

@@ -35,9 +35,12 @@ from proofroom.core.find_replace import (
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions.richtext.nodes import to_text
+from proofroom.shared_content.approval import require_live_change
+from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, TERM
 
 MAX_TEXT_LENGTH: Final = 1_000_000
 """Characters that a text may grow to before its own rules are asked."""
+_SHARED_TABLES: Final = {"global_modules": GLOBAL_MODULE, "menus": MENU, "taxonomies": TERM}
 _PLAIN: Final = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")
 """Characters that stand for themselves in JSON."""
 
@@ -182,6 +185,8 @@ def find_and_replace(
     places by `table.id.field`, and nothing is written. Drafts stay as they are.
     """
     _allow(actor)
+    if not is_dry_run:
+        require_no_approval(actor, tables)
     check_search(find, replace, tables)
     edit = Substitution(
         reason="find-replace",
@@ -371,6 +376,8 @@ def _cut(text: str, start: int) -> str:
 
 def _allow_undo(row: Replacement, actor: Actor) -> None:
     """Whoever made it may undo it while they may edit all of that; whoever manages the database may undo any."""
+    if row.layer != Layer.REVIEW:
+        require_no_approval(actor, row.tables)
     if actor.can("database.manage"):
         return
     actor.require("content.replace")
@@ -386,6 +393,14 @@ def require_targets(actor: Actor, tables: Collection[str], layer: str) -> None:
         return
     for source in select_sources(tables):
         actor.require(source.permission)
+    require_no_approval(actor, tables)
+
+
+def require_no_approval(actor: Actor, tables: Collection[str]) -> None:
+    """Raise `NotAllowed` where changes in one of these tables must be approved first."""
+    for table, kind in _SHARED_TABLES.items():
+        if table in tables:
+            require_live_change(kind, actor)
 
 
 def _allow(actor: Actor) -> None:

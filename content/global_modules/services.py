@@ -22,7 +22,9 @@ from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import find_module, validate_props, validation
+from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import GLOBAL_MODULE
+from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import (
     RESTORED,
     SharedChange,
@@ -100,6 +102,7 @@ def edit_global(
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type stays.
     """
     _allow(actor)
+    require_live_change(GLOBAL_MODULE, actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
@@ -124,6 +127,7 @@ def revert_global(
 ) -> ModuleInstance:
     """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
     _allow(actor)
+    require_live_change(GLOBAL_MODULE, actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     revision = find_revision(GLOBAL_MODULE, module.pk, revision_id)
@@ -142,6 +146,8 @@ def write_global(
 ) -> ModuleInstance:
     """Make the module what a document of it says: a revision, or a proposal that was approved."""
     _allow(actor)
+    if reason != APPROVED:
+        require_live_change(GLOBAL_MODULE, actor)
     slugs = ModuleInstance.objects.filter(scope="global", pk=row_id)
     module = lock_global(slugs.values_list("global_slug", flat=True).first() or str(row_id))
     check_version(expected_version, module.version, _("This global module"))
@@ -153,6 +159,7 @@ def write_global(
 def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     """Remove a module that no post places. Raises `Conflict` (`in_use`) with the number of those that do."""
     _allow(actor)
+    require_approver(GLOBAL_MODULE, actor)
     module = lock_global(slug)
     used = placements_of(module)
     if used.total:
@@ -167,6 +174,7 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     module.pk = pk
     forget_global(pk)
     forget_revisions(GLOBAL_MODULE, pk)
+    forget_proposals(GLOBAL_MODULE, pk)
     _tell("deleted", module, actor)
     return module
 

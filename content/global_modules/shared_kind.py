@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy
@@ -21,6 +22,13 @@ class GlobalModuleKind:
 
     def find(self, row_id: UUID) -> ModuleInstance | None:
         return ModuleInstance.objects.filter(scope="global", pk=row_id).first()
+
+    def with_document(self, row: SharedRow, document: JsonObject) -> ModuleInstance:
+        if not isinstance(row, ModuleInstance):
+            raise TypeError(row)
+        shown = copy(row)
+        shown.label, shown.props = str(document["label"]), document["props"]
+        return shown
 
     def document_of(self, row: SharedRow) -> JsonObject:
         if not isinstance(row, ModuleInstance):

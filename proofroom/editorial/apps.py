@@ -18,12 +18,11 @@ class EditorialConfig(AppConfig):
         )
         from proofroom.core.admin.undo import undo_kinds
         from proofroom.editorial.posts.undo import UNDO_KINDS
-
-        for kind in UNDO_KINDS:
-            undo_kinds.register(kind, name=kind.name)
         from proofroom.editorial.shared_content.shown_pages import shown_pages
         from proofroom.shared_content.edit_page import edit_page_facts
 
+        for kind in UNDO_KINDS:
+            undo_kinds.register(kind, name=kind.name)
         edit_page_facts.register(shown_pages, name="pages")
         navigation_entries.register(
             NavigationEntry(
@@ -105,6 +104,16 @@ class EditorialConfig(AppConfig):
                 permissions=("urlPatterns.edit",),
             ),
             order=60,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("Approval"),
+                "admin:shared-approval",
+                "check",
+                permissions=("settings.manage",),
+            ),
+            order=75,
         )
         navigation_entries.register(
             NavigationEntry(

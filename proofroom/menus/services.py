@@ -17,7 +17,9 @@ from proofroom.core.json import JsonObject
 from proofroom.menus.items import clean_items, slug_taken
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, SLUG_MAX, Menu
+from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import MENU
+from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import (
     RESTORED,
     SharedChange,
@@ -41,6 +43,7 @@ def find_menu(slug: str, locale: str, default_locale: str) -> Menu | None:
 def create_menu(*, actor: Actor, name: str, slug: str, locale: str, items: object = None) -> Menu:
     """Make a menu. Raises `RuleViolation` by field; items are keyed by their place."""
     _allow(actor)
+    require_approver(MENU, actor)
     menu = Menu(
         name=_clean_name(name),
         slug=_clean_slug(slug),
@@ -67,6 +70,8 @@ def change_menu(
 ) -> Menu:
     """Change what is given; None leaves a value. Raises `Conflict` on an old version, else as `create_menu`."""
     _allow(actor)
+    if reason != APPROVED:
+        require_live_change(MENU, actor)
     menu = _locked(menu_id)
     if expected_version is not None and expected_version != menu.version:
         raise Conflict(
@@ -91,10 +96,12 @@ def change_menu(
 def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
     """Delete a menu. Pages in its locale have the default locale's menu of the slug instead. Answers the id."""
     _allow(actor)
+    require_approver(MENU, actor)
     menu = _locked(menu_id)
     id_ = menu.pk
     menu.delete()
     forget_revisions(MENU, id_)
+    forget_proposals(MENU, id_)
     _record(menu, id_, actor, "deleted")
     return id_
 

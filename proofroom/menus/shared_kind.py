@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy
@@ -21,6 +22,14 @@ class MenuKind:
 
     def find(self, row_id: UUID) -> Menu | None:
         return Menu.objects.filter(pk=row_id).first()
+
+    def with_document(self, row: SharedRow, document: JsonObject) -> Menu:
+        if not isinstance(row, Menu):
+            raise TypeError(row)
+        shown = copy(row)
+        shown.name, shown.slug = str(document["name"]), str(document["slug"])
+        shown.locale, shown.items = str(document["locale"]), document["items"]
+        return shown
 
     def document_of(self, row: SharedRow) -> JsonObject:
         if not isinstance(row, Menu):

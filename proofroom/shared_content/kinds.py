@@ -48,6 +48,9 @@ class SharedKind(Protocol):
     def find(self, row_id: UUID) -> SharedRow | None:
         """The row of that id."""
 
+    def with_document(self, row: SharedRow, document: JsonObject) -> SharedRow:
+        """A copy of the row as the document has it, to be shown and never stored."""
+
     def document_of(self, row: SharedRow) -> JsonObject:
         """What people edit of the row, as JSON: what its revisions hold."""
 

@@ -19,7 +19,9 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_taxonomy
+from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import TERM
+from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
 from proofroom.taxonomies.models import SLUG_MAX, Term
 from proofroom.taxonomies.rules import (
@@ -108,6 +110,8 @@ def change_term(
     Raises `Conflict` on an old version, else as `create_term`.
     """
     _allow(actor)
+    if reason != APPROVED:
+        require_live_change(TERM, actor)
     term = _locked(term_id)
     if expected_version is not None and expected_version != term.version:
         raise Conflict(
@@ -144,6 +148,7 @@ def place_term(
     Those around it are numbered anew. `Conflict` (`moved`) where `before_id` stands somewhere else by now.
     """
     _allow(actor)
+    require_live_change(TERM, actor)
     term = _locked(term_id)
     # First, as above: whoever moves another one waits until this one stands.
     _record(term, actor, "changed")
@@ -180,6 +185,7 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     off them then, live ones with a revision. Posts in the trash lose it without one.
     """
     _allow(actor)
+    require_approver(TERM, actor)
     term = _locked(term_id)
     id_ = term.pk
     live = {each: each.find_live(id_) for each in term_usages}
@@ -203,16 +209,26 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
     forget_revisions(TERM, id_)
+    forget_proposals(TERM, id_)
     return id_
 
 
-def edited_term(term: Term, *, name: str | None = None, slug: str | None = None) -> JsonObject:
+def edited_term(
+    term: Term,
+    *,
+    name: str | None = None,
+    slug: str | None = None,
+    parent_id: object = UNCHANGED_PARENT,
+) -> JsonObject:
     """The document of the term with these values, by the rules of a write. Raises `RuleViolation` by field."""
     document = term_document(term)
     if name is not None:
         document["name"] = clean_name(name)
     if slug is not None:
         document["slug"] = clean_slug(slug)
+    if parent_id is not UNCHANGED_PARENT:
+        parent = parent_of(term, parent_id)
+        document["parentId"] = str(parent.pk) if parent else None
     return document
 
 

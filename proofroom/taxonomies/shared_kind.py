@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy
@@ -23,6 +24,15 @@ class TermKind:
 
     def find(self, row_id: UUID) -> Term | None:
         return Term.objects.filter(pk=row_id).first()
+
+    def with_document(self, row: SharedRow, document: JsonObject) -> Term:
+        if not isinstance(row, Term):
+            raise TypeError(row)
+        shown = copy(row)
+        shown.name, shown.slug = str(document["name"]), str(document["slug"])
+        parent = document["parentId"]
+        shown.parent = Term.objects.filter(pk=str(parent)).first() if parent else None
+        return shown
 
     def document_of(self, row: SharedRow) -> JsonObject:
         if not isinstance(row, Term):

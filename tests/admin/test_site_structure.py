@@ -168,7 +168,7 @@ def test_a_menu_opens_in_the_same_number_of_queries(signed_in: SignedIn, number:
     menu = create_menu(actor=make.actor(), name="M", slug="main", locale="en", items=items)
     client = signed_in()
 
-    assert queries_of(client, f"/admin/proofroom_menus/menu/{menu.pk}/change/") == 9
+    assert queries_of(client, f"/admin/proofroom_menus/menu/{menu.pk}/change/") == 11
 
 
 def tree(parent: Term | None = None) -> list[Any]:

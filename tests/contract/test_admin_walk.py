@@ -70,6 +70,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/moduleinstance/": EDITORS,
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
+    "approval/": ADMIN,
     "proofroom_taxonomies/term/": EDITORS,
     "content/translations/": PEOPLE,
     "content/urlpattern/": EDITORS,

@@ -41,8 +41,12 @@ class EditAdmin(FormAdmin[M]):
         """Return what the page shows around the form."""
         return {}
 
-    def change(self, request: HttpRequest, row: M, form: Form) -> None:
-        """Make the row what the form says."""
+    def edited(self, request: HttpRequest, row: M) -> M:
+        """The row as the form shows it, where that is not what is stored."""
+        return row
+
+    def change(self, request: HttpRequest, row: M, form: Form) -> str | None:
+        """Make the row what the form says. Answers what to say of it, where that is not that it is saved."""
         raise NotImplementedError
 
     def remove(self, request: HttpRequest, row: M, form: Form) -> None:
@@ -62,9 +66,12 @@ class EditAdmin(FormAdmin[M]):
         require(request, self.add_permission)
         row = self._find(object_id)
         posted = request.POST if request.method == "POST" else None
-        form = self.change_form(posted, initial=dict(self.initial(row)))
-        if posted is not None and save_form(form, lambda: self.change(request, row, form)):
-            messages.success(request, _("Saved."))
+        form = self.change_form(posted, initial=dict(self.initial(self.edited(request, row))))
+        said: list[str | None] = []
+        if posted is not None and save_form(
+            form, lambda: said.append(self.change(request, row, form))
+        ):
+            messages.success(request, said[0] or _("Saved."))
             return HttpResponseRedirect(request.path)
         return self.change_page(request, row, form)
 

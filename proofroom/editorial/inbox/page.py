@@ -43,6 +43,7 @@ from proofroom.editorial.inbox.queue_rows import (
 )
 from proofroom.editorial.posts.panels import describe_runs
 from proofroom.editorial.posts.post_pages import page
+from proofroom.editorial.shared_content.review import waiting_lines
 
 _PAGE_SIZE: Final = 25
 _MAX_GROUPS: Final = 6
@@ -113,6 +114,7 @@ def _show(
             (LAYERS[name], inbox_url("inbox-all", **{**query, "layer": name})) for name in names
         ]
     context = {
+        "shared_waiting": waiting_lines(request) if found.number == 1 else [],
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
         "asked": asked,

@@ -21,6 +21,7 @@ from content.global_modules.services import (
     create_global,
     delete_global,
     edit_global,
+    edited_global,
 )
 from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
@@ -39,7 +40,7 @@ from proofroom.editorial.post_editor.module_actions import rearrange_items
 from proofroom.editorial.post_editor.page import add_script_data
 from proofroom.editorial.posts.list_columns import module_type
 from proofroom.previews.models import PREVIEW_LAYERS
-from proofroom.shared_content.edit_page import edit_page_context
+from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
 
 _MAX_PLACES_SHOWN = 50
 _PROPS: Final = "props."
@@ -162,7 +163,7 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
         return {"label": row.label, "version": row.version, "type": row.type, "props": row.props}
 
     def change_again(self, request: HttpRequest, row: ModuleInstance) -> forms.Form:
-        form = GlobalForm(request.POST, initial=dict(self.initial(row)))
+        form = GlobalForm(request.POST, initial=dict(self.initial(self.edited(request, row))))
         rearrange_items(form.units, form.typed, request.POST.get("do", ""))
         return form
 
@@ -183,16 +184,28 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
             "more": placements.live + placements.staged - len(places),
         }
 
-    def change(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:
+    def edited(self, request: HttpRequest, row: ModuleInstance) -> ModuleInstance:
+        return cast(ModuleInstance, edited_row(request, GlobalModuleKind(), row))
+
+    def change(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> str | None:
         if not isinstance(form, GlobalForm):
             raise TypeError(form)
+        label, version = form.cleaned_data["label"], form.cleaned_data["version"]
         with form.refusals_at_controls():
-            edit_global(
-                actor=actor_of(request),
-                slug=str(row.global_slug),
-                label=form.cleaned_data["label"],
-                props=form.values(),
-                expected_version=form.cleaned_data["version"],
+            props = form.values()
+            return save_or_propose(
+                request,
+                GlobalModuleKind(),
+                row,
+                lambda: edited_global(row, label=label, props=props),
+                version,
+                lambda: edit_global(
+                    actor=actor_of(request),
+                    slug=str(row.global_slug),
+                    label=label,
+                    props=props,
+                    expected_version=version,
+                ),
             )
 
     def remove(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:

@@ -22,7 +22,7 @@ from proofroom.editorial.posts.post_pages import split_switch, version_sent
 from proofroom.editorial.shared_content.comparison import SharedComparison
 from proofroom.shared_content.edit_page import tabs_of
 from proofroom.shared_content.kinds import SharedKind, SharedRow, find_kind
-from proofroom.shared_content.models import SharedRevision
+from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.shared_content.revisions import find_revision, list_revisions, restore_revision
 
 _PAGE_SIZE: Final = 25
@@ -69,6 +69,7 @@ def shared_page(
     *,
     title: str,
     tab: str,
+    waiting: SharedProposal | None = None,
 ) -> TemplateResponse:
     """A page of one row, with its tabs."""
     frame = {
@@ -77,7 +78,7 @@ def shared_page(
         "opts": kind.model._meta,
         "kind": kind,
         "row": row,
-        "shared_tabs": tabs_of(kind, row),
+        "shared_tabs": tabs_of(kind, row, waiting),
         "tab": tab,
         **context,
     }

@@ -42,9 +42,9 @@ from proofroom.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.menus.links import menu_post_ids, visible_links
 from proofroom.menus.menu_fields import MenuChanges, NewMenu
 from proofroom.menus.models import Menu
-from proofroom.menus.services import change_menu, create_menu, delete_menu
+from proofroom.menus.services import change_menu, create_menu, delete_menu, edited_menu
 from proofroom.menus.shared_kind import MenuKind
-from proofroom.shared_content.edit_page import edit_page_context
+from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
 from proofroom.taxonomies.models import Term
 
 _MOST_POSTS: Final = 8
@@ -291,13 +291,25 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
             # Those that cannot be read give way to the stored ones: an empty tree would be saved as one.
             with suppress(ValueError):
                 return apply_button(request.POST, row.locale)
-        return list(rows_of(row.items)), ""
+        return list(rows_of(self.edited(request, row).items)), ""
 
-    def change(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:
+    def edited(self, request: HttpRequest, row: Menu) -> Menu:
+        return cast(Menu, edited_row(request, MenuKind(), row))
+
+    def change(self, request: HttpRequest, row: Menu, form: forms.Form) -> str | None:
         values = dict(form.cleaned_data)
         version = values.pop("version")
         with cast(ChangeMenuForm, form).refusals_at_rows():
-            change_menu(menu_id=row.pk, actor=actor_of(request), expected_version=version, **values)
+            return save_or_propose(
+                request,
+                MenuKind(),
+                row,
+                lambda: edited_menu(row, **values),
+                version,
+                lambda: change_menu(
+                    menu_id=row.pk, actor=actor_of(request), expected_version=version, **values
+                ),
+            )
 
     def remove(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:
         delete_menu(menu_id=row.pk, actor=actor_of(request))

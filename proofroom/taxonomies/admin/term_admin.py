@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -25,10 +25,16 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
-from proofroom.shared_content.edit_page import edit_page_context
+from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
 from proofroom.taxonomies.models import NewTerm, Term, TermChanges
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
-from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+from proofroom.taxonomies.services import (
+    change_term,
+    create_term,
+    delete_term,
+    edited_term,
+    place_term,
+)
 from proofroom.taxonomies.shared_kind import TermKind
 
 MANY_TERMS: Final = 60
@@ -291,10 +297,23 @@ class TermAdmin(EditAdmin[Term]):
     def shown(self, request: HttpRequest, row: Term, form: forms.Form) -> Mapping[str, object]:
         return edit_page_context(request, TermKind(), row)
 
-    def change(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
+    def edited(self, request: HttpRequest, row: Term) -> Term:
+        return cast(Term, edited_row(request, TermKind(), row))
+
+    def change(self, request: HttpRequest, row: Term, form: forms.Form) -> str | None:
         version = form.cleaned_data["version"]
         values = term_values(form, row.taxonomy, row.locale)
-        change_term(term_id=row.pk, actor=actor_of(request), expected_version=version, **values)
+        document = {name: values.get(name) for name in ("name", "slug", "parent_id")}
+        return save_or_propose(
+            request,
+            TermKind(),
+            row,
+            lambda: edited_term(row, **document),
+            version,
+            lambda: change_term(
+                term_id=row.pk, actor=actor_of(request), expected_version=version, **values
+            ),
+        )
 
     def remove(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
         delete_term(term_id=row.pk, actor=actor_of(request), force=form.cleaned_data["force"])

@@ -1,0 +1,73 @@
+"""Where the site wants changes of global modules, menus and terms approved before they are live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, invalid
+from proofroom.shared_content.kinds import shared_kinds
+from proofroom.shared_content.models import ApprovalMode, ApprovalRule
+
+APPROVE: Final = "settings.manage"
+"""Whoever sets what needs approval may approve it."""
+APPROVED: Final = "approved"
+"""The reason of a write that somebody approved."""
+
+
+def mode_of(kind: str) -> str:
+    """The mode of a kind. One query."""
+    found = ApprovalRule.objects.filter(kind=kind).values_list("mode", flat=True).first()
+    return found or ApprovalMode.OFF
+
+
+def modes() -> dict[str, str]:
+    """The mode of every kind. One query."""
+    stored = dict(ApprovalRule.objects.values_list("kind", "mode"))
+    return {kind.name: stored.get(kind.name, ApprovalMode.OFF) for kind in shared_kinds}
+
+
+def needs_approval(kind: str, actor: Actor) -> bool:
+    """Whether a change by this actor waits for somebody else. One query."""
+    mode = mode_of(kind)
+    return mode == ApprovalMode.EVERYONE or (
+        mode == ApprovalMode.EDITORS and not actor.can(APPROVE)
+    )
+
+
+def require_live_change(kind: str, actor: Actor) -> None:
+    """Raise `NotAllowed` (`approval_required`) where a change by this actor must be approved first."""
+    if needs_approval(kind, actor):
+        raise _approval_required()
+
+
+def require_approver(kind: str, actor: Actor) -> None:
+    """The same for what cannot be proposed, such as a deletion: whoever may approve changes may do it."""
+    if mode_of(kind) != ApprovalMode.OFF and not actor.can(APPROVE):
+        raise _approval_required()
+
+
+def _approval_required() -> NotAllowed:
+    sentence = _("On this site such a change needs approval. Send it for approval in the admin.")
+    return NotAllowed(sentence, code="approval_required")
+
+
+@transaction.atomic
+def set_modes(*, actor: Actor, wanted: Mapping[str, str]) -> None:
+    """Set the modes of these kinds. What waits already stays until somebody decides on it."""
+    actor.require_person("change settings")
+    actor.require("settings.manage")
+    known = {kind.name for kind in shared_kinds}
+    for kind, mode in wanted.items():
+        if kind not in known or mode not in ApprovalMode.values:
+            raise invalid(kind, _("This is not one of the choices."))
+    before = modes()
+    changed = {kind: mode for kind, mode in wanted.items() if mode != before[kind]}
+    for kind, mode in changed.items():
+        ApprovalRule.objects.update_or_create(kind=kind, defaults={"mode": mode})
+        outbox.record("shared.rule-changed", actor=actor, payload={"kind": kind, "mode": mode})

@@ -1,0 +1,177 @@
+"""Changes of global modules, menus and terms that wait for approval: sent, withdrawn, approved, rejected."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import clean_line
+from proofroom.shared_content.approval import APPROVE, APPROVED
+from proofroom.shared_content.kinds import SharedKind, SharedRow, find_kind
+from proofroom.shared_content.models import ProposalState, SharedProposal, SharedRevision
+
+NOTE_MAX = 1000
+TITLE_MAX = 300
+
+
+def waiting_proposals() -> QuerySet[SharedProposal]:
+    """What waits, the oldest first."""
+    return SharedProposal.objects.filter(state=ProposalState.WAITING).order_by("updated_at", "pk")
+
+
+def waiting_for(kind: str, row_id: UUID) -> SharedProposal | None:
+    """The change of a row that waits. One query."""
+    return waiting_proposals().filter(kind=kind, row_id=row_id).first()
+
+
+@transaction.atomic
+def propose_change(
+    *,
+    kind: SharedKind,
+    row_id: UUID,
+    document: JsonObject,
+    actor: Actor,
+    expected_version: int | None,
+    expected_proposal: int | None,
+) -> SharedProposal:
+    """Send what a row is to become for approval, in place of what waits for it already.
+
+    `document` is what the rules of a write made of the change. Raises `Conflict` where the row or what waits is
+    another than the writer saw; `expected_proposal` is the version of what waits, None where nothing did.
+    """
+    actor.require_person("change shared content")
+    actor.require(kind.permission)
+    row = _locked_row(kind, row_id)
+    if expected_version is not None and expected_version != row.version:
+        raise _stale(row.version)
+    waiting = waiting_for(kind.name, row_id)
+    if (waiting.version if waiting else None) != expected_proposal:
+        raise Conflict(
+            _("Another change was sent for approval since you opened this. Open it again."),
+            code="stale_proposal",
+            current=waiting.version if waiting else None,
+        )
+    live = kind.document_of(row)
+    if document == live:
+        raise invalid("document", _("Nothing was changed."), code="unchanged")
+    proposal = waiting or SharedProposal(kind=kind.name, row_id=row_id, version=0)
+    proposal.title = str(row)[:TITLE_MAX]
+    proposal.base, proposal.base_version = live, row.version
+    proposal.document = document
+    proposal.version += 1
+    proposal.writers = sorted({*proposal.writers, actor.user.pk})
+    proposal.by_id, proposal.by_name = actor.user.pk, actor.user.username
+    proposal.save()
+    _record("proposed", proposal, actor)
+    return proposal
+
+
+@transaction.atomic
+def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> SharedRow:
+    """Bring what waits live, as its writer's change. Raises `Conflict` where the live row changed meanwhile."""
+    actor.require_session("approve changes")
+    actor.require(APPROVE)
+    kind, row, proposal = _open(proposal_id, version)
+    actor.require(kind.permission)
+    if actor.user.pk in proposal.writers:
+        raise NotAllowed(_("Somebody else must approve what you wrote."), code="own_change")
+    if proposal.base_version != row.version:
+        raise _stale(row.version)
+    written = kind.write(
+        row_id=proposal.row_id,
+        document=proposal.document,
+        actor=actor,
+        expected_version=row.version,
+        reason=APPROVED,
+    )
+    SharedRevision.objects.filter(
+        kind=kind.name, row_id=proposal.row_id, version=written.version, reason=APPROVED
+    ).update(by=proposal.by_id, by_name=proposal.by_name, approved_by_name=actor.user.username)
+    _decide(proposal, ProposalState.APPROVED, actor)
+    return written
+
+
+@transaction.atomic
+def reject_proposal(*, proposal_id: UUID, version: int, actor: Actor, note: str) -> None:
+    """Leave the live row as it is, and say why."""
+    actor.require_session("reject changes")
+    actor.require(APPROVE)
+    _kind, _row, proposal = _open(proposal_id, version)
+    proposal.note = clean_line("note", note, NOTE_MAX, required=True)
+    _decide(proposal, ProposalState.REJECTED, actor)
+
+
+@transaction.atomic
+def withdraw_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> None:
+    """Take back what one wrote oneself."""
+    actor.require_person("withdraw changes")
+    kind, _row, proposal = _open(proposal_id, version)
+    actor.require(kind.permission)
+    if actor.user.pk not in proposal.writers:
+        raise NotAllowed(_("Only whoever wrote this change may withdraw it."))
+    _decide(proposal, ProposalState.WITHDRAWN, actor)
+
+
+def forget_proposals(kind: str, row_id: UUID) -> None:
+    """Delete the proposals of a row that is deleted itself."""
+    SharedProposal.objects.filter(kind=kind, row_id=row_id).delete()
+
+
+def _open(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, SharedProposal]:
+    """What waits under that id, with its row locked. Raises `NotFound`, or `Conflict` on another version."""
+    found = SharedProposal.objects.filter(pk=proposal_id).first()
+    if found is None:
+        raise NotFound(_("There is no such change."))
+    kind = find_kind(found.kind)
+    row = _locked_row(kind, found.row_id)
+    # Again, now that nobody else can decide.
+    found.refresh_from_db()
+    if found.state != ProposalState.WAITING or found.version != version:
+        raise Conflict(
+            _("This change was decided on or rewritten since you opened it. Open it again."),
+            code="stale_proposal",
+            current=found.version,
+        )
+    return kind, row, found
+
+
+def _locked_row(kind: SharedKind, row_id: UUID) -> SharedRow:
+    """The row, locked until the transaction ends. Raises `NotFound`."""
+    kind.model._default_manager.select_for_update(of=("self",)).filter(pk=row_id).first()
+    row = kind.find(row_id)
+    if row is None:
+        raise NotFound(_("This page does not exist."))
+    return row
+
+
+def _stale(current: int) -> Conflict:
+    sentence = _(
+        "The live version changed since this change was written. Open and update it first."
+    )
+    return Conflict(sentence, code="stale_version", current=current)
+
+
+def _decide(proposal: SharedProposal, state: ProposalState, actor: Actor) -> None:
+    proposal.state = state
+    proposal.decided_by_id, proposal.decided_by_name = actor.user.pk, actor.user.username
+    proposal.save()
+    _record(str(state.value), proposal, actor)
+
+
+def _record(did: str, proposal: SharedProposal, actor: Actor) -> None:
+    payload: JsonObject = {
+        "id": str(proposal.pk),
+        "kind": proposal.kind,
+        "rowId": str(proposal.row_id),
+        "title": proposal.title,
+    }
+    if proposal.note:
+        payload["note"] = proposal.note
+    outbox.record(f"shared.{did}", actor=actor, payload=payload)
