@@ -209,7 +209,7 @@ class DeclaredPostFields:
     order_index: int = Number(label="Order", panel="place", copied=False, proposable=False)
     publish_at: str | None = Moment(
         label="Publish at",
-        help="Publishes a draft by itself.",
+        help="Publishes this draft automatically.",
         panel="place",
         copied=False,
         proposable=False,

@@ -18,7 +18,7 @@ def test_the_rich_text_and_the_page_beside_it(open_page: Any) -> None:
     post = coffee()
     page = open_page("admin", width=1500, height=1000)
     page.goto(f"/admin/content/post/{post.pk}/change/")
-    page.get_by_role("button", name="Live preview").click()
+    page.get_by_role("tab", name="Preview").click()
     page.locator(".nav").evaluate("(one) => { one.hidden = true }")
     card = page.locator(f"#m-{make.module_id(post, 'prose')}")
     card.scroll_into_view_if_needed()

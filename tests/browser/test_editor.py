@@ -121,7 +121,7 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     page = open_page()  # another machine
     opened(page, post)
     bar = page.locator("[data-copy-offer]").bounding_box()
-    assert bar["y"] + bar["height"] <= page.locator("[data-edit]").bounding_box()["y"]
+    assert bar["y"] + bar["height"] <= page.locator(".edit-main").bounding_box()["y"]
     assert serious_in_any_light(page) == []
     page.locator("[data-copy-offer] button", has_text="Restore").click()
     page.wait_for_selector("[data-edit][data-sent][data-ready]")
@@ -266,3 +266,71 @@ def test_keys_that_strike_text_through_save_nothing(open_page: Any) -> None:
 
     post.refresh_from_db()
     assert post.excerpt == ""
+
+
+def test_tabs_beside_the_content_are_opened_by_keyboard_and_remembered(open_page: Any) -> None:
+    post = make.post()
+    make.edited(post, {"title": "A second version"})
+    page = open_page(width=1440)
+    opened(page, post)
+
+    settings = page.get_by_role("tab", name="Settings")
+    assert settings.get_attribute("aria-selected") == "true"
+    assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "rail-settings"
+    settings.focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("() => document.activeElement.id") == "tab-history"
+    page.locator("#rail-history .history li").nth(1).wait_for()
+    assert "Title" in page.locator("#rail-history .history-changes").first.inner_text()
+    assert serious_in_any_light(page) == []
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.fill("#f-post-metaTitle", "For search")
+    assert page.locator("[data-p-title]").inner_text() == "For search"
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("[data-save-state][data-state=clean]")
+
+    opened(page, post)
+    assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "rail-seo"
+    post.refresh_from_db()
+    assert post.meta_title == "For search"
+
+
+def test_a_refused_save_opens_the_tab_with_the_error(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(width=1440)
+    opened(page, post)
+
+    page.get_by_role("tab", name="SEO").click()
+    page.fill("#f-post-canonicalUrl", "no address")
+    page.get_by_role("tab", name="Agents").click()
+    page.keyboard.press("Control+s")
+
+    page.wait_for_selector("#f-post-canonicalUrl[aria-invalid=true]:focus")
+    assert page.get_by_role("tab", name="SEO (to correct)").get_attribute("aria-selected") == "true"
+    page.get_by_role("tab", name="Settings").click()
+    page.locator("a[href='#f-post-canonicalUrl']").click()
+    page.wait_for_selector("#f-post-canonicalUrl:focus")
+
+
+def test_a_phone_shows_the_content_as_the_first_tab(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(width=390)
+    opened(page, post)
+
+    assert page.locator("#f-post-title").is_visible()
+    page.get_by_role("tab", name="Content").focus()
+    page.keyboard.press("ArrowRight")
+    assert not page.locator("#f-post-title").is_visible()
+    page.fill("#f-post-orderIndex", "7")
+    page.get_by_role("tab", name="Content").click()
+    page.fill("#f-post-excerpt", "Both are saved")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("[data-save-state][data-state=clean]")
+
+    post.refresh_from_db()
+    assert (post.order_index, post.excerpt) == (7, "Both are saved")
+    tabs = [page.locator(f"{name}").bounding_box()["height"] for name in (".tabs", ".rail-tabs")]
+    assert max(tabs) < 60  # one row each
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert serious_in_any_light(page) == []

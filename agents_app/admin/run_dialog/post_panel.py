@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agents_app.admin.agents.prompt_versions import prompt_url
@@ -21,15 +21,22 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from content.models import Post
 from proofroom.core.admin.permissions import may
-from proofroom.editorial.posts.panels import PostTab, RunView, post_panels, post_tabs, run_lookups
+from proofroom.editorial.posts.panels import (
+    PostPanel,
+    PostTab,
+    RunView,
+    post_panels,
+    post_tabs,
+    run_lookups,
+)
 
 _LATEST = 3
 
 
-def agent_panel(request: HttpRequest, post: Post) -> SafeString:
+def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
     """The dropdown of agents for a post, with the latest runs."""
     if not may(request, "agents.dropdown"):
-        return mark_safe("")
+        return PostPanel("agents", SafeString(""))
     agents = enabled_on(request, agents_for(Scope.DROPDOWN))
     latest = list(AgentRun.objects.filter(post=post).defer("context", "value")[:_LATEST])
     start_url = reverse("admin:agents_app_run_start", args=[post.pk])
@@ -39,7 +46,7 @@ def agent_panel(request: HttpRequest, post: Post) -> SafeString:
         "start_url": start_url,
         "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}",
     }
-    return SafeString(render_to_string("admin/agents/panel.html", context, request))
+    return PostPanel("agents", render_to_string("admin/agents/panel.html", context, request))
 
 
 def agent_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:

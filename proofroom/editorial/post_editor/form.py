@@ -80,8 +80,8 @@ def post_sections(document: PostDocument) -> list[FormSection]:
     custom = fields_of(definition.CustomFields) if definition else ()
     sections = [
         FormSection("main", gettext("Content"), tuple(_post_units(document, "main"))),
-        FormSection("place", gettext("Place and time"), tuple(_post_units(document, "place"))),
-        FormSection("seo", gettext("Search engines"), tuple(_post_units(document, "seo"))),
+        FormSection("place", gettext("Publishing"), tuple(_post_units(document, "place"))),
+        FormSection("seo", gettext("SEO"), tuple(_post_units(document, "seo"))),
     ]
     if custom:
         units = tuple(

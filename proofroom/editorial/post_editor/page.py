@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from content.document import PostDocument
@@ -38,7 +39,13 @@ from proofroom.editorial.post_editor.module_cards import cards_of
 from proofroom.editorial.post_editor.origins import ai_share, origin_at, origins_of
 from proofroom.editorial.post_editor.publish_state import PostState, header_of, merge_actions
 from proofroom.editorial.post_editor.rich_text import markdown_of
-from proofroom.editorial.posts.panels import FieldActions, FieldPlace, field_actions, panels
+from proofroom.editorial.posts.panels import (
+    FieldActions,
+    FieldPlace,
+    PostPanel,
+    field_actions,
+    panels,
+)
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, review_url, version_sent
 
 MAX_TITLE_LENGTH: Final = 60
@@ -202,7 +209,7 @@ def show(
         "review_edit_url": post_url("change", post, "?layer=review"),
         "ai_review_url": review_url(post, Layer.AI_REVIEW),
         "search": search_preview(request, post, frame.document),
-        "panels": panels(request, post),
+        "history_url": post_url("revisions", post),
         **_form(frame, sheet, errors or {}),
         **rights,
         **_header(frame, sheet, rights),
@@ -218,6 +225,65 @@ def show(
         tab="edit-review" if layer else "source",
         status=status,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """A section of the form with its controls."""
+
+    name: str
+    label: str
+    controls: Sequence[Control]
+    is_touched: bool
+
+    @property
+    def has_errors(self) -> bool:
+        return any(control.has_errors for control in self.controls)
+
+
+@dataclass(frozen=True, slots=True)
+class RailTab:
+    """A tab beside the content. Those with a section hold fields of the form."""
+
+    name: str
+    label: str
+    section: SectionView | None = None
+    panels: Sequence[SafeString] = ()
+    is_open: bool = False
+    has_errors: bool = False
+
+
+_RAIL_SECTIONS: Final = {"place": "settings", "seo": "seo"}
+"""Sections of the form that are shown in a tab, by its name."""
+
+
+def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[RailTab]:
+    """The tabs beside the content. The first with an error is open, else the first of all.
+
+    A narrow window has no room beside the content, which is a tab of its own there.
+    """
+    in_tabs = {_RAIL_SECTIONS[one.name]: one for one in sections if one.name in _RAIL_SECTIONS}
+    wrong = [name for name, section in in_tabs.items() if section.has_errors]
+    opened = wrong[0] if wrong else "settings"
+    labels = {
+        "content": gettext("Content"),
+        "settings": gettext("Settings"),
+        "seo": gettext("SEO"),
+        "agents": gettext("Agents"),
+        "preview": gettext("Preview"),
+        "history": gettext("History"),
+    }
+    return [
+        RailTab(
+            name,
+            label,
+            in_tabs.get(name),
+            [box.html for box in boxes if box.tab == name],
+            is_open=name == opened,
+            has_errors=name in wrong,
+        )
+        for name, label in labels.items()
+    ]
 
 
 def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -243,11 +309,18 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
             to_correct.append((f"m-{card.module.id}", card.module.label))
         for control in card.controls or ():
             to_correct += control.to_correct(card.module.label)
+    sections = [
+        SectionView(
+            section.name,
+            section.label,
+            shown,
+            is_touched=any(unit.path in touched for unit in section.units),
+        )
+        for section, shown in zip(sheet.sections, controls, strict=True)
+    ]
     return {
-        "sections": [
-            (section, shown, any(unit.path in touched for unit in section.units))
-            for section, shown in zip(sheet.sections, controls, strict=True)
-        ],
+        "sections": [section for section in sections if section.name not in _RAIL_SECTIONS],
+        "rail": _rail(sections, panels(frame.request, frame.post)),
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
         "ai_share": ai_share(sheet.units(), builder.origins),

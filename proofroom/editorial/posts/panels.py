@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
@@ -22,6 +23,14 @@ class PostTab:
     label: str
     url: str
     count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostPanel:
+    """A box in one of the tabs beside the form of a post."""
+
+    tab: Literal["settings", "agents"]
+    html: SafeString
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +95,8 @@ class ListAction:
 
 
 FieldActions = Callable[[FieldPlace], Sequence[FieldAction]]
-post_panels: Hook[[HttpRequest, Post], SafeString] = Hook()
-"""Shown beside the form of a post; empty shows nothing."""
+post_panels: Hook[[HttpRequest, Post], PostPanel] = Hook()
+"""Shown in a tab beside the form of a post. A panel without HTML is not shown."""
 
 post_tabs: Hook[[HttpRequest, Post], Iterable[PostTab]] = Hook()
 """Links above the pages of a post."""
@@ -110,8 +119,8 @@ def test_links(request: HttpRequest, post: Post) -> list[PostTab]:
     return [link for links in variation_links(request, post) for link in links]
 
 
-def panels(request: HttpRequest, post: Post) -> list[SafeString]:
-    return [html for html in post_panels(request, post) if html]
+def panels(request: HttpRequest, post: Post) -> list[PostPanel]:
+    return [panel for panel in post_panels(request, post) if panel.html]
 
 
 def more_tabs(request: HttpRequest, post: Post) -> list[PostTab]:

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -32,6 +33,8 @@ from proofroom.editorial.posts.undo import offer_undo_revert
 from proofroom.editorial.review.rejections import rejections_of
 
 _PAGE_SIZE = 50
+_LATEST: Final = 10
+"""Revisions that the editor shows beside the content."""
 _MAX_CHOICES = 200
 _LABELS_SHOWN: Final = 3
 _REASONS: Final[Mapping[str, Promise]] = {
@@ -62,10 +65,13 @@ class RevisionLine:
 
 @answers_refusals
 def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """The list, newest first, with two to compare."""
+    """The list, newest first, with two to compare; `?part=latest` is the beginning of it for the editor."""
     require(request, "posts.view")
     post, layers = read(post_id)
     rows = post.revisions.defer("document").order_by("-version")
+    if request.GET.get("part") == "latest":
+        latest = _describe(post, list(rows[:_LATEST]), rows, layers.live)
+        return render(request, "admin/posts/history.html", {"post": post, "lines": latest})
     found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "revisions": found,

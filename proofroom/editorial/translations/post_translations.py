@@ -11,7 +11,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from content.layers import Layers
@@ -28,7 +27,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.i18n.languages import language_name
-from proofroom.editorial.posts.panels import post_panels
+from proofroom.editorial.posts.panels import PostPanel, post_panels
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
 
 
@@ -138,13 +137,14 @@ def _row(
     )
 
 
-def copies_panel(request: HttpRequest, post: Post) -> SafeString:
+def related_panel(request: HttpRequest, post: Post) -> PostPanel:
     """Links to the pages of what belongs to a post. No query."""
     pages = [(gettext("Translations"), "translations"), (gettext("Variations"), "variations")]
     if may(request, "posts.preview"):
         pages.append((gettext("Preview links"), "previews"))
     links = [(label, post_url(name, post)) for label, name in pages]
-    return SafeString(render_to_string("admin/posts/copies_panel.html", {"links": links}))
+    html = render_to_string("admin/posts/related_panel.html", {"links": links})
+    return PostPanel("settings", html)
 
 
-post_panels.register(copies_panel)
+post_panels.register(related_panel)

@@ -3,6 +3,7 @@
 
 import { startModules, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
+import { startRail } from "./rail.js";
 import { startRepeaters } from "./repeaters.js";
 import { startSaving, watchChanges } from "./saving.js";
 
@@ -50,7 +51,7 @@ function startKeys(form, { modules, picker, saving }) {
   });
 }
 
-function startPlace(form, modules) {
+function startPlace(form, modules, rail) {
   const key = `cms:place:${form.dataset.post}`;
 
   function keep() {
@@ -69,6 +70,7 @@ function startPlace(form, modules) {
     const card = cards[at];
     await Promise.all([...opened.map((number) => cards[number]), card].filter(Boolean).map(modules.open));
     const field = document.getElementById(card ? id.replace(module, card.dataset.module) : id);
+    rail.reveal(field);
     window.scrollTo(0, y);
     (field?.closest(".rt-field")?.querySelector("[contenteditable=true]") ?? field)?.focus({ preventScroll: !card });
   }
@@ -154,16 +156,18 @@ if (form) {
   form.classList.add("is-scripted");
   document.documentElement.classList.add("editor-scripts");
   const changes = watchChanges(form);
+  const rail = startRail(form);
   const modules = startModules(form, changes);
   const picker = startPicker(form, modules);
   startRepeaters(form, changes);
-  const saving = startSaving(form, changes, startPlace(form, modules));
+  const saving = startSaving(form, changes, startPlace(form, modules, rail));
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);
   startDialogs();
   if (form.dataset.sent) {
     const wrong = form.querySelector("[aria-invalid=true]");
+    rail.reveal(wrong);
     wrong?.focus({ preventScroll: true });
     wrong?.scrollIntoView({ block: "center" });
   }

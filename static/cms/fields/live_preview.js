@@ -7,11 +7,11 @@ const TYPING_PAUSE_MILLISECONDS = 500;
 const KEY = "cms.live-preview";
 const FORM = "form[data-edit]";
 
-function remembered() {
+function rememberedWidth() {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return JSON.parse(localStorage.getItem(KEY))?.width;
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -25,8 +25,7 @@ class LivePreview {
     this.width = 1280;
     this.asked = 0;
     if (!this.form) return;
-    section.hidden = false;
-    section.querySelector("[data-toggle]").addEventListener("click", () => this.toggle());
+    section.closest("[data-rail-panel]").addEventListener("cms:panel", ({ detail }) => this.show(detail.isOpen));
     section.querySelector("[data-widths]").addEventListener("click", (event) => {
       if (event.target.dataset.width) this.resize(Number(event.target.dataset.width));
     });
@@ -36,9 +35,8 @@ class LivePreview {
       for (const name of ["input", "change"]) pages.addEventListener(name, (event) => this.choose(event));
     }
     new ResizeObserver(() => this.fit()).observe(this.box);
-    const { open, width } = remembered();
+    const width = rememberedWidth();
     if (width) this.resize(width);
-    if (open) this.toggle(true);
   }
 
   /** Another page that shows what is edited. Choosing one is no change of the form. */
@@ -51,20 +49,16 @@ class LivePreview {
 
   keep() {
     try {
-      localStorage.setItem(KEY, JSON.stringify({ open: this.isOpen, width: this.width }));
+      localStorage.setItem(KEY, JSON.stringify({ width: this.width }));
     } catch {
       // A browser that keeps nothing forgets it.
     }
   }
 
-  toggle(open = !this.isOpen) {
-    this.isOpen = open;
-    this.section.querySelector("[data-toggle]").setAttribute("aria-expanded", String(open));
-    this.section.querySelector("[data-pane]").hidden = !open;
-    this.section.querySelector("[data-widths]").hidden = !open;
-    document.documentElement.classList.toggle("has-live-preview", open);
-    this.keep();
-    if (open) this.load();
+  show(isOpen) {
+    this.isOpen = isOpen;
+    document.documentElement.classList.toggle("has-live-preview", isOpen);
+    if (isOpen) this.load();
   }
 
   resize(width) {
@@ -103,7 +97,7 @@ class LivePreview {
     try {
       const answer = await request(this.section.dataset.livePreview, { body: new FormData(this.form) });
       if (mine !== this.asked) return;
-      await this.show(await readPage(answer), mine);
+      await this.fill(await readPage(answer), mine);
     } catch ({ reason, message }) {
       const { waits, failed } = this.state.dataset;
       // The server's own sentence says what the page waits for.
@@ -118,7 +112,7 @@ class LivePreview {
   }
 
   /** The first page fills the frame; later ones only replace what is in it, so that it does not flicker or jump. */
-  async show(page, mine) {
+  async fill(page, mine) {
     const link = page.createElement("link");
     link.rel = "stylesheet";
     link.href = this.frame.dataset.style;
