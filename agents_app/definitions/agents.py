@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext
 
-from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentSwitch
 from agents_app.runs.field_target import type_of_key
 from proofroom.accounts.models import User
@@ -64,6 +64,11 @@ all_agents = FILES.all
 get_agent = FILES.get
 catalogue = FILES.catalogue
 reload = FILES.reload
+
+
+def translators() -> list[AgentDefinition]:
+    """The agents that people may start on a post and that are given the source of a translation."""
+    return [one for one in agents_for(Scope.DROPDOWN) if one.entries(Scope.CREATE_TRANSLATION)]
 
 
 def agents_for(

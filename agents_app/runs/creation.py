@@ -14,6 +14,7 @@ from agents_app.definitions.agents import enabled_agent
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.chain import check_hop_limit, records_stopped_chains
+from agents_app.runs.field_scope import check_only_fields, only_fields
 from agents_app.runs.field_target import find_field
 from agents_app.runs.lifecycle import wake
 from agents_app.runs.permissions import START_PERMISSIONS, listed_tools, narrow_rights
@@ -147,6 +148,7 @@ def create_run(
     post_module_id = parse_module_id(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
     check_context(agent, context, open_ended_context)
+    check_only_fields(post, context)
     check_hop_limit(agent_id, event.hop if event else actor.hop)
     run = AgentRun(
         pk=run_id or uuid4(),
@@ -162,6 +164,10 @@ def create_run(
         note=note,
     )
     _sign(run, actor, event, position)
+    if only_fields(run.context):
+        # Its answer is held to these fields; a tool that writes would not be.
+        reading = {tool.name for tool in listed_tools(agent) if tool.kind == "read"}
+        run.tools = sorted(reading if run.tools is None else reading & set(run.tools))
     if again is not None:
         # A further try has the first one, the batch and the visitors' words of the one before.
         run.first_try_id = again.first_try_id or again.pk

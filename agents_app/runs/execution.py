@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, cast
 from uuid import UUID, uuid4
@@ -27,6 +27,7 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import interface, selection
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
 from agents_app.providers.selection import choose_provider
+from agents_app.runs.field_scope import limit_edit
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.leak_prevention import (
     RunRedactor,
@@ -102,6 +103,8 @@ class RunAttempt:
     post: Post | None
     layers: Layers | None
     target: FieldTarget | None
+    source_hashes: Mapping[str, str] = field(default_factory=dict)
+    """Of the values of the source, as it was told, of a translation."""
 
 
 def prepare_attempt(run: AgentRun) -> RunAttempt:
@@ -246,7 +249,8 @@ def _stage(attempt: RunAttempt, answer: Suggestion | FieldSuggestion) -> tuple[s
         post_id=attempt.post.pk,
         layer=Layer.AI_REVIEW,
         actor=attempt.actor,
-        edit=edit_for(answer, attempt.target),
+        edit=limit_edit(edit_for(answer, attempt.target), attempt.run.context),
+        source_hashes=attempt.source_hashes,
     ).paths
 
 
@@ -319,6 +323,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     else:
         source = translation_source(attempt.post, attempt.agent, attempt.actor)
         payload = canonical_payload(run, attempt.post, document, source)
+        attempt.source_hashes = source.hashes if source is not None else {}
     payload = add_rejections(payload, attempt.post, document, attempt.target)
     transcript = Transcript(run, redactor)
     watcher = RunWatcher(run, choice, transcript)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, cast
 from uuid import UUID
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
+from agents_app.runs.field_scope import only_fields
 from agents_app.runs.field_target import FieldTarget
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.layers.rejected_changes import EarlierRejection, earlier_rejections
-from content.models import ModuleInstance, Post
+from content.models import CopyOrigin, ModuleInstance, Post
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
 from content.presenters import value_as_json
+from content.translations.translation_status import source_hashes, values_for_copy
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.definitions import modules
@@ -39,12 +42,13 @@ def canonical_payload(
     run: AgentRun,
     post: Post | None,
     document: PostDocument | None,
-    translation_of: JsonObject | None = None,
+    translation_of: TranslationSource | None = None,
 ) -> JsonObject:
     """The payload of every scope but `field`. The content is AI Review's: what the answer is applied to.
 
     Beside the specification's keys a post has its `customFields`, a module its `postModuleId`: without them no
-    answer could name them. `translation_of` is the source of a translation.
+    answer could name them. `translation_of` is the source of a translation; of a run that is limited to some fields,
+    what the source says there is told once more by the paths of the translation.
     """
     payload: JsonObject = {}
     if post is not None and document is not None:
@@ -58,14 +62,30 @@ def canonical_payload(
         ]
     context = _context(run)
     if translation_of is not None:
-        context["translationOf"] = translation_of
+        context["translationOf"] = translation_of.payload
+        if wanted := only_fields(run.context):
+            values = translation_of.values
+            context["sourceValues"] = {
+                path: values[path] for path in sorted(wanted & values.keys())
+            }
     payload["context"] = context
     return payload
 
 
+@dataclass(frozen=True, slots=True)
+class TranslationSource:
+    """The live post that a translation is made from: as agents get it, and its values by the paths of the
+    translation, with their hashes.
+    """
+
+    payload: JsonObject
+    values: Mapping[str, Json]
+    hashes: Mapping[str, str]
+
+
 def translation_source(
     post: Post | None, agent: AgentDefinition, actor: Actor
-) -> JsonObject | None:
+) -> TranslationSource | None:
     """The live post that this one translates, for agents that translate and may see it."""
     if post is None or post.translated_from_id is None:
         return None
@@ -75,12 +95,17 @@ def translation_source(
     if source is None:
         return None
     document = post_repository.load(source)
-    return {
+    payload: JsonObject = {
         "postId": str(source.pk),
         "locale": source.locale,
         "post": _post(source, document),
         "modules": _modules(document),
     }
+    origin = CopyOrigin.objects.filter(post=post).first()
+    copies = origin.modules if origin is not None else {}
+    return TranslationSource(
+        payload, values_for_copy(document, copies), source_hashes(document, copies)
+    )
 
 
 def _post(post: Post, document: PostDocument) -> JsonObject:

@@ -81,7 +81,8 @@ def write_live(
         changes = diff(before, after)
     post.version += 1
     if not post.is_placeholder:
-        follow_writing(post, changes)
+        made_from = {path: mark.source_hash for path, mark in (marks or {}).items()}
+        follow_writing(post, changes, made_from)
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:

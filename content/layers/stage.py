@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
@@ -59,11 +59,13 @@ def stage(
     edit: Edit,
     expected_version: int | None = None,
     taken_over: PostDocument | None = None,
+    source_hashes: Mapping[str, str] | None = None,
 ) -> Staged:
     """Change a layer: `edit` gets its present document and returns the one it should be.
 
     What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
-    copy, refers to may be gone. Raises `NotAllowed`, `NotFound`,
+    copy, refers to may be gone. `source_hashes` are those of the source's values, by path, that a translation was
+    made from. Raises `NotAllowed`, `NotFound`,
     `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
     """
     require_layer(actor, layer)
@@ -81,7 +83,8 @@ def stage(
         return Staged(post, layer, view.version, (), view.document)
     marks = dict(view.marks)
     for path in own:
-        marks[path] = Mark.of(actor, previous=mark_of(view.marks, path))
+        mark = Mark.of(actor, previous=mark_of(view.marks, path))
+        marks[path] = replace(mark, source_hash=(source_hashes or {}).get(path, mark.source_hash))
     for path in diff(view.below, document).paths:
         # A part of a module that the layer itself added shows as that module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):

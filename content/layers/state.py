@@ -40,6 +40,7 @@ class Mark:
     `edited_by` names the person who changed an agent's words since; the words' origin stays the agent.
     `drifted`: the layer below moved at this path after the value was written.
     `conflict`: a submit left it here, because a person had staged something else.
+    `source_hash`, of a translation, is that of the source's value that it was made from.
     """
 
     user_id: int | None
@@ -53,6 +54,7 @@ class Mark:
     drifted: bool = False
     conflict: bool = False
     note: str = ""
+    source_hash: str = ""
 
     @property
     def is_ai(self) -> bool:

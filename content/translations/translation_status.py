@@ -20,6 +20,7 @@ from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import CopyOrigin, Post, PostModule, PostQuerySet, QueuedChange, Status
 from content.posts import post_repository
 from content.posts.duplicate import COPIED_FIELDS
+from proofroom.core.json import Json
 from proofroom.definitions import modules as module_types
 
 
@@ -50,16 +51,21 @@ def record_source(post: Post, source: PostDocument, modules: Mapping[str, str]) 
 
 def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, str]:
     """A hash of each value of the source, by the path that its translation has for it."""
-    found = {f"post.{name}": hash_value(source.fields.get(name)) for name in COPIED_FIELDS}
+    return {path: hash_value(value) for path, value in values_for_copy(source, modules).items()}
+
+
+def values_for_copy(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, Json]:
+    """Each value of the source that a copy takes over, by the path that the copy has for it."""
+    found: dict[str, Json] = {f"post.{name}": source.fields.get(name) for name in COPIED_FIELDS}
     for name, value in source.fields.items():
         if name.startswith(CUSTOM_PREFIX):
-            found[f"post.{name}"] = hash_value(value)
-    found[TERMS_PATH] = hash_value(list(source.taxonomy_term_ids))
+            found[f"post.{name}"] = value
+    found[TERMS_PATH] = list(source.taxonomy_term_ids)
     for module in source.modules:
         copy = modules.get(module.id)
         for part in ("props", "overrides") if copy else ():
             for name, value in part_of(module, part).items():
-                found[f"modules.{copy}.{part}.{name}"] = hash_value(value)
+                found[f"modules.{copy}.{part}.{name}"] = value
     return found
 
 
@@ -69,8 +75,10 @@ def hash_value(value: Value) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def follow_writing(post: Post, changes: Changes) -> None:
-    """What was written of a translation counts as made from the source as it is now.
+def follow_writing(post: Post, changes: Changes, made_from: Mapping[str, str]) -> None:
+    """What was written of a translation counts as made from the source as it is now, or was when it was proposed.
+
+    `made_from` has the hashes of what the proposals were made from, empty where nobody knows.
 
     Not asked where a proposed translation comes live for the first time: it was made from an earlier source.
     """
@@ -81,7 +89,7 @@ def follow_writing(post: Post, changes: Changes) -> None:
     if origin is None or not written:
         return
     now = source_hashes(post_repository.load(post.translated_from), origin.modules)
-    origin.hashes |= {path: now[path] for path in written if path in now}
+    origin.hashes |= {path: made_from.get(path) or now[path] for path in written if path in now}
     origin.save(update_fields=["hashes", "updated_at"])
 
 

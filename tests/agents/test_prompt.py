@@ -136,9 +136,10 @@ def test_translators_are_given_the_live_source(django_assert_num_queries: Any) -
     assert other is not None
     actor = make.agent_actor("translator")
 
-    given: Any = translation_source(german, translator, actor)
+    source_of: Any = translation_source(german, translator, actor)
+    given = source_of.payload
     run = _run(german)
-    payload: Any = canonical_payload(run, german, make.layers(german).ai_review.document, given)
+    payload: Any = canonical_payload(run, german, make.layers(german).ai_review.document, source_of)
 
     assert set(given) == {"postId", "locale", "post", "modules"}
     assert (given["postId"], given["locale"]) == (str(source.pk), "en")

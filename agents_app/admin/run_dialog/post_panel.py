@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from agents_app.admin.agents.prompt_versions import prompt_url
 from agents_app.admin.labels import agent_name, format_money, is_demo, model_label
 from agents_app.admin.run_dialog.form import enabled_on
-from agents_app.definitions.agents import agents_for
+from agents_app.definitions.agents import agents_for, translators
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from content.models import Post
@@ -28,6 +28,7 @@ from proofroom.editorial.posts.panels import (
     post_panels,
     post_tabs,
     run_lookups,
+    translation_runs,
 )
 
 _LATEST = 3
@@ -85,6 +86,16 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
     }
 
 
+def translation_run_url(request: HttpRequest, post: Post) -> str:
+    """The dialog that starts an agent which translates, with the first of them chosen. No query of its own."""
+    if post.translated_from_id is None or not may(request, "agents.dropdown"):
+        return ""
+    agents = enabled_on(request, translators())
+    url = reverse("admin:agents_app_run_start", args=[post.pk])
+    return f"{url}?{urlencode({'agent': agents[0].id})}" if agents else ""
+
+
+translation_runs.register(translation_run_url)
 post_panels.register(agent_panel)
 post_tabs.register(agent_tabs)
 run_lookups.register(describe_runs)

@@ -20,11 +20,15 @@ from agents_app.admin.run_dialog.form import (
     estimate_context,
     for_dialog,
 )
-from agents_app.definitions.agents import agents_for, only_enabled
+from agents_app.definitions.agents import agents_for, only_enabled, translators
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
+from agents_app.runs.field_scope import MAX_ONLY_FIELDS, ONLY_FIELDS
+from content.layers import Layers
 from content.models import Post
+from content.review.labels import label_of, module_names
+from content.translations.source_comparison import stale_texts
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 
@@ -34,6 +38,7 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows the agents, `?agent=` with one of them chosen; POST begins a run."""
     require(request, "agents.dropdown")
     post, layers = read(post_id)
+    fields = asked_fields(request, post, layers)
     refused = None
     if begins(request):
         answer = begin(
@@ -42,14 +47,17 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
                 scope=Scope.DROPDOWN,
                 actor=actor_of(request),
                 post_id=post.pk,
+                context={ONLY_FIELDS: list(fields)} if fields else None,
                 open_ended_context=asked_words(request),
             )
         )
         if isinstance(answer, HttpResponse):
             return answer
         refused = answer
-    agents = only_enabled(agents_for(Scope.DROPDOWN))
+    agents = only_enabled(translators() if fields else agents_for(Scope.DROPDOWN))
+    names = module_names(layers.ai_review.document)
     context = {
+        "fields": [(path, label_of(path, layers.ai_review.document, names)) for path in fields],
         **choice_context(request, agents, refused),
         **estimate_context(chosen_of(request, agents), [post], asked_words(request) or ""),
         "action": reverse("admin:agents_app_run_start", args=[post.pk]),
@@ -68,6 +76,14 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
         status=refused.status if refused else 200,
     )
     return for_dialog(request, shown, "admin/agents/dialog/start.html")
+
+
+def asked_fields(request: HttpRequest, post: Post, layers: Layers) -> list[str]:
+    """The fields of a translation that the run is to be limited to; `stale` is every text that is out of date."""
+    values = request.POST.getlist("fields") or request.GET.getlist("fields")
+    if values != ["stale"]:
+        return list(dict.fromkeys(values))
+    return stale_texts(post, layers.ai_review.document)[:MAX_ONLY_FIELDS]
 
 
 _POSTS: Final = 100

@@ -54,6 +54,10 @@ def propose_translation(post: Values, modules: Sequence[Values], context: Values
         known.update(_texts_in(section(module, "props")))
         known.update(_texts_in(section(module, "overrides")))
     marking = _Marking(str(post.get("locale")), frozenset(known))
+    if wanted := section(context, "sourceValues"):
+        post, modules = _only(wanted, post, modules)
+        known.update(_texts_in(wanted))
+        marking = _Marking(marking.locale, frozenset(known))
     patch: JsonObject = {}
     for name, most in _FIELDS.items():
         value = post.get(name)
@@ -73,6 +77,26 @@ def propose_translation(post: Values, modules: Sequence[Values], context: Values
         else "All is translated."
     )
     return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
+
+
+def _only(
+    wanted: Values, post: Values, modules: Sequence[Values]
+) -> tuple[Values, Sequence[Values]]:
+    """The fields that a run is limited to, with what the source says there."""
+    fields: JsonObject = {"locale": post.get("locale")}
+    props: dict[str, JsonObject] = {}
+    for path, value in wanted.items():
+        kind, *rest = path.split(".", 3)
+        if kind == "post":
+            fields[".".join(rest)] = value
+        else:
+            props.setdefault(rest[0], {})[rest[2]] = value
+    found = [
+        {**module, "props": props[id_], "overrides": {}}
+        for module in modules
+        if (id_ := str(module.get("postModuleId"))) in props
+    ]
+    return fields, found
 
 
 def _texts_in(value: Json) -> Iterator[str]:

@@ -107,6 +107,9 @@ run_lookups: Hook[[HttpRequest, Iterable[str]], Mapping[str, RunView]] = Hook()
 field_action_sources: Hook[[HttpRequest, Post], FieldActions] = Hook()
 """Links beside the fields of a post. Asked once for a form, then of each field, without a query."""
 
+translation_runs: Hook[[HttpRequest, Post], str] = Hook()
+"""The page that starts an agent which translates a post, which takes `fields`; empty where there is none."""
+
 post_list_actions: ExtensionPoint[ListAction] = ExtensionPoint()
 """Offered for several posts in the list of posts."""
 

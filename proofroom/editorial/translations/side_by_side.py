@@ -16,9 +16,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Value, value_at
-from content.document import CUSTOM_PREFIX, PostDocument
+from content.document import PostDocument
 from content.models import Status
-from content.post_fields import POST_FIELDS
 from content.review.cards import DiffStretch, fold_lines, lines_of, lines_of_value
 from content.review.change_comparison import kind_at, shape_at
 from content.review.comparison import compare
@@ -26,10 +25,16 @@ from content.review.differences import Comparison
 from content.review.labels import POST_GROUP, module_names
 from content.review.references import References, Wanted, load_titles
 from content.templatetags.modules import has_text
+from content.translations.module_structure import (
+    add_source_module,
+    adopt_source_order,
+    remove_own_module,
+)
 from content.translations.source_comparison import (
     ModulePair,
     SourceComparison,
     compare_with_source,
+    is_translated_text,
 )
 from content.translations.translate import mark_up_to_date
 from proofroom.core.admin.permissions import (
@@ -40,7 +45,6 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.i18n import in_words
-from proofroom.definitions import find_post_type, modules, props_of
 from proofroom.definitions.richtext.html import to_html
 from proofroom.editorial.post_editor.autosave import offer_copy
 from proofroom.editorial.post_editor.controls import Control
@@ -54,6 +58,7 @@ from proofroom.editorial.post_editor.form_data import Sheet, open_sheet, read_sh
 from proofroom.editorial.post_editor.module_cards import icon_of
 from proofroom.editorial.post_editor.page import ControlBuilder, Frame, rights_of
 from proofroom.editorial.post_editor.views import decide_on_copy, edit, save
+from proofroom.editorial.posts.panels import translation_runs
 from proofroom.editorial.posts.post_pages import (
     layer_label,
     post_page,
@@ -148,6 +153,9 @@ def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     if paths := request.POST.getlist("checked"):
         return _check(frame, paths)
+    verb, _colon, module_id = request.POST.get("structure", "").partition(":")
+    if verb:
+        return _arrange(frame, verb, module_id)
     do = request.POST.get("do", "")
     if do in ("restore", "discard"):
         return decide_on_copy(frame, is_wanted=do == "restore")
@@ -172,6 +180,35 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
     return HttpResponseRedirect(frame.request.get_full_path())
 
 
+def _arrange(frame: Frame, verb: str, module_id: str) -> HttpResponse:
+    """Adopt what the source did to its modules, in the layer that is shown."""
+    request, post, layer = frame.request, frame.post, frame.layer
+    actor, version = actor_of(request), version_sent(request)
+    with refusals_as_messages(request):
+        if verb == "add":
+            add_source_module(
+                post_id=post.pk,
+                module_id=module_id,
+                actor=actor,
+                layer=layer,
+                expected_version=version,
+            )
+            messages.success(request, _("Module added, with the text of the source."))
+        elif verb == "remove":
+            remove_own_module(
+                post_id=post.pk,
+                module_id=module_id,
+                actor=actor,
+                layer=layer,
+                expected_version=version,
+            )
+            messages.success(request, _("Module removed."))
+        elif verb == "order":
+            adopt_source_order(post_id=post.pk, actor=actor, layer=layer, expected_version=version)
+            messages.success(request, _("The modules are in the order of the source."))
+    return HttpResponseRedirect(request.get_full_path())
+
+
 def show_translation(
     frame: Frame,
     sheet: Sheet,
@@ -194,6 +231,7 @@ def show_translation(
     left = sum(row.state == "stale" for row in rows) + sum(group.is_open for group in groups)
     compared = sum(row.state != "uncompared" for row in rows)
     total = compared + sum(group.is_open for group in groups)
+    run_url = next((url for url in translation_runs(request, post) if url), "")
     now = layers.review.version if layer else post.version
     own = {row.path for row in rows if row.control is not None}
     wrong = [found for row in rows if row.control for found in row.control.to_correct()]
@@ -215,6 +253,14 @@ def show_translation(
         "to_correct": wrong,
         "unplaced": builder.unplaced() if builder else [],
         "buttons": _buttons(frame, rights),
+        "may_arrange": rights["may_arrange"]
+        and may_write
+        and (layer is not None or rights["may_save"]),
+        "is_order_changed": comparison.order != frame.document.order,
+        "run_url": run_url,
+        "run_all_url": f"{run_url}&fields=stale"
+        if run_url and comparison.state.stale_paths
+        else "",
         "review_count": len(layers.review.changes),
         **(more or {}),
     }
@@ -284,30 +330,10 @@ class _RowBuilder:
         unit = own or source
         if unit is None or (own is not None and own.path in self.comparison.state.stale_paths):
             return unit is not None
-        if not self._is_text(unit):
+        document = self.frame.document if own is not None else self.comparison.document
+        if not is_translated_text(unit.path, document):
             return False
         return any(one is not None and not _is_blank(one.value) for one in (source, own))
-
-    def _is_text(self, unit: FormUnit) -> bool:
-        document = self.frame.document
-        if unit.path.startswith("post."):
-            name = unit.path.removeprefix("post.")
-            if not name.startswith(CUSTOM_PREFIX):
-                declared = POST_FIELDS.get(name)
-                return declared is not None and declared.translatable and declared.copied
-            known, name = (
-                find_post_type(document.type).CustomFields,
-                name.removeprefix(CUSTOM_PREFIX),
-            )
-        else:
-            _modules, id_, _part, name = unit.path.split(".", 3)
-            module = document.module(id_) or self.comparison.document.module(id_)
-            definition = modules.get(module.type) if module else None
-            if definition is None:
-                return False
-            known = definition.Props
-        prop = props_of(known).get(name)
-        return prop is not None and prop.translatable
 
     def _look_up(self, rows: Iterable[tuple[FormUnit | None, FormUnit | None]]) -> None:
         found, wanted = self.comparison, Wanted()

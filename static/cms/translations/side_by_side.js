@@ -116,7 +116,15 @@ if (form) {
   startRepeaters(form, changes);
   saving = startSaving(form, changes, { keep() {} });
   startPresence(form);
+  // What arranges modules writes a newer version of the post, over which the form could not be saved.
+  changes.listen((found) => {
+    for (const button of page.parentElement.querySelectorAll("[data-needs-clean]")) button.disabled = found.size > 0;
+  });
 }
 startTools(saving);
+document.addEventListener("cms:saved", () => {
+  const versions = document.querySelectorAll('#translate-structure input[name="version"]');
+  for (const input of versions) input.value = form.elements.version.value;
+});
 for (const name of ["cms:saved", "cms:run-ended"]) document.addEventListener(name, refresh);
 page.dataset.ready = "true";

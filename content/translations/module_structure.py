@@ -1,0 +1,131 @@
+"""Adopts modules, and their order, from the source of a translation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from content.document import PostDocument
+from content.layers.stage import stage
+from content.layers.state import lock_post
+from content.models import CopyOrigin, Layer, Post
+from content.posts import post_repository
+from content.posts.document_edits import remove_module
+from content.posts.edit import edit_post
+from content.translations.source_comparison import order_of_source
+from content.translations.translation_status import source_hashes
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, invalid
+
+Edit = Callable[[PostDocument], PostDocument]
+
+
+@transaction.atomic
+def add_source_module(
+    *,
+    post_id: UUID | str,
+    module_id: str,
+    actor: Actor,
+    layer: Layer | None = None,
+    expected_version: int | None = None,
+) -> str:
+    """Copy a module of the source into its translation, behind the copy of the one before it. Returns the copy's id.
+
+    It is written live, or into Review. Raises `NotFound` where the post has no source, `RuleViolation` on `module`
+    for one that the source does not have or the translation has already.
+    """
+    actor.require_person("change the modules of a translation")
+    actor.require("posts.edit")
+    origin, source = _source_of(post_id)
+    module = source.module(module_id)
+    if module is None:
+        raise invalid("module", _("The source has no such module any more."), code="unknown_module")
+    known = origin.modules.get(module.id)
+    copy = replace(
+        module,
+        id=str(uuid4()),
+        instance_id=module.instance_id if module.scope == "global" else str(uuid4()),
+        locked=False,
+    )
+    earlier = source.order[: source.order.index(module.id)]
+
+    def edit(document: PostDocument) -> PostDocument:
+        if known is not None and document.module(known) is not None:
+            raise invalid("module", _("The translation has this module already."), code="is_there")
+        places = [
+            document.order.index(own)
+            for of in earlier
+            if (own := origin.modules.get(of)) is not None and own in document.order
+        ]
+        return document.with_module(copy, places[-1] + 1 if places else 0)
+
+    _write(post_id, actor, layer, edit, expected_version)
+    origin.modules[module.id] = copy.id
+    now = source_hashes(source, {module.id: copy.id})
+    origin.hashes |= {path: value for path, value in now.items() if copy.id in path}
+    origin.save(update_fields=["modules", "hashes", "updated_at"])
+    return copy.id
+
+
+@transaction.atomic
+def adopt_source_order(
+    *,
+    post_id: UUID | str,
+    actor: Actor,
+    layer: Layer | None = None,
+    expected_version: int | None = None,
+) -> None:
+    """Put the modules of a translation into the order of its source; its own ones stay behind what they follow."""
+    actor.require_person("change the modules of a translation")
+    actor.require("posts.edit")
+    origin, source = _source_of(post_id)
+    source_ids = {own: of for of, own in origin.modules.items() if own}
+
+    def edit(document: PostDocument) -> PostDocument:
+        modules = {module.id: module for module in document.modules}
+        order = order_of_source(source, document, source_ids)
+        return replace(document, modules=tuple(modules[id_] for id_ in order))
+
+    _write(post_id, actor, layer, edit, expected_version)
+
+
+def remove_own_module(
+    *,
+    post_id: UUID | str,
+    module_id: str,
+    actor: Actor,
+    layer: Layer | None = None,
+    expected_version: int | None = None,
+) -> None:
+    """Remove a module of a translation, whose source is gone. Raises `NotFound` where it has no such module."""
+    actor.require_person("change the modules of a translation")
+    actor.require("posts.edit")
+    _write(
+        post_id,
+        actor,
+        layer,
+        lambda document: remove_module(document, module_id),
+        expected_version,
+    )
+
+
+def _source_of(post_id: UUID | str) -> tuple[CopyOrigin, PostDocument]:
+    post = lock_post(post_id)
+    origin = CopyOrigin.objects.filter(post=post).first()
+    source = Post.objects.alive().filter(pk=post.translated_from_id).first()
+    if origin is None or source is None:
+        raise NotFound(_("This post is no translation whose source is known."))
+    return origin, post_repository.load(source)
+
+
+def _write(
+    post_id: UUID | str, actor: Actor, layer: Layer | None, edit: Edit, version: int | None
+) -> None:
+    if layer is None:
+        edit_post(post_id=post_id, actor=actor, edit=edit, expected_version=version)
+    else:
+        stage(post_id=post_id, layer=layer, actor=actor, edit=edit, expected_version=version)
