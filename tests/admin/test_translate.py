@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from agents_app.models import AgentRun
 from content.layers import open_layers
 from content.models import CopyOrigin, Post
 from content.posts import document_edits
@@ -151,6 +152,72 @@ def test_a_translator_saves_a_published_post_to_review_only(signed_in: SignedIn)
     assert answer["Location"] == f"{address(german)}?layer=review"
     assert german.title == "Coffee"
     assert open_layers(german).review.document.fields["title"] == "Kaffee"
+
+
+def test_modules_follow_the_source_by_their_buttons(signed_in: SignedIn) -> None:
+    source = make.post("Coffee")
+    german = german_of(source)
+    edit_post(
+        post_id=source.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: document_edits.add_module(
+            document, type="callout", props={"title": "Mind the heat"}, index=0
+        )[0],
+    )
+    callout = make.module_id(source, "callout")
+    client = signed_in()
+    german.refresh_from_db()
+
+    page = client.get(address(german)).content.decode()
+    assert f'value="add:{callout}"' in page
+    assert f'value="modules.{callout}"' in page
+    german_structure = {"structure": f"add:{callout}", "version": german.version}
+    assert signed_in("translator").post(address(german), german_structure).status_code == 302
+    assert make.layers(german).live.modules[0].type == "hero"
+    client.post(address(german), german_structure)
+
+    assert make.layers(german).live.modules[0].type == "callout"
+    assert f'value="add:{callout}"' not in client.get(address(german)).content.decode()
+
+
+def test_a_new_module_may_be_left_out(signed_in: SignedIn) -> None:
+    source = make.post("Coffee")
+    german = german_of(source)
+    edit_post(
+        post_id=source.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: document_edits.add_module(document, type="separator")[0],
+    )
+    separator = make.module_id(source, "separator")
+
+    signed_in("translator").post(address(german), {"checked": f"modules.{separator}"})
+
+    assert states_of([german])[german.pk].new_modules == ()
+
+
+def test_an_agent_is_started_on_the_fields_that_are_out_of_date(signed_in: SignedIn) -> None:
+    source = make.post("Coffee", excerpt="First")
+    german = german_of(source)
+    make.edited(source, {"title": "Tea"})
+    client = signed_in()
+
+    page = client.get(address(german)).content.decode()
+    (start,) = re.findall(r'href="([^"]+)&(?:amp;)?fields=stale" data-agent-dialog', page)
+    assert "fields=post.title" in row(page, "post-title")
+    dialog = client.get(start.replace("&amp;", "&") + "&fields=stale").content.decode()
+    assert re.findall(r'name="fields" value="([^"]+)"', dialog) == ["post.title"]
+    sent = {"agent": "translator", "do": "run", "fields": "post.title"}
+    client.post(start.partition("?")[0], sent)
+    assert AgentRun.objects.get(agent_id="translator", scope="dropdown").context == {
+        "onlyFields": ["post.title"]
+    }
+    refused = client.post(start.partition("?")[0], {**sent, "fields": "post.nonsense"})
+    assert refused.status_code == 422
+    assert AgentRun.objects.filter(scope="dropdown").count() == 1
+    assert (
+        "Translate with an agent"
+        not in signed_in("translator").get(address(german)).content.decode()
+    )
 
 
 @pytest.mark.parametrize("modules", [10, 100])

@@ -56,7 +56,7 @@ def test_only_the_named_field_is_proposed_from_the_source_as_it_is() -> None:
 
 
 def test_a_prop_of_a_module_is_proposed() -> None:
-    source, german = german_of_changed()
+    _source, german = german_of_changed()
     path = f"modules.{make.module_id(german, 'hero')}.props.title"
 
     run = translate(german, path)

@@ -262,4 +262,4 @@ def test_what_was_submitted_and_approved_is_what_the_next_translation_is_told() 
 
     given: Any = translation_source(german, translator, make.agent_actor("translator"))
 
-    assert given["post"]["excerpt"] == "Now live"
+    assert given.payload["post"]["excerpt"] == "Now live"
