@@ -116,8 +116,10 @@ def remove_own_module(
 def _source_of(post_id: UUID | str) -> tuple[CopyOrigin, PostDocument]:
     post = lock_post(post_id)
     origin = CopyOrigin.objects.filter(post=post).first()
+    if origin is None or post.translated_from_id is None:
+        raise NotFound(_("This post is no translation whose source is known."))
     source = Post.objects.alive().filter(pk=post.translated_from_id).first()
-    if origin is None or source is None:
+    if source is None:
         raise NotFound(_("This post is no translation whose source is known."))
     return origin, post_repository.load(source)
 

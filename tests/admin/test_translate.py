@@ -161,7 +161,7 @@ def test_modules_follow_the_source_by_their_buttons(signed_in: SignedIn) -> None
         post_id=source.pk,
         actor=make.actor("admin"),
         edit=lambda document: document_edits.add_module(
-            document, type="callout", props={"title": "Mind the heat"}, index=0
+            document, type="callout", props={"title": "Mind the heat"}, index=1
         )[0],
     )
     callout = make.module_id(source, "callout")
@@ -173,10 +173,10 @@ def test_modules_follow_the_source_by_their_buttons(signed_in: SignedIn) -> None
     assert f'value="modules.{callout}"' in page
     german_structure = {"structure": f"add:{callout}", "version": german.version}
     assert signed_in("translator").post(address(german), german_structure).status_code == 302
-    assert make.layers(german).live.modules[0].type == "hero"
+    assert make.layers(german).live.modules[1].type == "prose"
     client.post(address(german), german_structure)
 
-    assert make.layers(german).live.modules[0].type == "callout"
+    assert make.layers(german).live.modules[1].type == "callout"
     assert f'value="add:{callout}"' not in client.get(address(german)).content.decode()
 
 

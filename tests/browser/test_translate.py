@@ -12,6 +12,7 @@ from content.posts.edit import edit_post
 from content.translations.translate import create_translation
 from tests import make
 from tests.browser.conftest import OpenPage
+from tests.browser.test_looks import serious, serious_in_any_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -104,3 +105,29 @@ def test_a_translator_of_a_published_post_submits(open_page: OpenPage) -> None:
     german.refresh_from_db()
     assert german.title == "Filterkaffee aufbrühen"
     assert open_layers(german).review.document.fields["title"] == "Guten Filterkaffee aufbrühen"
+
+
+def test_the_page_is_sound_in_any_light_and_on_a_phone(open_page: OpenPage) -> None:
+    german = german_of_changed()
+    page = open_translation(open_page, german)
+
+    problems = serious_in_any_light(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    problems += serious(page)
+
+    assert problems == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def test_a_field_is_translated_by_an_agent_and_its_proposal_is_linked(open_page: OpenPage) -> None:
+    german = german_of_changed()
+    page = open_translation(open_page, german)
+
+    page.locator("#t-post-excerpt a[data-agent-dialog]").click()
+    page.locator(".agent-dialog button[value=run]").click()
+    page.wait_for_selector(".agent-dialog [data-run][data-finished]")
+    page.locator(".agent-dialog .dialog-close").click()
+    page.wait_for_selector('#t-post-excerpt a[href*="ai-review"]')
+
+    document = open_layers(german).ai_review.document
+    assert document.fields["excerpt"] == "[de] The whole way, in five minutes."
