@@ -18,6 +18,7 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from agents_app.admin.notifications import KINDS
         from agents_app.definitions import checks  # noqa: F401  # registers them
         from agents_app.definitions.agents import is_off
         from agents_app.reactions import dispatch as reactions
@@ -33,6 +34,7 @@ class AgentsConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.observability.metrics import read_metrics
+        from proofroom.notifications.services import register_kind
 
         redaction.secret_sources.register(agent_api_keys)
         read_metrics.register(read_run_metrics)
@@ -42,6 +44,8 @@ class AgentsConfig(AppConfig):
         retention.register_run_forgetting()
         undo.register_undo_log()
         agent_switches.register(is_off)
+        for kind in KINDS:
+            register_kind(kind)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)
         navigation_entries.register(

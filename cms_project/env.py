@@ -232,6 +232,10 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
         0, ge=0, le=36_500, description="Days that the activity log is kept. 0: for ever."
     )
 
+    notification_days: int = Field(
+        90, ge=0, le=3650, description="Days that notifications of people are kept. 0: for ever."
+    )
+
     form_retention_days: int = Field(
         0, ge=0, le=36_500, description="Days that form submissions are kept. 0: for ever."
     )

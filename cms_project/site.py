@@ -49,10 +49,24 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom.editorial.shared_content.preview import shared_pages, shared_preview
         from proofroom.editorial.shared_content.review import shared_approval, shared_review
         from proofroom.editorial.translations.matrix import translations
+        from proofroom.notifications.admin import (
+            notifications,
+            open_notification,
+            read_all,
+            unread_count,
+        )
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
             path("language/", require_POST(set_language), name="language"),
+            path("notifications/", self.admin_view(notifications), name="notifications"),
+            path("notifications/count/", self.admin_view(unread_count), name="notifications-count"),
+            path("notifications/read/", self.admin_view(read_all), name="notifications-read"),
+            path(
+                "notifications/<int:notification_id>/open/",
+                self.admin_view(open_notification),
+                name="notification-open",
+            ),
             path("undo/", self.admin_view(undo), name="undo"),
             path("palette/", self.admin_view(palette), name="palette"),
             path("design/", self.admin_view(design), name="design"),

@@ -17,12 +17,14 @@ class EditorialConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.admin.undo import undo_kinds
+        from proofroom.editorial.notifications import KINDS
         from proofroom.editorial.posts.undo import UNDO_KINDS
         from proofroom.editorial.shared_content.shown_pages import shown_pages
+        from proofroom.notifications.services import register_kind
         from proofroom.shared_content.edit_page import edit_page_facts
 
-        for kind in UNDO_KINDS:
-            undo_kinds.register(kind, name=kind.name)
+        for undo_kind in UNDO_KINDS:
+            undo_kinds.register(undo_kind, name=undo_kind.name)
         edit_page_facts.register(shown_pages, name="pages")
         navigation_entries.register(
             NavigationEntry(
@@ -125,3 +127,5 @@ class EditorialConfig(AppConfig):
             ),
             order=70,
         )
+        for kind in KINDS:
+            register_kind(kind)

@@ -16,6 +16,8 @@ class FeedbackConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
+        from proofroom.feedback.notifications import KINDS
+        from proofroom.notifications.services import register_kind
 
         navigation_entries.register(
             NavigationEntry(
@@ -27,3 +29,5 @@ class FeedbackConfig(AppConfig):
             ),
             order=30,
         )
+        for kind in KINDS:
+            register_kind(kind)

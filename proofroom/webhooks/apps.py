@@ -19,9 +19,11 @@ class WebhooksConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.observability.metrics import read_metrics
+        from proofroom.notifications.services import register_kind
         from proofroom.webhooks import chat, dispatch
         from proofroom.webhooks.automation.workflows import WorkflowChannel
         from proofroom.webhooks.delivery_channels import WebhookChannel, channels, stored_secrets
+        from proofroom.webhooks.notifications import KINDS
         from proofroom.webhooks.queries import read_delivery_metrics
 
         redaction.secret_sources.register(stored_secrets)
@@ -54,3 +56,5 @@ class WebhooksConfig(AppConfig):
             ),
             order=40,
         )
+        for kind in KINDS:
+            register_kind(kind)

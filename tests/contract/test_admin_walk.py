@@ -38,6 +38,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "design/": NOBODY,  # in development only
     "palette/": PEOPLE,
     "undo/": PEOPLE,
+    "notifications/": PEOPLE,
     "inbox/": PEOPLE,
     "inbox/batches/": PEOPLE,
     "help/": PEOPLE,

@@ -26,7 +26,7 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 
 MAX_AGE_SECONDS: Final = 3600
-_SALT: Final = "proofroom.undo"
+_SALT: Final = "admin.undo"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 // The frame: the width of the navigation, which a cookie tells the server, and menus that close as menus do.
 
 import { rememberPage } from "./recent_pages.js";
+import { startBell } from "./bell.js";
 import { startToasts } from "./toasts.js";
 
 const YEAR_SECONDS = 31_536_000;
@@ -16,6 +17,8 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
 
 const toasts = document.querySelector("[data-toasts]");
 if (toasts) startToasts(toasts);
+
+if (document.querySelector("[data-bell]")) startBell();
 
 const openMenus = () => document.querySelectorAll("details[data-menu][open]");
 

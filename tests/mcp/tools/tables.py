@@ -72,6 +72,7 @@ MAY_CHANGE: Final = {
     "content.Draft: ai-review": STAGING | IMAGES | RUNNING,
     "content.Draft: review": SUBMITTING,
     "content.Post: proposed": MAKING,
+    "proofroom_notifications.Notification": STAGING | SUBMITTING | MAKING | RUNNING | IMAGES,
     "proofroom_previews.PreviewLink": LINKS,
     "content.QueuedChange: ai-review": STAGING | IMAGES | RUNNING,
     "content.QueuedChange: review": SUBMITTING,

@@ -1,0 +1,80 @@
+"""Notifications about runs that a person began, and about budgets that are used up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agents_app.admin.labels import agent_name
+from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
+from proofroom.core.models import Event
+from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
+from proofroom.notifications.models import Notification
+
+_FINISHED: Final = "agent.run.finished"
+
+
+def _find_run(event: Event) -> list[Notice]:
+    """Whoever began it by hand: not what an event began, and not one of many on several posts."""
+    begun = AgentRun.objects.filter(pk=str(event.payload["id"]), event=None, batch=None)
+    people = list(begun.filter(by__isnull=False).values_list("by", flat=True))
+    id_ = str(event.payload["id"])
+    return [Notice(people, id_, id_)] if people else []
+
+
+def _describe_run(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    runs = {
+        str(run.pk): run
+        for run in AgentRun.objects.filter(pk__in=[row.subjects[0] for row in rows])
+    }
+    texts = {}
+    for row in rows:
+        run = runs.get(row.subjects[0])
+        if run is None:
+            texts[row.pk] = NotificationText(_("A run was deleted"), "", "spark")
+            continue
+        text = {
+            RunStatus.SUCCEEDED: _("%(agent)s finished its run"),
+            RunStatus.CANCELLED: _("The run of %(agent)s was cancelled"),
+        }.get(RunStatus(run.status), _("The run of %(agent)s failed"))
+        url = reverse("admin:agents_app_agentrun_change", args=[run.pk])
+        names = {"agent": agent_name(run.agent_id)}
+        texts[row.pk] = NotificationText(text % names, url, "spark", run.error or run.summary)
+    return texts
+
+
+def _find_batch(event: Event) -> list[Notice]:
+    """Whoever began a batch whose last run this was."""
+    batches = AgentBatch.objects.filter(runs__pk=UUID(str(event.payload["id"])), by__isnull=False)
+    batch = batches.first()
+    if batch is None or batch.runs.filter(status__in=UNFINISHED).exists():
+        return []
+    return [Notice([batch.by_id], str(batch.pk), str(batch.pk))] if batch.by_id else []
+
+
+def _describe_batch(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    found = AgentBatch.objects.filter(pk__in=[row.subjects[0] for row in rows])
+    batches = {str(batch.pk): batch for batch in found}
+    texts = {}
+    for row in rows:
+        batch = batches.get(row.subjects[0])
+        if batch is None:
+            texts[row.pk] = NotificationText(_("A batch was deleted"), "", "spark")
+            continue
+        names = {"agent": agent_name(batch.agent_id)}
+        texts[row.pk] = NotificationText(
+            _("%(agent)s finished its runs on several posts") % names,
+            reverse("admin:agents_app_agentbatch_change", args=[batch.pk]),
+            "spark",
+        )
+    return texts
+
+
+KINDS: Final = (
+    NotificationKind("agent.run", "agents.view", (_FINISHED,), _find_run, _describe_run),
+    NotificationKind("agent.batch", "agents.view", (_FINISHED,), _find_batch, _describe_batch),
+)

@@ -1,0 +1,44 @@
+"""Notifications about feedback that was left on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from django.urls import reverse
+from django.utils.translation import ngettext
+
+from proofroom.core.models import Event
+from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
+from proofroom.notifications.models import Notification
+from proofroom.notifications.services import people_with
+
+
+def _find_created(event: Event) -> list[Notice]:
+    people = people_with("feedback.moderate", but=event.actor_id)
+    return [Notice(people, "new", str(event.payload["id"]))]
+
+
+def _describe_created(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    return {
+        row.pk: NotificationText(
+            ngettext(
+                "%(count)s new comment in Feedback", "%(count)s new comments in Feedback", row.count
+            )
+            % {"count": row.count},
+            reverse("admin:proofroom_feedback_feedback_changelist"),
+            "comment",
+        )
+        for row in rows
+    }
+
+
+KINDS: Final = (
+    NotificationKind(
+        "feedback.created",
+        "feedback.moderate",
+        ("feedback.created",),
+        _find_created,
+        _describe_created,
+    ),
+)

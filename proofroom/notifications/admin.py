@@ -1,0 +1,69 @@
+"""Notifications in the admin: the page, the panel behind the bell, and its number."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from proofroom.core.admin.permissions import actor_of, answers_refusals
+from proofroom.notifications.queries import MAX_COUNT, count_unread, describe, notifications_of
+from proofroom.notifications.services import mark_all_read, mark_read
+
+PAGE_SIZE = 50
+PANEL_SIZE = 8
+
+
+@require_safe
+def notifications(request: HttpRequest) -> HttpResponse:
+    """The page; with `?panel` the latest, as the bell shows them."""
+    actor = actor_of(request)
+    rows = notifications_of(actor)
+    if "panel" in request.GET:
+        panel = {"lines": describe(list(rows[:PANEL_SIZE]))}
+        return TemplateResponse(request, "admin/notifications/panel.html", panel)
+    is_unread = request.GET.get("show") == "unread"
+    if is_unread:
+        rows = rows.filter(read_at=None)
+    found = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Notifications"),
+        "found": found,
+        "lines": describe(list(found)),
+        "is_unread": is_unread,
+        "count": count_unread(actor),
+    }
+    return TemplateResponse(request, "admin/notifications/list.html", context)
+
+
+@require_safe
+def unread_count(request: HttpRequest) -> JsonResponse:
+    """Answer what stands at the bell: `{"count": 3, "label": "3 unread notifications"}`."""
+    number = count_unread(actor_of(request))
+    label = ngettext("%(n)s unread notification", "%(n)s unread notifications", number)
+    shown = f"{MAX_COUNT}+" if number > MAX_COUNT else str(number)
+    return JsonResponse({"count": shown if number else "", "label": label % {"n": shown}})
+
+
+@require_POST
+@answers_refusals
+def open_notification(request: HttpRequest, notification_id: int) -> HttpResponse:
+    """Mark one as read, and lead to what it is about."""
+    row = mark_read(notification_id=notification_id, actor=actor_of(request))
+    lines = describe([row])
+    url = lines[0].text.url if lines else ""
+    return HttpResponseRedirect(url or reverse("admin:notifications"))
+
+
+@require_POST
+def read_all(request: HttpRequest) -> HttpResponse:
+    """Mark everything as read."""
+    mark_all_read(actor=actor_of(request))
+    messages.success(request, _("All notifications are marked as read."))
+    return HttpResponseRedirect(reverse("admin:notifications"))

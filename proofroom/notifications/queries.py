@@ -1,0 +1,55 @@
+"""Reads of notifications: a person's own, of kinds that they may see."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from proofroom.core.actor import Actor
+from proofroom.notifications.kinds import NotificationText, notification_kinds
+from proofroom.notifications.models import Notification
+
+MAX_COUNT = 99
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationLine:
+    """A notification and its text."""
+
+    pk: int
+    text: NotificationText
+    at: datetime
+    is_unread: bool
+
+
+def notifications_of(actor: Actor) -> QuerySet[Notification]:
+    """The actor's own, of the kinds that they may see, the latest first."""
+    names = [kind.name for kind in notification_kinds if actor.can(kind.permission)]
+    own = Notification.objects.filter(user_id=actor.user.pk, kind__in=names)
+    return own.order_by("-updated_at", "-pk")
+
+
+def count_unread(actor: Actor) -> int:
+    """How many are unread, one more than `MAX_COUNT` at most. One query."""
+    return notifications_of(actor).filter(read_at=None).order_by()[: MAX_COUNT + 1].count()
+
+
+def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
+    """Return the lines of these rows, in their order. A query or two for each kind among them."""
+    by_kind: dict[str, list[Notification]] = defaultdict(list)
+    for row in rows:
+        by_kind[row.kind].append(row)
+    texts: dict[int, NotificationText] = {}
+    for name, of_kind in by_kind.items():
+        kind = notification_kinds.get(name)
+        if kind is not None:
+            texts.update(kind.describe(of_kind))
+    return [
+        NotificationLine(row.pk, texts[row.pk], row.updated_at, row.read_at is None)
+        for row in rows
+        if row.pk in texts
+    ]

@@ -1,0 +1,106 @@
+"""Notifications written, read and forgotten."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import GRANTS, Role
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.models import Event
+from proofroom.notifications.kinds import Notice, NotificationKind, notification_kinds
+from proofroom.notifications.models import MAX_SUBJECTS, Notification
+from proofroom.notifications.queries import notifications_of
+
+
+def register_kind(kind: NotificationKind) -> None:
+    """Register a kind, and subscribe to its events. Called at start."""
+    notification_kinds.register(kind, name=kind.name)
+    outbox.subscribe_to_many(kind.events, notify, id="notifications.notify")
+
+
+def people_with(permission: str, *, but: int | None) -> list[int]:
+    """Return the ids of the people who have a permission, without the one who acted."""
+    roles = [role.value for role in GRANTS if role != Role.AI_AGENT and permission in GRANTS[role]]
+    found = User.objects.filter(is_active=True, role__in=roles)
+    return [pk for pk in found.order_by("pk").values_list("pk", flat=True) if pk != but]
+
+
+def notify(events: Sequence[Event]) -> None:
+    """Add what happened to the notifications of those whom it concerns. Told twice of an event, it adds it once."""
+    for kind in notification_kinds:
+        groups: dict[str, list[tuple[Event, Notice]]] = defaultdict(list)
+        for event in events:
+            if event.name in kind.events and event.forgotten_at is None:
+                for notice in kind.find_notices(event):
+                    groups[notice.group].append((event, notice))
+        for group, found in groups.items():
+            _add(kind, group, found)
+
+
+def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice]]) -> None:
+    by_user: dict[int, list[tuple[Event, Notice]]] = defaultdict(list)
+    for event, notice in found:
+        for user_id in notice.user_ids:
+            by_user[user_id].append((event, notice))
+    people = User.objects.filter(pk__in=by_user, is_active=True).exclude(role=Role.AI_AGENT)
+    ids = list(people.order_by("pk").values_list("pk", flat=True))
+    own = Notification.objects.filter(user__in=ids, kind=kind.name, group=group)
+    unread = {row.user_id: row for row in own.select_for_update().filter(read_at=None)}
+    first = min(event.pk for event, _notice in found)
+    told = list(own.filter(event_id__gte=first).values_list("user_id", "event_id", "subjects"))
+    now, added = timezone.now(), []
+    for user_id in ids:
+        row = unread.get(user_id)
+        for event, notice in by_user[user_id]:
+            if any(
+                user == user_id and event.pk <= last and notice.subject in subjects
+                for user, last, subjects in told
+            ):
+                continue
+            if row is None:
+                row = Notification(
+                    user_id=user_id, kind=kind.name, group=group, count=0, created_at=now
+                )
+                added.append(row)
+            known = [subject for subject in row.subjects if subject != notice.subject]
+            row.count += len(known) == len(row.subjects)
+            row.subjects = [notice.subject, *known][:MAX_SUBJECTS]
+            row.event_id, row.updated_at = event.pk, now
+    changed = [unread[user_id] for user_id in ids if user_id in unread]
+    Notification.objects.bulk_update(changed, ["subjects", "count", "event_id", "updated_at"])
+    Notification.objects.bulk_create(added)
+
+
+@transaction.atomic
+def mark_read(*, notification_id: int, actor: Actor) -> Notification:
+    """Mark one of the actor's own as read. Raises `NotFound` for another's."""
+    row = notifications_of(actor).select_for_update().filter(pk=notification_id).first()
+    if row is None:
+        raise NotFound(_("No such notification."))
+    if row.read_at is None:
+        row.read_at = timezone.now()
+        row.save(update_fields=["read_at"])
+    return row
+
+
+@transaction.atomic
+def mark_all_read(*, actor: Actor) -> int:
+    """Mark everything of the actor's own as read. Returns how many."""
+    return notifications_of(actor).filter(read_at=None).update(read_at=timezone.now())
+
+
+def purge_notifications(*, days: int) -> int:
+    """Delete what is older than so many days; 0 keeps all. Returns how many. Safe to run twice."""
+    if days < 1:
+        return 0
+    old = Notification.objects.filter(updated_at__lt=timezone.now() - timedelta(days=days))
+    return old.delete()[0]

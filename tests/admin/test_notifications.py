@@ -1,0 +1,232 @@
+"""Notifications: whom what concerns, once, in words of what is still there, and only what they may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agents_app.models import AgentRun, RunStatus
+from agents_app.runs.run_log import record_run_end
+from content.layers.approve import approve
+from content.layers.digest import digest_of
+from content.layers.reject import reject
+from content.models import Layer, Post, Status
+from content.posts.publish import publish_due_posts
+from content.posts.trash import delete_post
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.models import Event
+from proofroom.notifications.models import Notification
+from proofroom.notifications.queries import count_unread, describe, notifications_of
+from proofroom.notifications.services import (
+    mark_all_read,
+    mark_read,
+    notify,
+    purge_notifications,
+)
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+
+
+def tell() -> None:
+    """Tell of everything that was recorded, as the worker does."""
+    notify(list(Event.objects.order_by("pk")))
+
+
+def lines(actor: Actor) -> list[tuple[str, str]]:
+    return [(line.text.text, line.text.detail) for line in describe(list(notifications_of(actor)))]
+
+
+def test_reviewers_hear_of_what_waits_in_one_line_for_a_layer() -> None:
+    editor, admin, translator = map(make.actor, ("editor", "admin", "translator"))
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    assert lines(admin) == [("Changes to “Coffee” were sent to Review", "")]
+    make.staged(make.post("Tea"), {"excerpt": "New"}, layer=Layer.REVIEW)
+
+    tell()
+    tell()  # once more
+
+    text = "Changes to “Tea” and 1 other post were sent to Review"
+    assert lines(admin) == [(text, "")]
+    assert lines(editor) == []  # who sent it there
+    assert lines(translator) == []  # who may not decide
+    assert count_unread(admin) == 1
+
+
+def test_what_happens_after_reading_is_a_line_of_its_own() -> None:
+    admin = make.actor("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    mark_all_read(actor=admin)
+    assert count_unread(admin) == 0
+    tell()
+    assert Notification.objects.count() == 1
+
+    make.staged(make.post("Tea"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+
+    assert [text for text, _detail in lines(admin)] == [
+        "Changes to “Tea” were sent to Review",
+        "Changes to “Coffee” were sent to Review",
+    ]
+
+
+def test_writers_hear_of_decisions_with_the_reason() -> None:
+    translator, admin = make.actor("translator"), make.actor("admin")
+    post = make.post("Coffee")
+    make.staged(post, {"excerpt": "New"}, layer=Layer.REVIEW, by=make.actor("admin"))
+    reject(post_id=post.pk, layer=Layer.REVIEW, actor=make.actor("editor"), note="Too long")
+    make.staged(post, {"excerpt": "Newer"}, layer=Layer.REVIEW, by=admin)
+    digest = digest_of(make.layers(post).review.changes)
+    approve(post_id=post.pk, actor=make.actor("editor"), digest=digest)
+    Notification.objects.all().delete()
+
+    tell()
+
+    found = [line for line in lines(admin) if "your changes" in line[0]]
+    assert found == [
+        ("editor approved your changes to “Coffee”", ""),
+        ("editor rejected your changes to “Coffee”", "Too long"),
+    ]
+    assert not [line for line in lines(make.actor("editor")) if "your changes" in line[0]]
+    assert lines(translator) == []
+
+
+def test_a_deleted_post_is_not_named() -> None:
+    admin, post = make.actor("admin"), make.post("Secret plan")
+    make.staged(post, {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+
+    delete_post(post_id=post.pk, actor=admin)
+
+    [line] = describe(list(notifications_of(admin)))
+    assert line.text.text == "Changes to “a deleted post” were sent to Review"
+    assert line.text.url == ""
+
+
+def test_authors_hear_of_what_was_published_on_schedule() -> None:
+    post = make.post("Coffee", status=Status.DRAFT)
+    author = make.actor("translator")
+    Post.objects.filter(pk=post.pk).update(publish_at=timezone.now(), author=author.user.pk)
+
+    publish_due_posts(Actor(user=make.user("admin"), via="system"))
+    tell()
+
+    assert lines(author) == [("“Coffee” was published on schedule", "")]
+
+
+def test_whoever_began_a_run_hears_of_its_end() -> None:
+    editor = make.actor("editor")
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist",
+        scope="post.field",
+        by_id=editor.user.pk,
+        by_name="editor",
+        via="admin",
+        status=RunStatus.FAILED,
+        error="No answer.",
+    )
+
+    record_run_end(run)
+    tell()
+
+    assert lines(editor) == [("The run of SEO specialist failed", "No answer.")]
+    assert lines(make.actor("admin")) == []
+
+
+def test_a_webhook_that_was_switched_off_is_for_who_manages_them() -> None:
+    webhook = make.webhook()
+    outbox.record(
+        "webhook.disabled",
+        actor=make.actor("translator"),
+        payload={"id": str(webhook.pk), "name": webhook.name},
+    )
+
+    tell()
+
+    [(text, _detail)] = lines(make.actor("admin"))
+    assert text == "The webhook “Search” was switched off, because its calls failed"
+    assert lines(make.actor("editor")) == []
+
+
+def test_who_lost_the_permission_sees_it_no_more() -> None:
+    admin = make.actor("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+
+    make.user("admin").__class__.objects.filter(pk=admin.user.pk).update(role="translator")
+    demoted = Actor(user=make.user("admin"), via="admin")
+
+    assert (lines(demoted), count_unread(demoted)) == ([], 0)
+
+
+def test_a_notification_is_marked_read_by_its_person_only() -> None:
+    admin = make.actor("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    row = notifications_of(admin).get()
+
+    with pytest.raises(NotFound):
+        mark_read(notification_id=row.pk, actor=make.actor("translator"))
+
+    row.refresh_from_db()
+    assert row.read_at is None
+
+
+def test_old_notifications_are_deleted() -> None:
+    make.user("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    Notification.objects.update(updated_at=timezone.now() - timedelta(days=91))
+
+    assert purge_notifications(days=0) == 0
+    assert purge_notifications(days=90) == 1
+
+
+def test_the_pages_show_open_and_mark(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+    post = make.post("Coffee")
+    make.staged(post, {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    row = Notification.objects.get()
+    assert client.get("/admin/notifications/count/").json() == {
+        "count": "1",
+        "label": "1 unread notification",
+    }
+    assert "Coffee" in client.get("/admin/notifications/?panel=1").content.decode()
+    assert "Coffee" in client.get("/admin/notifications/?show=unread").content.decode()
+
+    opened = client.post(f"/admin/notifications/{row.pk}/open/")
+
+    assert opened["Location"] == f"/admin/content/post/{post.pk}/review/?layer=review"
+    assert client.get("/admin/notifications/count/").json()["count"] == ""
+    assert "Coffee" not in client.get("/admin/notifications/?show=unread").content.decode()
+    assert signed_in("editor").post(f"/admin/notifications/{row.pk}/open/").status_code == 404
+
+
+def test_the_page_asks_as_much_for_many_as_for_one(
+    signed_in: SignedIn, django_assert_num_queries: Callable[..., AbstractContextManager[object]]
+) -> None:
+    client = signed_in("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    mark_all_read(actor=make.actor("admin"))
+    client.get("/admin/notifications/?panel=1")
+    with django_assert_num_queries(4):  # session, account, rows, posts
+        client.get("/admin/notifications/?panel=1")
+    for number in range(3):
+        make.staged(make.post(f"Tea {number}"), {"excerpt": "New"}, layer=Layer.REVIEW)
+        tell()
+        mark_all_read(actor=make.actor("admin"))
+
+    with django_assert_num_queries(4):
+        client.get("/admin/notifications/?panel=1")

@@ -1,0 +1,35 @@
+"""The bell: its number, its panel, and the page of notifications."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.models import Layer
+from tests import make
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_the_bell_counts_shows_and_leads(open_page: Any) -> None:
+    make.user("admin")
+    post = make.post("Coffee")
+    make.staged(post, {"excerpt": "New"}, layer=Layer.REVIEW)
+    page = open_page("admin")
+    bell = page.get_by_role("button", name="1 unread notification")
+    bell.wait_for()
+
+    bell.click()
+    panel = page.get_by_role("dialog", name="Notifications")
+    panel.get_by_text("Changes to “Coffee” were sent to Review").wait_for()
+    assert bell.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    bell.press("Enter")
+    panel.get_by_role("button").first.click()
+
+    page.wait_for_url(f"**/{post.pk}/review/**")
+    page.goto("/admin/notifications/")
+    assert page.locator(".notification-list li").count() == 1
+    assert page.locator(".notification-list .is-unread").count() == 0
