@@ -13,15 +13,24 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.models import Autosave, Post
+from agents_app.definitions.agents import get_agent
+from agents_app.models import AgentRun
+from agents_app.runs.payloads import canonical_payload
+from agents_app.runs.prompt import system_prompt
+from content.models import Autosave, Layer, Post
 from content.posts import autosave
 from content.posts.autosave import delete_expired_copies, discard_copy, find_copy, save_copy
 from content.posts.trash import delete_post
 from content.tasks import purge_trash
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.tools import all_tools
 from tests import make
 from tests.admin.pages import fields, url
+from tests.agents.tooling import claimed
 from tests.api_client import ApiClient
+from tests.contract.test_tool_walk import TOOLS, arguments_of
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -153,3 +162,40 @@ def test_nobody_else_reads_a_draft_copy(signed_in: SignedIn) -> None:
     for answer in answers:
         assert CANARY not in answer.content.decode(), answer.request.get("PATH_INFO", "")
     assert CANARY not in signed_in("admin").get(url(post)).content.decode()
+
+
+def test_no_tool_and_no_agent_reads_a_draft_copy() -> None:
+    """Not even where the AI client or the run works with the account of the writer."""
+    post = make.post(status="published")
+    keep(post, "admin")
+    keep(None, "admin")
+    make.global_module()
+    make.staged(post, {"excerpt": "From an agent"})
+    make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
+    principal = Principal(id="canary", user_id=make.user("admin").pk, diagnostics=True)
+    reading = sorted(
+        tool.name for tool in all_tools() if tool.kind == "read" and tool.name in TOOLS
+    )
+    assert {"get_post_context", "list_posts", "search_media"} <= set(reading)
+
+    said = {}
+    for name in reading:
+        result = call_tool(principal, name, arguments_of(name, post))
+        assert result.is_error is False, (name, result_text(result))
+        said[name] = result_text(result) + result.model_dump_json()
+    found = call_tool(principal, "list_posts", {"q": "quokka"})
+    said["search"] = found.model_dump_json()
+    agent = get_agent("seo-specialist")
+    assert agent is not None
+    run = claimed(
+        AgentRun.objects.create(
+            agent_id=agent.id, scope="dropdown", post=post, by_name="admin", via="admin"
+        )
+    )
+    for layer in ("review", "ai_review"):
+        document = getattr(make.layers(post), layer).document
+        payload = canonical_payload(run, post, document)
+        said[layer] = system_prompt(agent, run, document) + str(payload)
+
+    assert [name for name, text in said.items() if CANARY in text] == []
+    assert post.title in said["ai_review"]
