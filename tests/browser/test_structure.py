@@ -13,6 +13,28 @@ from tests.browser.test_menus import save
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+def test_a_form_without_a_slug_is_named_by_its_title(open_page: Any) -> None:
+    from forms.models import FormDefinition
+
+    make.form(slug="contact-us")
+    page = open_page()
+    page.goto("/admin/forms/formdefinition/add/")
+    assert page.get_by_text("Leave blank to generate it from the title.").is_visible()
+    page.get_by_label("Title").fill("Contact us: today!")
+    page.get_by_label("Title").press("Enter")
+    page.wait_for_url("**/change/")
+    page.goto("/admin/forms/formdefinition/add/")
+    page.get_by_label("Title").fill("Contact us")
+    page.get_by_label("Title").press("Enter")
+    page.wait_for_url("**/change/")
+
+    made = FormDefinition.objects.order_by("created_at").values_list("slug", "title")[1:]
+    assert list(made) == [
+        ("contact-us-today", "Contact us: today!"),
+        ("contact-us-2", "Contact us"),
+    ]
+
+
 def test_a_form_is_built_and_the_site_shows_it(open_page: Any) -> None:
     from forms.models import FormDefinition
 
