@@ -219,12 +219,17 @@ def empty_document(post: Post) -> PostDocument:
     return PostDocument(type=post.type, locale=post.locale, fields=post_repository.fields_of(post))
 
 
-def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> None:
-    """Store a new post. Raises `RuleViolation` where another one has its place by now."""
+def set_columns(post: Post, document: PostDocument) -> None:
+    """Give a new post the fields of its document, unsaved."""
     for name, column in post_repository.COLUMNS.items():
         if name in document.fields:
             setattr(post, column, post_repository.column_value(name, document.fields[name]))
     post.custom_fields = document.custom_fields
+
+
+def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> None:
+    """Store a new post. Raises `RuleViolation` where another one has its place by now."""
+    set_columns(post, document)
     post.status = status
     if status == Status.PUBLISHED:
         post.published_at = timezone.now()

@@ -191,6 +191,24 @@ def test_a_large_tree_opens_level_by_level(open_page: Any, monkeypatch: pytest.M
     row(window, "Overview").wait_for()
 
 
+def test_a_page_is_copied_from_its_menu(open_page: Any) -> None:
+    site()
+    page = opened(open_page)
+    row(page, "Products").focus()
+
+    page.keyboard.press("Shift+F10")
+    page.get_by_role("menuitem", name="Copy…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Copy the 3 pages below it too").check()
+    assert serious_in_any_light(page) == []
+    dialog.get_by_role("button", name="Create copy").click()
+    row(page, "Copy of Products").wait_for()
+
+    assert labels(page)[:4] == ["Copy of Products", "Overview", "Details", "Prices"]
+    assert focused(page) == "Copy of Products"
+    assert Post.objects.filter(path="/products-copy/overview/details", status="draft").exists()
+
+
 def test_moving_works_without_scripts(open_page: Any) -> None:
     posts = site()
     window = open_page(scripts=False)
@@ -228,3 +246,8 @@ def test_pictures(open_page: Any, width: int, scheme: str) -> None:
     window.locator("[data-undo]:visible").wait_for()
     window.get_by_label("Choose Details").check()
     window.screenshot(path=folder / f"tree-said-{width}-{scheme}.png")
+    row(window, "Products").focus()
+    window.keyboard.press("Shift+F10")
+    window.get_by_role("menuitem", name="Copy…").click()
+    window.get_by_role("dialog").get_by_label("below it too").wait_for()
+    window.screenshot(path=folder / f"tree-copy-{width}-{scheme}.png")

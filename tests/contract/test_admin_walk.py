@@ -58,6 +58,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/": PEOPLE,
     "content/post/add/": EDITORS,
     "content/post/trash/": EDITORS,
+    "content/post/tree/copy/": EDITORS,
     "content/post/tree/move/": EDITORS,
     "content/post/<post_id>/change/picker/": EDITORS,
     "content/post/<post_id>/delete/": EDITORS,

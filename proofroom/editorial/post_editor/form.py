@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -120,7 +120,11 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             )
             robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)
             yield FormUnit(f"post.{ROBOTS}", robots, robots_to_form(value))
-        elif name != "parentId" or (definition and definition.hierarchical):
+        elif name == "parentId":
+            if definition and definition.hierarchical:
+                parent = replace(form_field_of(POST_FIELDS[name]), among=document.type)
+                yield FormUnit(f"post.{name}", parent, value)
+        else:
             yield FormUnit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
 
 

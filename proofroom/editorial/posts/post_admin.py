@@ -57,6 +57,7 @@ from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker
 from proofroom.editorial.post_editor.rich_text import richtext
 from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
+from proofroom.editorial.posts.copy_page import copy_pages
 from proofroom.editorial.posts.list_columns import PostTypeFilter
 from proofroom.editorial.posts.move_pages import move_pages
 from proofroom.editorial.posts.page_tree import page_tree
@@ -223,6 +224,7 @@ class PostAdmin(PermittedAdmin[Post]):
             path("add/", wrap(add), name="content_post_add"),
             path("tree/", wrap(page_tree), name="content_post_tree"),
             path("tree/move/", wrap(move_pages), name="content_post_tree_move"),
+            path("tree/copy/", wrap(copy_pages), name="content_post_tree_copy"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("richtext/", wrap(richtext), name="content_post_richtext"),
             path("targets/", wrap(search_targets), name="content_post_targets"),

@@ -178,7 +178,9 @@ function referenceField(select) {
     clear.hidden = !option?.value;
   }
   function choose(item) {
-    if (![...select.options].some((option) => option.value === item.id)) select.add(new Option(item.title, item.id));
+    if (![...select.options].some((option) => option.value === item.id)) {
+      select.add(new Option(item.path ? `${item.title} — ${item.path}` : item.title, item.id));
+    }
     select.value = item.id;
     notifyChanged(select);
     show();

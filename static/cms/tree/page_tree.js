@@ -294,6 +294,7 @@ menu.addEventListener("click", (event) => {
   if (!act || event.target.closest("a")) return;
   closeMenu();
   if (act === "move") ask([item.dataset.page]);
+  else if (act === "copy") task(`${words.copy}?page=${item.dataset.page}`, item.dataset.page);
   else step(item, act === "up" ? "ArrowUp" : "ArrowDown");
 });
 document.addEventListener("pointerdown", ({ target }) => {
@@ -345,13 +346,18 @@ function ask(pages, { to = "", before = "" } = {}) {
   const query = new URLSearchParams(pages.map((page) => ["page", page]));
   if (to) query.set("to", to);
   if (before) query.set("before", before);
-  openTask(document.querySelector("[data-task-dialog]"), `${words.move}?${query}`, {
+  task(`${words.move}?${query}`, pages[0]);
+}
+
+/** Open a form about a page in the dialog, and show what came of it. */
+function task(address, page) {
+  openTask(document.querySelector("[data-task-dialog]"), address, {
     failed: words.failed,
     onDone: async (answer) => {
-      await refresh(pages[0]);
+      await refresh(answer.page ?? page);
       tell(answer.message, { undo: answer.undo });
     },
-    onClose: () => { const item = byId(pages[0]); if (item) focus(item); },
+    onClose: () => { const item = byId(page); if (item) focus(item); },
     onFail: (text) => tell(text, { isProblem: true }),
   });
 }

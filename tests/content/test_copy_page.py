@@ -1,0 +1,140 @@
+"""Copies of pages: drafts of their own, with what stands below."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content import search
+from content.models import ModuleInstance, Post
+from content.posts import copy as copies
+from content.posts import post_repository
+from content.posts.copy import copy_page
+from content.posts.trash import delete_post
+from content.translations.translate import create_translation
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
+from seo.models import Redirect
+from tests import make
+from tests.content.test_move import page
+
+pytestmark = pytest.mark.django_db
+
+
+def paths() -> list[str]:
+    return sorted(Post.objects.alive().values_list("path", flat=True))
+
+
+def test_a_page_is_copied_as_a_draft_with_modules_of_its_own() -> None:
+    source = page("overview", page("products"), orderIndex=3)
+    shared = make.global_module()
+    make.placed(source, shared)
+    create_translation(post_id=source.pk, locale="de", actor=make.actor())
+    source.refresh_from_db()
+
+    copy = copy_page(post_id=source.pk, actor=make.actor(), with_below=False).post
+
+    copy.refresh_from_db()
+    assert (copy.title, copy.path) == ("Copy of Overview", "/products/overview-copy")
+    assert (copy.status, copy.published_at, copy.order_index) == ("draft", None, 3)
+    assert copy.translation_group != source.translation_group
+    one, other = post_repository.load(source), post_repository.load(copy)
+    assert [module.props for module in other.modules] == [module.props for module in one.modules]
+    assert not {module.id for module in one.modules} & {module.id for module in other.modules}
+    assert ModuleInstance.objects.filter(scope="global").count() == 1
+    assert copy.revisions.get().reason == "created"
+    assert Event.objects.filter(name="post.created", post_id=copy.pk).count() == 1
+    assert Redirect.objects.count() == 0
+    assert copy in search.find_posts(Post.objects.all(), "Copy Overview").matching()
+    again = copy_page(post_id=source.pk, actor=make.actor(), with_below=False).post
+    assert again.path == "/products/overview-copy-2"
+
+
+def test_a_copy_keeps_the_terms() -> None:
+    source = make.post(taxonomyTermIds=[str(make.term("Coffee").pk)])
+
+    copy = copy_page(post_id=source.pk, actor=make.actor(), with_below=False).post
+
+    terms = post_repository.load(source).taxonomy_term_ids
+    assert len(terms) == 1
+    assert post_repository.load(copy).taxonomy_term_ids == terms
+
+
+def test_the_pages_below_are_copied_on_request() -> None:
+    top = page("top")
+    middle = page("middle", top)
+    page("leaf", middle)
+    gone = page("gone", top)
+    page("below-gone", gone)
+    delete_post(post_id=gone.pk, actor=make.actor())
+
+    result = copy_page(post_id=top.pk, actor=make.actor(), with_below=True)
+
+    assert result.below == 2
+    assert [path for path in paths() if path.startswith("/top-copy")] == [
+        "/top-copy",
+        "/top-copy/middle",
+        "/top-copy/middle/leaf",
+    ]
+    assert set(Post.objects.filter(path__startswith="/top-copy").values_list("status")) == {
+        ("draft",)
+    }
+
+
+def test_who_may_not_create_pages_copies_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    top = page("top")
+    page("below", top)
+    proposed = page("proposed")
+    Post.objects.filter(pk=proposed.pk).update(is_placeholder=True)
+    monkeypatch.setattr(copies, "MAX_COPIED", 1)
+
+    for actor in (make.actor("translator"), make.mcp_actor("editor"), make.agent_actor()):
+        with pytest.raises(NotAllowed):
+            copy_page(post_id=top.pk, actor=actor, with_below=False)
+    with pytest.raises(RuleViolation, match="At most 1"):
+        copy_page(post_id=top.pk, actor=make.actor(), with_below=True)
+    with pytest.raises(RuleViolation, match="Approve this page first"):
+        copy_page(post_id=proposed.pk, actor=make.actor(), with_below=False)
+    delete_post(post_id=top.pk, actor=make.actor())
+    with pytest.raises(NotFound):
+        copy_page(post_id=top.pk, actor=make.actor(), with_below=False)
+    assert Post.objects.count() == 3
+
+
+def test_a_copy_takes_as_many_statements_for_many_pages_as_for_one() -> None:
+    few, many = page("few"), page("many")
+    page("below", few)
+    for number in range(7):
+        page(f"below{number}", many)
+    copy_page(post_id=few.pk, actor=make.actor(), with_below=True)
+    counts = []
+
+    for post in (few, many):
+        with CaptureQueriesContext(connection) as asked:
+            copy_page(post_id=post.pk, actor=make.actor(), with_below=True)
+        # PostgreSQL keeps the words of each page by a statement of its own.
+        counts.append(len([one for one in asked if "to_tsvector" not in one["sql"]]))
+
+    assert counts[0] == counts[1]
+
+
+def test_the_dialog_copies_and_says_where() -> None:
+    top = page("top")
+    page("below", top)
+    client = Client(headers={"Accept": "application/json"})
+    client.force_login(make.user("editor"))
+    url = "/admin/content/post/tree/copy/"
+
+    form = client.get(f"{url}?page={top.pk}").content.decode()
+    answer = client.post(url, {"page": str(top.pk), "below": "1"})
+
+    assert "Copy the page below it too" in form
+    assert answer.json() == {
+        "message": "“Copy of Top” created at /top-copy, with 1 page below it.",
+        "page": str(Post.objects.get(path="/top-copy").pk),
+    }
+    client.force_login(make.user("translator"))
+    assert client.post(url, {"page": str(top.pk)}).status_code == 403
+    assert Post.objects.count() == 4
