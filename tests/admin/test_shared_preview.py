@@ -85,7 +85,7 @@ def test_a_refused_form_and_a_page_without_it_are_not_previewed(signed_in: Signe
     assert "Use a path that begins with" in refused.json()["message"]
     for query in (f"?post={other.pk}", "?post=x", ""):
         assert client.post(address + query, sent).status_code == 404
-    assert client.get(f"{address}?post={post.pk}").status_code == 405
+    assert client.get(f"{address}?post={post.pk}").status_code == 404
     assert signed_in("translator").post(f"{address}?post={post.pk}", sent).status_code == 403
     assert signed_in("translator").get(shared(module, "pages")).status_code == 403
 

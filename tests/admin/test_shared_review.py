@@ -110,6 +110,10 @@ def test_without_the_setting_an_editor_changes_what_is_live(signed_in: SignedIn)
 
 def test_an_editor_sends_a_change_and_an_admin_brings_it_live(signed_in: SignedIn) -> None:
     all_rows = rows()
+    post = make.post(taxonomyTermIds=[str(all_rows[TERM].pk)])
+    module = all_rows[GLOBAL_MODULE]
+    assert isinstance(module, ModuleInstance)
+    make.placed(post, module)
     require_approval()
     editor, admin = signed_in("editor"), signed_in("admin")
 
@@ -121,6 +125,9 @@ def test_an_editor_sends_a_change_and_an_admin_brings_it_live(signed_in: SignedI
         assert WORDS[kind].split()[0] in page
         assert "Approve and publish" in page
         assert review_url(kind, row) in text(admin.get("/admin/inbox/"))
+        preview = review_url(kind, row).replace("review/", "preview/")
+        assert f"{preview}?post={post.pk}" in page
+        assert WORDS[kind] in text(admin.get(f"{preview}?post={post.pk}"))
         admin.post(review_url(kind, row), {"do": "approve", "version": "1"})
         assert WORDS[kind] in live(kind, row)
         newest = list_revisions(kind, row.pk)[0]

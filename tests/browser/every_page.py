@@ -17,8 +17,12 @@ from proofroom.accounts.services.tokens import create_token
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.feedback.services import create_feedback
-from proofroom.menus.services import create_menu
+from proofroom.menus.models import Menu
+from proofroom.menus.services import change_menu, create_menu, menu_document
 from proofroom.previews.services import create_preview_link
+from proofroom.shared_content.kinds import MENU, find_kind
+from proofroom.shared_content.models import SharedRevision
+from proofroom.shared_content.proposals import propose_change
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene
@@ -49,7 +53,16 @@ def everything() -> Post:
     mcp_tokens.create_token(name="Desk", user_id=admin.user.pk, actor=admin)
     below: Json = {"id": "2", "label": "Tea", "type": "custom", "url": "/tea", "children": []}
     top: Json = {"id": "1", "label": "More", "type": "custom", "url": "/", "children": [below]}
-    create_menu(actor=admin, name="Main", slug="main", locale="en", items=[top])
+    menu = create_menu(actor=admin, name="Main", slug="main", locale="en", items=[top])
+    change_menu(menu_id=menu.pk, actor=admin, name="Top")
+    propose_change(
+        kind=find_kind(MENU),
+        row_id=menu.pk,
+        document={**menu_document(menu), "items": []},
+        actor=admin,
+        expected_version=None,
+        expected_proposal=None,
+    )
     hero: dict[str, Json] = {"type": "hero", "locked": True}
     create_group(actor=admin, name="shop", label="Shop", post_type="page", modules=[hero])
     UrlPattern.objects.create(type="blog", locale="en", pattern="/blog/{slug}")
@@ -71,12 +84,23 @@ def paths(post: Post) -> list[str]:
         "workflow_id": "review-waiting",
         "page": "editors",
     }
+    menu = Menu.objects.get()
+    first = SharedRevision.objects.filter(row_id=menu.pk).last()
+    newest = SharedRevision.objects.filter(row_id=menu.pk).first()
+    assert first is not None
+    assert newest is not None
+    shared = f"/admin/content/shared/{MENU}/{menu.pk}/"
     values = {name: str(getattr(value, "pk", value)) for name, value in named.items()}
     asked = [
         f"/admin/agents_app/field/?post={post.pk}&field=post.title",
         f"/admin/agents_app/ask/?post={post.pk}",
         f"/admin/content/post/{post.pk}/review/?layer=review",
         f"/admin/content/post/{post.pk}/change/?layer=review",
+        f"{shared}history/",
+        f"{shared}pages/",
+        f"{shared}review/",
+        f"{shared}compare/?from={first.pk}&to={newest.pk}",
+        f"{shared}restore/{first.pk}/",
     ]
     return asked + [
         "/admin/" + re.sub(r"<(\w+)>", lambda found: values.get(found[1], found[1]), _own(address))

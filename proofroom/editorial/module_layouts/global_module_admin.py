@@ -172,7 +172,9 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
             raise TypeError(form)
         placements = placements_of(row)
         layers = dict(PREVIEW_LAYERS)
-        places = [(post, layers[post.layer]) for post in usage(row)[:_MAX_PLACES_SHOWN]]  # type: ignore[attr-defined]
+        # `usage` adds the layer to each post.
+        drafts = usage(row).exclude(layer="source")[:_MAX_PLACES_SHOWN]  # type: ignore[misc]
+        places = [(post, layers[post.layer]) for post in drafts]  # type: ignore[attr-defined]
         controls = form.controls()
         return {
             **edit_page_context(request, GlobalModuleKind(), row),
@@ -181,7 +183,7 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
             "is_changed": request.method == "POST",
             "places": places,
             "placements": placements,
-            "more": placements.live + placements.staged - len(places),
+            "more": placements.staged - len(places),
         }
 
     def edited(self, request: HttpRequest, row: ModuleInstance) -> ModuleInstance:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 
 from content.layers import open_layers
 from content.models import ModuleInstance, Post, Status
@@ -22,6 +22,7 @@ from proofroom.editorial.shared_content.history import open_row, shared_page
 from proofroom.editorial.shared_content.shown_pages import pages_showing
 from proofroom.menus.models import Menu
 from proofroom.shared_content.kinds import SharedRow
+from proofroom.shared_content.proposals import waiting_for
 from proofroom.website.layer_pages import SharedPreview, preview_page
 
 _PAGE_SIZE: Final = 50
@@ -49,27 +50,33 @@ def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResp
 
 
 @answers_refusals
-@require_POST
+@require_http_methods(["GET", "POST"])
 @allow_admin_frame
 def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
-    """One of the pages (`?post=`) with what the form holds; a refused form answers with the reason."""
-    _kind, row = open_row(request, kind_name, row_id)
+    """One of the pages (`?post=`): POST with what the form holds, GET with the change that waits for approval.
+
+    A refused form answers with the reason.
+    """
+    kind, row = open_row(request, kind_name, row_id)
     id_ = parse_uuid(request.GET.get("post", ""))
     post = pages_showing(row).filter(pk=id_).first() if id_ else None
     if post is None:
         raise Http404(_("This page does not exist."))
+    if request.method == "GET":
+        waiting = waiting_for(kind.name, row_id)
+        if waiting is None:
+            raise Http404(_("No change is waiting here."))
+        return preview_response(row, waiting.document, post, str(waiting.get_state_display()))
     try:
         document = sent_document(row, request.POST)
     except CmsError as error:
         return JsonResponse({"message": error.message}, status=error.status)
-    return preview_response(row, document, post)
+    return preview_response(row, document, post, _("not saved"))
 
 
-def preview_response(row: SharedRow, document: JsonObject, post: Post) -> HttpResponse:
+def preview_response(row: SharedRow, document: JsonObject, post: Post, label: str) -> HttpResponse:
     """The page of a post as visitors would see it with that state of the row: for no cache and no search engine."""
-    page = preview_page(
-        post, open_layers(post).live, _("not saved"), typed=_typed_of(row, document)
-    )
+    page = preview_page(post, open_layers(post).live, label, typed=_typed_of(row, document))
     response = HttpResponse(page)
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"

@@ -25,6 +25,7 @@ from proofroom.core.errors import invalid
 from proofroom.editorial.posts.post_pages import split_switch, version_sent
 from proofroom.editorial.shared_content.comparison import SharedComparison
 from proofroom.editorial.shared_content.history import open_row, shared_page
+from proofroom.editorial.shared_content.shown_pages import shown_pages
 from proofroom.shared_content.approval import APPROVE, modes, set_modes
 from proofroom.shared_content.edit_page import edit_state
 from proofroom.shared_content.kinds import shared_kinds
@@ -57,6 +58,7 @@ def shared_review(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRes
         "is_stale": waiting is not None and waiting.base_version != row.version,
         "is_own": is_own,
         "may_decide": may(request, APPROVE) and not is_own,
+        **(shown_pages(request, kind, row) if waiting else {}),
         **split_switch(request, {}),
     }
     return shared_page(

@@ -25,7 +25,11 @@ class LivePreview {
     this.width = 1280;
     this.asked = 0;
     if (!this.form) return;
-    section.closest("[data-rail-panel]").addEventListener("cms:panel", ({ detail }) => this.show(detail.isOpen));
+    // A panel of the editor's rail, or on other pages a part that is folded.
+    const panel = section.closest("[data-rail-panel]");
+    const folded = section.closest("details");
+    if (panel) panel.addEventListener("cms:panel", ({ detail }) => this.show(detail.isOpen));
+    else folded.addEventListener("toggle", () => this.show(folded.open));
     section.querySelector("[data-widths]").addEventListener("click", (event) => {
       if (event.target.dataset.width) this.resize(Number(event.target.dataset.width));
     });
