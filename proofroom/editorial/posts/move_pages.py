@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -154,10 +154,10 @@ def _move(request: HttpRequest, posts: Sequence[Post], target: str) -> HttpRespo
     return HttpResponseRedirect(tree_url(moved[0]))
 
 
-def _before_of(text: str) -> Any:
-    if text in ("", "end"):
-        return text or None
-    return _id_of(text)
+def _before_of(text: str) -> UUID | Literal["end"] | None:
+    if text == "end":
+        return "end"
+    return _id_of(text) if text else None
 
 
 def _way_back(post: Post) -> JsonObject:
