@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
@@ -13,6 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
+from agents_app.admin.labels import agent_name
+from agents_app.definitions.agents import agents_for, only_enabled
+from agents_app.definitions.schema import Scope
 from content.models import Post
 from content.search import find_posts
 from media.models import Asset
@@ -73,6 +78,7 @@ def palette(request: HttpRequest) -> JsonResponse:
     """
     words = " ".join(request.GET.get("q", "").split())[:MAX_WORDS_LENGTH]
     finders: tuple[tuple[str, Callable[[HttpRequest, str], list[Command]]], ...] = (
+        (_("Agents"), _agents),
         (_("Pages"), _pages),
         (_("Actions"), _actions),
         (_("Posts"), _posts),
@@ -92,6 +98,28 @@ def _fitting(commands: Iterable[Command], words: str) -> list[Command]:
         if all(word in command.label.casefold() for word in asked.split())
     ]
     return sorted(found, key=lambda command: not command.label.casefold().startswith(asked))
+
+
+def _agents(request: HttpRequest, words: str) -> list[Command]:
+    """The agents that may run on the open post, which `post` names."""
+    try:
+        post_id = UUID(request.GET.get("post", ""))
+    except ValueError:
+        return []
+    if not may(request, "agents.dropdown") or not Post.objects.alive().filter(pk=post_id).exists():
+        return []
+    url = reverse("admin:agents_app_run_start", args=[post_id])
+    return _fitting(
+        (
+            Command(
+                _("Run %(agent)s on this post") % {"agent": agent_name(agent.id)},
+                f"{url}?{urlencode({'agent': agent.id})}",
+                "spark",
+            )
+            for agent in only_enabled(agents_for(Scope.DROPDOWN))
+        ),
+        words,
+    )
 
 
 def _pages(request: HttpRequest, words: str) -> list[Command]:

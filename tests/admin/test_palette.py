@@ -82,3 +82,25 @@ def test_it_asks_as_often_for_many_as_for_one(signed_in: SignedIn) -> None:
         make.post(f"Kettle {number}", slug=f"kettle-{number}")
 
     assert count() == before
+
+
+def test_on_a_post_it_runs_the_agents_that_one_may_run(signed_in: SignedIn) -> None:
+    post = make.post()
+
+    def agents(role: str, post_id: str) -> dict[str, str]:
+        groups = signed_in(role).get("/admin/palette/", {"q": "seo", "post": post_id}).json()
+        return {
+            item["label"]: item["url"]
+            for group in groups["groups"]
+            if group["label"] == "Agents"
+            for item in group["items"]
+        }
+
+    assert agents("editor", str(post.pk)) == {
+        "Run SEO specialist on this post": (
+            f"/admin/agents_app/agentrun/start/{post.pk}/?agent=seo-specialist"
+        )
+    }
+    assert agents("translator", str(post.pk)) == {}
+    assert agents("editor", "") == agents("editor", "no-id") == {}
+    assert agents("editor", "00000000-0000-4000-8000-000000000000") == {}

@@ -1,4 +1,4 @@
-// Lists: the box that selects every row, ranges with Shift, the count in the bar, and names of columns beside the cells of
+// Lists: the keys j, k, x and arrows, the box that selects every row, ranges with Shift, the count in the bar, and names of columns beside the cells of
 // a phone.
 
 const form = document.querySelector("[data-list]");
@@ -58,3 +58,24 @@ for (const row of table?.tBodies[0]?.rows ?? []) {
     if (cell.tagName === "TD" && names[place]) cell.dataset.label = names[place];
   });
 }
+
+// j and k, and arrows from within the list, go from row to row; x selects. Enter opens the row, whose link has the focus.
+const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+const rows = [...(table?.tBodies[0]?.rows ?? [])];
+
+document.addEventListener("keydown", (event) => {
+  if (!rows.length || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.target.closest?.(TYPED) || document.querySelector("dialog[open], details[data-menu][open]")) return;
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const isLetter = event.key.length === 1;
+  if (isLetter && document.documentElement.dataset.letterKeys === "off") return;
+  const step = { j: 1, k: -1, ...(at < 0 ? {} : { ArrowDown: 1, ArrowUp: -1 }) }[event.key];
+  if (step) {
+    const row = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)];
+    (row.querySelector("th a") ?? row.querySelector("a, input"))?.focus();
+    row.scrollIntoView({ block: "nearest" });
+  } else if (event.key === "x" && at >= 0 && rows[at].querySelector("input.action-select")) {
+    rows[at].querySelector("input.action-select").click();
+  } else return;
+  event.preventDefault();
+});

@@ -27,12 +27,26 @@ export function preparePalette(palette) {
     return svg;
   }
 
-  function option({ label, url, icon: name, hint }, number) {
+  // The buttons in the header of an open post: choosing one here presses it there.
+  function headerActions(query) {
+    const asked = query.toLocaleLowerCase().split(/\s+/);
+    const buttons = document.querySelectorAll("[data-editor-header] .editor-actions :is(button:enabled, a)");
+    return [...buttons]
+      .map((button) => ({ label: button.textContent.trim().replace(/\s+/g, " "), icon: "file", url: "#", button }))
+      .filter(({ label }) => label && asked.every((word) => label.toLocaleLowerCase().includes(word)));
+  }
+
+  function option({ label, url, icon: name, hint, button }, number) {
     const link = document.createElement("a");
     link.id = `palette-option-${number}`;
     link.href = url;
     link.tabIndex = -1;
     link.setAttribute("role", "option");
+    if (button) link.addEventListener("click", (event) => {
+      event.preventDefault();
+      palette.close();
+      button.click();
+    });
     const text = document.createElement("span");
     text.textContent = label;
     link.append(icon(name), text);
@@ -79,10 +93,12 @@ export function preparePalette(palette) {
     const turn = ++asked;
     const query = input.value.trim();
     try {
-      const { groups } = await fetchJson(`${words.address}?q=${encodeURIComponent(query)}`);
+      const { groups: found } = await fetchJson(`${words.address}?${new URLSearchParams({ q: query, post: words.post ?? "" })}`);
       if (turn !== asked) return; // more was typed meanwhile
       const recent = query ? [] : recentPages().map((one) => ({ ...one, icon: "file" }));
-      show(recent.length ? [{ label: words.recent, items: recent }, ...groups] : groups);
+      const actions = headerActions(query);
+      const groups = [{ label: words.actions, items: actions }, { label: words.recent, items: recent }, ...found];
+      show(groups.filter(({ items }) => items.length));
     } catch (error) {
       if (turn === asked) status.textContent = error.message || words.failed;
     }

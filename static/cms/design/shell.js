@@ -35,6 +35,24 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Arrow keys go through an open menu; one that would leave the window opens to the other side.
+document.addEventListener("keydown", (event) => {
+  const menu = event.target.closest?.("details[data-menu][open]");
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!menu || !step || event.target.matches("input, select, textarea")) return;
+  const items = [...menu.querySelectorAll(":scope > :not(summary) :is(a, button:enabled)")];
+  const at = items.indexOf(document.activeElement);
+  items[at < 0 && step < 0 ? items.length - 1 : (at + step + items.length) % items.length]?.focus();
+  event.preventDefault();
+});
+
+document.addEventListener("toggle", ({ target }) => {
+  const choices = target.matches?.("details.chip[open]") ? target.querySelector(".chip-choices") : null;
+  if (!choices) return;
+  choices.classList.remove("at-end");
+  choices.classList.toggle("at-end", choices.getBoundingClientRect().right > document.documentElement.clientWidth - 8);
+}, true);
+
 // The keys of every page: `?` shows them with those of the page itself, `/` goes to its search, `g` and a letter to a
 // part of the admin. A page names its own in a `<template data-page-keys>`; what they do is its own scripts' matter.
 
@@ -71,6 +89,14 @@ function start(dialog) {
     return Boolean(box);
   }
 
+  function openNew() {
+    const menu = document.querySelector("[data-new-menu]");
+    if (!menu) return false;
+    menu.open = true;
+    menu.querySelector("a")?.focus();
+    return true;
+  }
+
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest?.(TYPED) || document.querySelector("dialog[open]")) return;
@@ -81,6 +107,7 @@ function start(dialog) {
   function act(key) {
     if (key === "?") return show(), true;
     if (key === "/") return search();
+    if (key === "c") return openNew();
     if (key === "g") {
       isGoing = true;
       clearTimeout(forget);
