@@ -296,6 +296,52 @@ def test_tabs_beside_the_content_are_opened_by_keyboard_and_remembered(open_page
     assert post.meta_title == "For search"
 
 
+def test_the_outline_leads_to_modules_and_moves_them(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(width=1440)
+    opened(page, post)
+    added(page, "callout", "new-1")
+    page.keyboard.type("A callout")
+
+    page.get_by_role("tab", name="Outline").click()
+    lines = page.locator("[data-outline] > li")
+    page.locator("[data-outline-of=new-1]", has_text="A callout").wait_for()
+    assert serious_in_any_light(page) == []
+    page.locator("[data-outline-of=new-1] [data-handle]").focus()
+    page.keyboard.press("ArrowUp")
+    assert "is now 3 of 4" in page.locator("main p[role=status]", has_text="is now").inner_text()
+    assert page.evaluate("() => document.activeElement.matches('[data-outline] [data-handle]')")
+    assert lines.nth(2).get_attribute("data-outline-of") == "new-1"
+    lines.nth(1).locator("a").click()
+    assert (
+        page.evaluate("() => document.activeElement.closest('[data-module]').dataset.type")
+        == "prose"
+    )
+    with page.expect_navigation():
+        page.keyboard.press("Control+s")
+
+    assert kinds(post) == ["hero", "prose", "callout", "faq"]
+
+
+def test_a_slash_on_a_module_opens_the_list_of_modules(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    page.locator(".module-item > details > summary").first.focus()
+    page.keyboard.press("/")
+    page.wait_for_selector("[data-picker-words]:focus")
+    page.wait_for_selector(".pick:visible")
+    page.keyboard.type("callout")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#m-new-1 [data-controls] :focus")
+
+    order = page.locator("[data-module]").evaluate_all(
+        "(all) => all.map((one) => one.dataset.type)"
+    )
+    assert order[:2] == ["hero", "callout"]
+
+
 def test_a_refused_save_opens_the_tab_with_the_error(open_page: Any) -> None:
     post = make.post()
     page = open_page(width=1440)

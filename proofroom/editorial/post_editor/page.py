@@ -269,6 +269,7 @@ def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[R
         "content": gettext("Content"),
         "settings": gettext("Settings"),
         "seo": gettext("SEO"),
+        "outline": gettext("Outline"),
         "agents": gettext("Agents"),
         "preview": gettext("Preview"),
         "history": gettext("History"),

@@ -2,6 +2,7 @@
 // somebody was, and the preview of a search result.
 
 import { startModules, startPicker } from "./modules.js";
+import { startOutline } from "./outline.js";
 import { startPresence } from "./presence.js";
 import { startRail } from "./rail.js";
 import { startRepeaters } from "./repeaters.js";
@@ -159,6 +160,7 @@ if (form) {
   const rail = startRail(form);
   const modules = startModules(form, changes);
   const picker = startPicker(form, modules);
+  startOutline(form, modules, changes);
   startRepeaters(form, changes);
   const saving = startSaving(form, changes, startPlace(form, modules, rail));
   startKeys(form, { modules, picker, saving });

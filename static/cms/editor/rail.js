@@ -70,6 +70,8 @@ export function startRail(form) {
   });
   document.addEventListener("cms:saved", () => { if (opened === "history") loadHistory(); });
 
+  form.addEventListener("cms:reveal", ({ target }) => reveal(target));
+
   const target = () => location.hash.length > 1 && document.getElementById(location.hash.slice(1));
   function follow() {
     const found = target();
