@@ -93,6 +93,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "proofroom.core.middleware.ManagementCsrfMiddleware",
     "proofroom.core.middleware.ManagementAuthenticationMiddleware",
+    "proofroom.accounts.middleware.PreferencesMiddleware",
     "proofroom.core.middleware.StaffMarkerMiddleware",
     "proofroom.core.middleware.ManagementMessageMiddleware",
     "proofroom.core.middleware.AdminInputMiddleware",

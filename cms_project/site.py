@@ -11,7 +11,6 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
-from django.views.i18n import set_language
 
 
 def _is_done(response: HttpResponse) -> bool:
@@ -36,6 +35,7 @@ class CmsAdminSite(admin.AdminSite):
         from cms_project.help import help_image, help_page
         from cms_project.palette import palette
         from mcp_bridge.admin.connect import connect
+        from proofroom.accounts.admin.account import account, choose_language
         from proofroom.core.admin.design import design
         from proofroom.core.admin.undo import undo
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
@@ -58,7 +58,8 @@ class CmsAdminSite(admin.AdminSite):
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
-            path("language/", require_POST(set_language), name="language"),
+            path("language/", require_POST(choose_language), name="language"),
+            path("account/", self.admin_view(account), name="account"),
             path("notifications/", self.admin_view(notifications), name="notifications"),
             path("notifications/count/", self.admin_view(unread_count), name="notifications-count"),
             path("notifications/read/", self.admin_view(read_all), name="notifications-read"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 from uuid import UUID
 
@@ -94,11 +94,11 @@ def parse_span(text: str | None) -> Span | None:
 
 
 def span_begin(span: Span) -> datetime:
-    """Its first whole hour or day, so that the first column of a picture is whole too."""
-    now = timezone.now()
-    begin = now - SPANS[span]
+    """Its first whole hour or day in the reader's zone, so that the first column of a picture is whole too."""
+    begin = timezone.localtime(timezone.now() - SPANS[span])
     if span == "day":
-        return begin.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+        hour = begin.replace(minute=0, second=0, microsecond=0)
+        return hour.astimezone(UTC) + timedelta(hours=1)
     return begin.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
@@ -122,10 +122,11 @@ def count_by_time(rows: QuerySet[McpCall], span: Span) -> list[CallCount]:
         .values("begin")
         .annotate(total=Count("pk"), failed=Count("pk", filter=Q(ok=False)))
     )
-    found = {row["begin"]: CallCount(**row) for row in grouped}
+    # By moments of UTC: hours that a zone has twice are equal to no other zone's.
+    found = {row["begin"].astimezone(UTC): CallCount(**row) for row in grouped}
     moments = (begin + number * step for number in range(24 if span == "day" else 366))
     now = timezone.now()
-    return [found.get(at, CallCount(at, 0, 0)) for at in moments if at <= now]
+    return [found.get(at.astimezone(UTC), CallCount(at, 0, 0)) for at in moments if at <= now]
 
 
 @dataclass(frozen=True, slots=True)

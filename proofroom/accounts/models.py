@@ -16,6 +16,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from proofroom.accounts.roles import GRANTS, Role, permissions_of
+from proofroom.core.i18n.languages import validate_language
+from proofroom.core.i18n.time_zones import validate_time_zone
 
 EMAIL_MAX: Final = 254
 USERNAME_MAX: Final = 150
@@ -133,6 +135,46 @@ class User(AbstractBaseUser):
 
     def get_short_name(self) -> str:
         return self.username
+
+
+class Theme(models.TextChoices):
+    """The colours of the admin. `auto` follows the operating system."""
+
+    AUTO = "auto", "System"
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
+
+
+class Density(models.TextChoices):
+    """The height of rows and controls."""
+
+    COMFORTABLE = "comfortable", "Comfortable"
+    COMPACT = "compact", "Compact"
+
+
+class Preferences(models.Model):
+    """The settings of a person's own admin. An account without a row has the defaults.
+
+    An empty `time_zone` is the site's; with an empty `language` the browser decides.
+    """
+
+    user = models.OneToOneField(
+        User, primary_key=True, on_delete=models.CASCADE, related_name="preferences"
+    )
+    time_zone = models.CharField(max_length=64, blank=True, validators=[validate_time_zone])
+    language = models.CharField(max_length=10, blank=True, validators=[validate_language])
+    theme = models.CharField(max_length=5, choices=Theme, default=Theme.AUTO)
+    density = models.CharField(max_length=11, choices=Density, default=Density.COMFORTABLE)
+    has_letter_keys = models.BooleanField(
+        default=True, help_text="Whether single letters are keyboard shortcuts."
+    )
+
+    class Meta:
+        verbose_name = "preferences"
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"
 
 
 class AccountToken(models.Model):

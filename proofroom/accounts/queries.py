@@ -10,9 +10,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import AccountToken, ApiToken, User
+from proofroom.accounts.models import AccountToken, ApiToken, Preferences, User
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement, columns_of, first_instance
+from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.errors import NotFound
 
 T = TypeVar("T", bound=AccountToken)
@@ -20,12 +20,34 @@ _LONGEST_ID = 18
 """Digits of the longest number that every database takes as an id."""
 
 
-_USER: Final = Statement(lambda user_id: User.objects.filter(pk=user_id).values(*columns_of(User)))
+_PREFERENCES: Final = "preferences__"
+_USER: Final = Statement(
+    lambda user_id: User.objects.filter(pk=user_id).values(
+        *columns_of(User), *(_PREFERENCES + name for name in columns_of(Preferences))
+    )
+)
 
 
 def load_user(user_id: int) -> User | None:
-    """The account with that id, whatever its state. One query."""
-    return first_instance(User, _USER.rows(user_id))
+    """The account with that id and its preferences, whatever its state. One query."""
+    rows = _USER.rows(user_id)
+    if not rows:
+        return None
+    row, user = rows[0], instance_from_row(User, rows[0])
+    stored = {name: row[_PREFERENCES + name] for name in columns_of(Preferences)}
+    user.preferences = (
+        Preferences() if stored["user_id"] is None else instance_from_row(Preferences, stored)
+    )
+    return user
+
+
+def preferences_of(user: User) -> Preferences:
+    """The preferences of an account, the defaults where it has none. No query where `load_user` read it."""
+    try:
+        return user.preferences
+    except Preferences.DoesNotExist:
+        user.preferences = Preferences()
+        return user.preferences
 
 
 def find_user(user_id: str) -> User:

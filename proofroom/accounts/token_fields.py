@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from pydantic import AliasPath, Field
 
@@ -59,7 +60,7 @@ class MadeTokenAnswer(TokenAnswer):
 
 
 class LastDayField(forms.DateField):
-    """The day on which a token ends, as the last moment of it."""
+    """The day on which a token ends, as the last moment of it in the zone of whoever writes it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -71,7 +72,8 @@ class LastDayField(forms.DateField):
 
     def clean(self, value: Any) -> datetime | None:
         day: date | None = super().clean(value)
-        return datetime.combine(day, time.max, UTC) if day else None
+        zone = timezone.get_current_timezone()
+        return datetime.combine(day, time.max, zone).astimezone(UTC) if day else None
 
 
 class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it takes none when it runs

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import to_locale
 
 from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
@@ -35,12 +35,15 @@ from proofroom.website.navigation import Alternate, Crumb, is_right_to_left, pat
 _OWN = Path(__file__).parent / "locale"
 
 
-def use_template_language(locale: str) -> AbstractContextManager[None]:
+@contextmanager
+def use_template_language(locale: str) -> Iterator[None]:
     """Templates speak the language of the locale here, or English where nobody has translated their words.
 
-    Without that, single words would come from catalogues that were made for other pages.
+    Without that, single words would come from catalogues that were made for other pages. Times are those of the
+    site, also where a page of the admin shows its pages to somebody in another zone.
     """
-    return translation.override(_language_of(locale))
+    with translation.override(_language_of(locale)), timezone.override(None):
+        yield
 
 
 @cache

@@ -31,6 +31,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "login/": None,
     "logout/": None,
     "language/": None,
+    "account/": PEOPLE,
     "password_change/": PEOPLE,
     "jsi18n/": PEOPLE,
     "autocomplete/": NOBODY,

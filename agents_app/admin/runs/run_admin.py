@@ -28,6 +28,7 @@ from agents_app.definitions.agents import all_agents
 from agents_app.models import AgentRun
 from agents_app.runs.prompt import prompt_versions
 from proofroom.core.admin.permissions import PermittedAdmin
+from proofroom.core.i18n.time_zones import exact_time
 
 _VERSIONS: Final = 10
 
@@ -174,8 +175,13 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
 
     @admin.display(description=gettext_lazy("Begun"), ordering="created_at")
     def begun(self, run: AgentRun) -> SafeString:
-        at = date_format(run.created_at, "DATETIME_FORMAT")
-        return format_html('{} <span class="quiet">{}</span>', at, run.by_name)
+        return format_html(
+            '<time datetime="{}" title="{}">{}</time> <span class="quiet">{}</span>',
+            run.created_at.isoformat(),
+            exact_time(run.created_at),
+            date_format(localtime(run.created_at), "DATETIME_FORMAT"),
+            run.by_name,
+        )
 
     @admin.display(description=gettext_lazy("Cost"), ordering="cost")
     def price(self, run: AgentRun) -> SafeString:

@@ -1,9 +1,11 @@
-"""The languages of content as people call them."""
+"""The languages of content as people call them, and those of the admin."""
 
 from __future__ import annotations
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.utils.translation import get_language_info
+from django.utils.translation import gettext as _
 
 
 def language_name(code: str) -> str:
@@ -14,6 +16,12 @@ def language_name(code: str) -> str:
         return code
     name = str(info["name_translated"])
     return name if info["code"] == code else f"{name} ({code})"
+
+
+def validate_language(code: str) -> None:
+    """Refuse a language that the admin is not translated into."""
+    if code not in dict(settings.LANGUAGES):
+        raise ValidationError(_("The admin has no such language."), code="unknown_language")
 
 
 def site_languages() -> list[tuple[str, str]]:

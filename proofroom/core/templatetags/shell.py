@@ -24,6 +24,9 @@ from proofroom.core.admin.navigation import (
 register = template.Library()
 NAVIGATION_COOKIE = "admin_navigation"
 """Set by `static/cms/design/shell.js`; read here, so that the page arrives as it will stand."""
+THEME_COOKIE = "admin_theme"
+"""The theme last chosen in this browser, for the page to log in."""
+THEMES = ("auto", "light", "dark")
 
 
 @register.simple_tag(takes_context=True)
@@ -44,6 +47,17 @@ def admin_tabs(context: Context) -> list[NavigationLink]:
 def is_navigation_collapsed(context: Context) -> bool:
     request: HttpRequest | None = context.get("request")
     return request is not None and request.COOKIES.get(NAVIGATION_COOKIE) == "icons"
+
+
+@register.simple_tag(takes_context=True)
+def admin_theme(context: Context) -> str:
+    """Return the theme that the reader chose: `auto`, `light` or `dark`."""
+    preferences = getattr(context.get("user"), "preferences", None)
+    if preferences is not None:
+        return str(preferences.theme)
+    request: HttpRequest | None = context.get("request")
+    theme = request.COOKIES.get(THEME_COOKIE, "") if request is not None else ""
+    return theme if theme in THEMES else "auto"
 
 
 @register.simple_tag

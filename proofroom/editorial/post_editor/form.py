@@ -15,6 +15,7 @@ from content.models import ModuleInstance
 from content.post_fields import POST_FIELDS, Panel, PostField
 from content.review.labels import module_label
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.time_zones import current_zone_name
 from proofroom.core.json import Json
 from proofroom.definitions import find_module, find_post_type, modules, own_scope, post_types
 from proofroom.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
@@ -22,8 +23,6 @@ from proofroom.editorial.post_editor.form_fields import REFERENCES, EditorField,
 _PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
 """The beginning of its panel, in this order; what else is declared for it follows."""
 _TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
-_LABELS: Final = {"publishAt": gettext_noop("Publish at (UTC)")}
-"""Labels that say in the form how to type a value."""
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
 _ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
@@ -120,6 +119,8 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             )
             robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)
             yield FormUnit(f"post.{ROBOTS}", robots, robots_to_form(value))
+        elif name == "publishAt":
+            yield FormUnit(f"post.{name}", schedule_field(), value)
         elif name == "parentId":
             if definition and definition.hierarchical:
                 parent = replace(form_field_of(POST_FIELDS[name]), among=document.type)
@@ -156,12 +157,18 @@ def form_field_of(field: PostField) -> EditorField:
     """The control of a declared post field."""
     return EditorField(
         field.name,
-        _LABELS.get(field.name, field.label),
+        field.label,
         field.kind,
         field.help,
         is_nullable=field.kind in REFERENCES,
         max_length=field.max_length,
     )
+
+
+def schedule_field() -> EditorField:
+    """The control of the time at which a draft is published, which says whose time it is."""
+    label = gettext("Publish at (%(zone)s)") % {"zone": current_zone_name()}
+    return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
 
 
 def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:

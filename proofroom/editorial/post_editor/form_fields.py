@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias, cast
 
+from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.models import Post
 from proofroom.core.errors import invalid
-from proofroom.core.json import Json
+from proofroom.core.i18n.time_zones import from_local_input, to_local_input
+from proofroom.core.json import Json, format_time
 from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import ModuleProps, props_of
 from proofroom.definitions.props import json_schema, option_label
@@ -116,7 +119,8 @@ def to_typed(field: EditorField, value: Json) -> Typed:
     if field.kind == "json":
         return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     if field.kind == "moment":
-        return str(value or "")[:16]
+        moment = parse_datetime(str(value)) if value else None
+        return to_local_input(moment) if moment else ""
     if value is None:
         return ""
     return str(value) if field.kind == "number" else normalize_line_ends(str(value))
@@ -192,7 +196,12 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
         except (ValueError, RecursionError) as error:
             raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
     if field.kind == "moment":
-        return f"{typed}:00Z" if len(typed) == 16 else typed or None
+        try:
+            return format_time(from_local_input(typed)) if typed else None
+        except ValidationError as error:
+            raise invalid(where, error.message) from None
+        except (ValueError, OverflowError):
+            return typed  # the rules say what a time is
     return None if not typed and (field.is_nullable or field.kind in REFERENCES) else typed
 
 

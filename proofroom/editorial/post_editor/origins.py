@@ -8,6 +8,7 @@ from typing import Final
 
 from django.db.models import Max
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
@@ -106,7 +107,7 @@ def load_origins(post: Post) -> dict[str, Origin]:
             author=(row["agent_id"] or row["author_name"]) if is_ai else row["author_name"],
             edited_by=row["edited_by_name"],
             approved_by=row["approved_by_name"] if is_approved else "",
-            day=date_format(row["created_at"], "DATE_FORMAT"),
+            day=date_format(timezone.localtime(row["created_at"]), "DATE_FORMAT"),
             run_id=row["run_id"],
         )
     return found

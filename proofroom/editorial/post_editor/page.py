@@ -17,11 +17,9 @@ from django.utils.translation import gettext
 from content.document import PostDocument
 from content.layers import Layers
 from content.models import Layer, Post, Status
-from content.post_fields import POST_FIELDS
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import may
-from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.autosave import offer_copy
@@ -31,7 +29,7 @@ from proofroom.editorial.post_editor.form import (
     ROBOTS,
     FormUnit,
     ModuleSection,
-    form_field_of,
+    schedule_field,
 )
 from proofroom.editorial.post_editor.form_data import Sheet
 from proofroom.editorial.post_editor.form_fields import EditorField, match_item, to_typed
@@ -383,7 +381,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         ),
         "menu": merge_actions(clean.menu, dirty.menu),
         "is_scheduled": state.is_scheduled,
-        "schedule_label": in_words(form_field_of(POST_FIELDS["publishAt"]).label),
+        "schedule_label": schedule_field().label,
         "schedule_at": sheet.typed["post.publishAt"],
         "pages": {
             "review": review_url(post, Layer.REVIEW),

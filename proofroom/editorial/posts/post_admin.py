@@ -15,7 +15,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -43,6 +42,7 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
+from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.validation.form_fields import with_label
 from proofroom.definitions import post_types
 from proofroom.editorial.inbox.queue_rows import age_of
@@ -212,7 +212,7 @@ class PostAdmin(PermittedAdmin[Post]):
         return format_html(
             '<time datetime="{}" title="{}">{}</time>',
             post.updated_at.isoformat(),
-            date_format(post.updated_at, "DATETIME_FORMAT"),
+            exact_time(post.updated_at),
             age_of(post.updated_at),
         )
 

@@ -130,8 +130,7 @@ class ReplayForm(forms.Form):
         label=gettext_lazy("Send again what happened since"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         help_text=gettext_lazy(
-            "In UTC. Also what happened while the webhook was off. Receivers drop doubles by the "
-            "id."
+            "Also what happened while the webhook was off. Receivers drop doubles by the id."
         ),
     )
 

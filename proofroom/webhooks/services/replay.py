@@ -5,7 +5,7 @@ A replay's cursor moves with what was queued, so that one that is killed goes on
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
@@ -86,7 +86,10 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
             lambda: queue_task("webhooks.tasks.replay_deliveries"),
             f"the replay of webhook {row.pk}",
         )
-    payload: dict[str, Json] = {"webhookId": str(row.pk), "since": since.isoformat()}
+    payload: dict[str, Json] = {
+        "webhookId": str(row.pk),
+        "since": since.astimezone(UTC).isoformat(),
+    }
     outbox.record(REPLAYED, actor=actor, payload=payload)
     return row
 

@@ -35,7 +35,7 @@ export function startPresence(form) {
         line.querySelector("[data-initials]").textContent = one.name.slice(0, 2).toUpperCase();
       }
       const since = new Date(one.since);
-      line.querySelector("[data-since]").textContent = since.toLocaleTimeString(document.documentElement.lang || undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
+      line.querySelector("[data-since]").textContent = since.toLocaleTimeString(document.documentElement.lang || undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: document.documentElement.dataset.timeZone });
       line.querySelector("[data-review]").hidden = one.layer !== "review";
       line.title = line.textContent.replace(/\s+/g, " ").trim();
       return line;

@@ -1,0 +1,147 @@
+"""Each person's own account: preferences, and where the password is changed."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.forms import AdminPasswordChangeForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.utils import translation
+from django.utils.translation import get_language_info, gettext_lazy
+from django.utils.translation import gettext as _
+from django.views.i18n import set_language
+
+from proofroom.accounts.models import Density, Theme, User
+from proofroom.accounts.queries import preferences_of
+from proofroom.accounts.services.preferences import change_preferences
+from proofroom.core.admin.form_pages import save_form
+from proofroom.core.admin.permissions import actor_of
+from proofroom.core.errors import CmsError
+from proofroom.core.i18n import said
+from proofroom.core.i18n.time_zones import time_zone_choices
+from proofroom.core.templatetags.shell import THEME_COOKIE
+
+_YEAR_SECONDS = 365 * 24 * 60 * 60
+
+
+def _languages() -> list[tuple[str, Any]]:
+    """The languages of the admin by their own names, for whoever understands no other."""
+    own = [
+        (code, get_language_info(code)["name_local"].capitalize()) for code, _ in settings.LANGUAGES
+    ]
+    return [("", gettext_lazy("As the browser says")), *own]
+
+
+class PreferencesForm(forms.Form):
+    time_zone = forms.ChoiceField(
+        label=gettext_lazy("Time zone"),
+        required=False,
+        help_text=gettext_lazy("The zone in which this admin shows and reads times."),
+    )
+    language = forms.ChoiceField(label=gettext_lazy("Language"), required=False, choices=_languages)
+    theme = forms.ChoiceField(
+        label=gettext_lazy("Theme"), choices=said(Theme.choices), widget=forms.RadioSelect
+    )
+    density = forms.ChoiceField(
+        label=gettext_lazy("Density"),
+        choices=said(Density.choices),
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy(
+            "Compact shows more rows and fields at once. Phones stay comfortable."
+        ),
+    )
+    has_letter_keys = forms.BooleanField(
+        label=gettext_lazy("Use single letters as keyboard shortcuts"),
+        required=False,
+        help_text=gettext_lazy("Shortcuts with Ctrl, Alt or ⌘ always work."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        of_site = _("Time zone of the site (%(zone)s)") % {"zone": settings.TIME_ZONE}
+        zones = cast("forms.ChoiceField", self.fields["time_zone"])
+        zones.choices = [("", of_site), *time_zone_choices()]
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """GET shows the account. POST saves the preferences, or the theme alone (`do=theme`)."""
+    user = cast("User", request.user)
+    actor = actor_of(request)
+    if request.POST.get("do") == "theme":
+        return _save_theme(request)
+    names = tuple(PreferencesForm.base_fields)
+    stored = preferences_of(user)
+    initial = {name: getattr(stored, name) for name in names}
+    form = PreferencesForm(request.POST if request.method == "POST" else None, initial=initial)
+    if form.is_bound and save_form(
+        form, lambda: change_preferences(actor=actor, **form.cleaned_data)
+    ):
+        saved = form.cleaned_data
+        with translation.override(saved["language"] or None):
+            messages.success(request, _("Preferences saved."))
+        response = HttpResponseRedirect(request.path)
+        _remember_language(response, saved["language"])
+        _remember_theme(response, saved["theme"])
+        return response
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Your account"),
+        "account": user,
+        "form": form,
+        "password_form": AdminPasswordChangeForm(user) if user.has_usable_password() else None,
+    }
+    status = 422 if form.errors else 200
+    return TemplateResponse(request, "admin/account/account.html", context, status=status)
+
+
+def _save_theme(request: HttpRequest) -> HttpResponse:
+    try:
+        stored = change_preferences(actor=actor_of(request), theme=request.POST.get("theme", ""))
+    except CmsError as error:
+        return JsonResponse({"error": error.code, "message": error.message}, status=error.status)
+    response: HttpResponse = (
+        HttpResponse(status=204)
+        if request.accepts("application/json") and not request.accepts("text/html")
+        else HttpResponseRedirect(request.path)
+    )
+    _remember_theme(response, stored.theme)
+    return response
+
+
+def choose_language(request: HttpRequest) -> HttpResponse:
+    """Django's view, which keeps the language in a cookie; an account keeps it too."""
+    language = request.POST.get("language", "")
+    if request.user.is_authenticated and language in dict(settings.LANGUAGES):
+        change_preferences(actor=actor_of(request), language=language)
+    return set_language(request)
+
+
+def _remember_theme(response: HttpResponse, theme: str) -> None:
+    """For the page to log in."""
+    response.set_cookie(
+        THEME_COOKIE,
+        theme,
+        max_age=_YEAR_SECONDS,
+        path="/admin/",
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
+
+
+def _remember_language(response: HttpResponse, language: str) -> None:
+    """For previews and the page to log in, as `set_language` does."""
+    if not language:
+        response.delete_cookie(settings.LANGUAGE_COOKIE_NAME, samesite="Lax")
+        return
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        language,
+        max_age=settings.LANGUAGE_COOKIE_AGE,
+        secure=settings.LANGUAGE_COOKIE_SECURE,
+        httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+        samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+    )
