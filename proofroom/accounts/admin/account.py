@@ -87,12 +87,16 @@ def account(request: HttpRequest) -> HttpResponse:
         _remember_language(response, saved["language"])
         _remember_theme(response, saved["theme"])
         return response
+    password_form = AdminPasswordChangeForm(user) if user.has_usable_password() else None
+    if password_form is not None:
+        # The page begins at its top, not at its second form.
+        password_form.fields["old_password"].widget.attrs.pop("autofocus", None)
     context = {
         **admin.site.each_context(request),
         "title": _("Your account"),
         "account": user,
         "form": form,
-        "password_form": AdminPasswordChangeForm(user) if user.has_usable_password() else None,
+        "password_form": password_form,
     }
     status = 422 if form.errors else 200
     return TemplateResponse(request, "admin/account/account.html", context, status=status)
