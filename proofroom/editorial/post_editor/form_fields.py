@@ -199,7 +199,7 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
         try:
             return format_time(from_local_input(typed)) if typed else None
         except ValidationError as error:
-            raise invalid(where, error.message) from None
+            raise invalid(where, str(error.message)) from None
         except (ValueError, OverflowError):
             return typed  # the rules say what a time is
     return None if not typed and (field.is_nullable or field.kind in REFERENCES) else typed
