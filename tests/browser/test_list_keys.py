@@ -34,7 +34,7 @@ def test_letters_and_arrows_go_through_a_list(open_page: Any) -> None:
     page.evaluate("document.documentElement.dataset.letterKeys = 'off'")
     page.keyboard.press("x")
     assert page.locator("[data-selected]").inner_text() == "1 selected"
-    page.locator("#result_list th a").nth(1).focus()
+    page.locator("#result_list tbody th a").nth(1).focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/change/")
 
