@@ -27,7 +27,7 @@ from proofroom.website.page_frame import (
     load_surroundings,
     use_template_language,
 )
-from proofroom.website.prefetch import featured_image, load_page_data
+from proofroom.website.prefetch import featured_image, image_of_post, load_page_data
 from proofroom.website.rendering import (
     RenderableModule,
     opens_with_heading,
@@ -112,7 +112,7 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
             site_name=data.around.site_name,
             description=description_of(content.post, content.modules),
             canonical=canonical_of(content.post),
-            image=featured_image(content.post),
+            image=image_of_post(content.post, content.modules, data.media),
             images=data.media,
             modules=content.modules,
         )

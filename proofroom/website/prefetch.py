@@ -85,6 +85,20 @@ def featured_image(post: Post) -> SiteImage | None:
     return site_image(post.featured_media, post.locale) if post.featured_media else None
 
 
+def image_of_post(
+    post: Post, shown: Sequence[RenderableModule], media: Mapping[str, SiteImage]
+) -> SiteImage | None:
+    """The featured image, or else that of the module that opens the page. `media` is what the modules show."""
+    if (image := featured_image(post)) is not None:
+        return image
+    for module in shown:
+        definition = modules.get(module.type)
+        if definition is not None and definition.opens_page:
+            ids = media_ids(definition.Props, module.props)
+            return next((media[id_] for id_ in ids if id_ in media), None)
+    return None
+
+
 def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
     return PostCard(
         id=str(row["id"]),

@@ -53,6 +53,33 @@ def test_images_of_modules_and_the_featured_one_are_shown(client):
     assert "Picture featured.png" in text(client.get("/blog"))
 
 
+def test_a_post_without_a_featured_image_is_shared_with_the_picture_that_opens_it(client):
+    opening, below = image("opening.png"), image("below.png")
+    post = make.post()
+    hero = make.module_id(post, "hero")
+
+    def fill(document: PostDocument, picture: str) -> PostDocument:
+        return document_edits.update_module(document, hero, props={"imageId": picture})
+
+    def shared() -> str:
+        html = text(client.get(BLOG))
+        return html.partition('property="og:image" content="')[2].partition('"')[0]
+
+    def add_below(document: PostDocument) -> PostDocument:
+        props = {"imageId": str(below.pk)}
+        return document_edits.add_module(document, type="prose-with-media", props=props)[0]
+
+    edit_post(post_id=post.pk, actor=make.actor(), edit=add_below)
+    assert shared() == ""
+    edit_post(post_id=post.pk, actor=make.actor(), edit=lambda one: fill(one, str(opening.pk)))
+    with CaptureQueriesContext(connection) as queries:
+        assert shared().endswith(opening.variants["large"])
+    assert len(queries) <= 6
+    featured = image("featured.png")
+    make.edited(post, {"featuredMediaId": str(featured.pk)})
+    assert shared().endswith(featured.variants["large"])
+
+
 def test_an_image_that_is_gone_leaves_the_page_whole(client):
     shown = image()
     post = make.post()
