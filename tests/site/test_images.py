@@ -63,7 +63,7 @@ def test_a_post_without_a_featured_image_is_shared_with_the_picture_that_opens_i
 
     def shared() -> str:
         html = text(client.get(BLOG))
-        return html.partition('property="og:image" content="')[2].partition('"')[0]
+        return str(html.partition('property="og:image" content="')[2].partition('"')[0])
 
     def add_below(document: PostDocument) -> PostDocument:
         props = {"imageId": str(below.pk)}
