@@ -54,7 +54,7 @@ def update_ai_settings(
     row = AiSettings.objects.select_for_update().get(pk=1)
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
-            _("The AI settings changed since you read them."),
+            _("The AI settings have changed since you opened them."),
             code="stale_version",
             current=row.version,
         )
@@ -85,7 +85,7 @@ def check_provider_and_model(
         shown = name[:40].encode("utf-8", "replace").decode()
         raise invalid(
             f"{kind}Provider",
-            _("There is no %(kind)s provider %(shown)r; known: %(known)s.")
+            _("There is no %(kind)s provider %(shown)r. Available: %(known)s.")
             % {"kind": kind, "shown": shown, "known": ", ".join(known)},
         )
     if model is None:
@@ -96,11 +96,11 @@ def check_provider_and_model(
     if len(model) > MODEL_MAX or not model.isprintable():
         raise invalid(
             field,
-            _("%(field)s is one line of at most %(model_max)s characters.")
+            _("%(field)s must be one line of at most %(model_max)s characters.")
             % {"field": field, "model_max": MODEL_MAX},
         )
     if model and not name:
-        raise invalid(field, _("A model needs its provider: choose that, too."))
+        raise invalid(field, _("Choose a provider for the model."))
     return name, model
 
 
@@ -180,13 +180,13 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     )
     if found is None:
         raise NotFound(
-            _("There is no provider %(name)r to test.") % {"name": provider[:40]},
+            _("There is no provider %(name)r.") % {"name": provider[:40]},
             code="unknown_provider",
         )
     if not found.is_configured:
         raise invalid(
             "provider",
-            _("%(name)s cannot be tested yet: set %(variable)s first.")
+            _("Set %(variable)s before you test %(name)s.")
             % {"name": found.name, "variable": found.source},
         )
     ProviderCheck.objects.bulk_create([ProviderCheck(provider=provider)], ignore_conflicts=True)
@@ -194,7 +194,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     now = timezone.now()
     if row.asked_at is not None and row.asked_at > now - CHECK_PAUSE:
         raise Conflict(
-            _("%(name)s was tested just now. Wait a few seconds, and test it again.")
+            _("%(name)s was tested just now. Wait a few seconds and try again.")
             % {"name": found.name},
             code="too_soon",
         )

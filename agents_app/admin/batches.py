@@ -60,8 +60,8 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     require(request, "agents.edit")
     if len(ids) > MAX_POSTS:
         sentence = ngettext(
-            "At most %(n)d post goes into one batch; choose fewer.",
-            "At most %(n)d posts go into one batch; choose fewer.",
+            "A batch can have at most %(n)d post. Select fewer.",
+            "A batch can have at most %(n)d posts. Select fewer.",
             MAX_POSTS,
         )
         if in_dialog(request):
@@ -88,7 +88,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
     if request.POST.get("do") != "run":
         return bulk_page(request, ids, None)
     if request.POST.get("estimated", "") != asked_agent(request):
-        sentence = _("You chose another agent. Look at what it will cost, then run it.")
+        sentence = _("You selected another agent. Check the estimated cost, then run it.")
         return bulk_page(request, ids, RunRefusal(problem=sentence))
     try:
         made = create_bulk_runs(
@@ -129,7 +129,8 @@ _AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
 class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
     view_permission = "agents.view"
     empty_words = gettext_lazy(
-        "A batch is one agent over many posts. Mark posts in their list and choose “Run an agent…”."
+        "A batch runs one agent on many posts. Select posts in the list, then "
+        "choose “Run an agent…”."
     )
     list_display = ("agent", "state", "number", "price", "by_name", "created_at")
     list_display_links = ("agent",)
@@ -184,9 +185,9 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
 
 def batch_state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
     if batch.reverted_at is not None:
-        return "archived", _("Taken back")
+        return "archived", _("Undone")
     if batch.revert_asked_at is not None:
-        return "running", _("Being taken back")
+        return "running", _("Undoing")
     if not is_finished:
         return "running", _("Running")
     if batch.cancelled_at is not None:
@@ -271,7 +272,7 @@ def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     with refusals_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor_of(request))
         messages.success(
-            request, _("What was not finished is cancelled; it stages nothing any more.")
+            request, _("Cancelled. Runs that had not finished will not propose anything.")
         )
     return redirect_to_batch(batch_id)
 
@@ -294,7 +295,7 @@ def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         except CmsError as error:
             messages.error(request, f"{result.title}: {error.message}")
     if begun:
-        said = ngettext("%(n)d run is begun again.", "%(n)d runs are begun again.", begun)
+        said = ngettext("Restarted %(n)d run.", "Restarted %(n)d runs.", begun)
         messages.success(request, said % {"n": begun})
     return redirect_to_batch(batch_id)
 
@@ -308,12 +309,12 @@ def revert(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     if request.method == "POST":
         with refusals_as_messages(request):
             revert_batch(batch_id=batch_id, actor=actor_of(request))
-            messages.success(request, _("It is being taken back, post by post."))
+            messages.success(request, _("Undoing this batch, one post at a time."))
         return redirect_to_batch(batch_id)
     agent = agent_name(batch.agent_id)
     back = reverse("admin:agents_app_agentbatch_change", args=[batch.pk])
     context = {"batch": batch, "agent": agent, "back": back, "posts": progress_of(batch).total}
-    return page(request, "admin/agents/revert.html", context, title=_("Take back a batch"))
+    return page(request, "admin/agents/revert.html", context, title=_("Undo a batch"))
 
 
 def redirect_to_batch(batch_id: UUID) -> HttpResponse:

@@ -114,7 +114,7 @@ def agent_for(
     check_scope(agent, Scope.BULK)
     check_context(agent, None, open_ended_context)
     if not 1 <= len(post_ids) <= MAX_POSTS:
-        raise invalid("ids", _("ids names from 1 to %(most)s posts.") % {"most": MAX_POSTS})
+        raise invalid("ids", _("ids must list 1 to %(most)s posts.") % {"most": MAX_POSTS})
     return agent
 
 
@@ -173,7 +173,7 @@ def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     lock_posts(*unfinished.filter(status=RunStatus.RUNNING))
     rows = list(unfinished.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if not rows:
-        raise Conflict(_("All runs of this batch are finished."), code="batch_finished")
+        raise Conflict(_("All runs in this batch have finished."), code="batch_finished")
     unfinished.filter(pk__in=[run.pk for run in rows]).update(
         status=RunStatus.CANCELLED, finished_at=now, doing=""
     )
@@ -200,7 +200,7 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     batch = find_batch(batch_id=batch_id, actor=actor)
     batch = AgentBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if AgentRun.objects.filter(batch=batch, status__in=UNFINISHED).exists():
-        raise Conflict(_("Runs of this batch go on; cancel them first."), code="batch_unfinished")
+        raise Conflict(_("This batch is still running. Cancel it first."), code="batch_unfinished")
     if batch.revert_asked_at is not None and batch.reverted_at is None:
         return batch
     batch.revert_asked_at, batch.reverted_at = timezone.now(), None
@@ -254,7 +254,7 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
             return found | {"error": error.message}
         in_trash = AgentRun.objects.filter(pk=run_id, post__deleted_at__isnull=False).exists()
         return found | {
-            "error": _("Its post is in the trash; restore it first.") if in_trash else ""
+            "error": _("The post is in the trash. Restore it first.") if in_trash else ""
         }
     return found | {
         "reverted": list(done.reverted),

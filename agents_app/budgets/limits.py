@@ -168,9 +168,10 @@ class BudgetExceeded(ProviderError):
             else f"the agent {limit.agent_id}"
         )
         sentence = _(
-            "The budget of %(whose)s for this %(period)s does not allow it: %(amount_text)s of "
-            "%(amount_text_2)s are used or reserved, and the request may need up to "
-            "%(amount_text_3)s. It starts anew on %(renews_at)s at 00:00 UTC."
+            "The budget of %(whose)s for this %(period)s is not enough: "
+            "%(amount_text)s of %(amount_text_2)s is used or reserved, and the "
+            "request may need up to %(amount_text_3)s. The budget resets on "
+            "%(renews_at)s at 00:00 UTC."
         ) % {
             "whose": whose,
             "period": limit.period,

@@ -70,7 +70,7 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
     for field, name in named:
         if listed and name in known and name not in listed:
             sentence = gettext(
-                "%(name)r is not on allowedMCPTools, so every call of it would be refused"
+                "%(name)r is not in allowedMCPTools, so every call would be refused"
             ) % {"name": name}
             yield UnknownName(field, sentence, listed, is_error=True)
 
@@ -91,7 +91,7 @@ def _about_field(where: str, key: str) -> UnknownName | None:
     type_name, _, path = rest.partition(".")
     definition = modules.get(type_name) if kind == "module" else None
     if definition is None:
-        sentence = gettext("%(key)r is no field: it is post.<field> or module.<type>.<prop>") % {
+        sentence = gettext("%(key)r is not a field; use post.<field> or module.<type>.<prop>") % {
             "key": key
         }
         return UnknownName(where, sentence, tuple(modules.names()))

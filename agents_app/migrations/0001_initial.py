@@ -176,7 +176,7 @@ class Migration(migrations.Migration):
                 ('provider', models.CharField(max_length=20, primary_key=True, serialize=False)),
                 ('asked_at', models.DateTimeField(null=True)),
                 ('checked_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(blank=True, choices=[('works', 'It works'), ('key_refused', 'It refused the key'), ('quota', 'Its quota is used up'), ('unreachable', 'It could not be reached'), ('silent', 'It did not answer'), ('no_list', 'It knows no list of models'), ('failed', 'It failed'), ('unreadable', 'Its answer cannot be read'), ('unusable', 'Key or address cannot be used')], default='', max_length=12)),
+                ('outcome', models.CharField(blank=True, choices=[('works', "Works"), ('key_refused', "API key rejected"), ('quota', "Out of credit or over a limit"), ('unreachable', "Cannot be reached"), ('silent', "No response"), ('no_list', "No list of models"), ('failed', 'It failed'), ('unreadable', "Invalid response"), ('unusable', "Invalid API key or address")], default='', max_length=12)),
                 ('status', models.PositiveSmallIntegerField(help_text='Of its answer over HTTP.', null=True)),
                 ('models_listed', models.PositiveIntegerField(default=0)),
                 ('lacks', models.JSONField(default=list, help_text='Models in use that its list does not name.')),

@@ -143,15 +143,15 @@ class BudgetNotice(models.Model):
 class CheckOutcome(models.TextChoices):
     """The verdict on a provider's key and address, by its list of models or the absence of one."""
 
-    WORKS = "works", _("It works")
-    KEY_REFUSED = "key_refused", _("It refused the key")
-    QUOTA = "quota", _("Its quota is used up")
-    UNREACHABLE = "unreachable", _("It could not be reached")
-    SILENT = "silent", _("It did not answer")
-    NO_LIST = "no_list", _("It knows no list of models")
+    WORKS = "works", _("Works")
+    KEY_REFUSED = "key_refused", _("API key rejected")
+    QUOTA = "quota", _("Out of credit or over a limit")
+    UNREACHABLE = "unreachable", _("Cannot be reached")
+    SILENT = "silent", _("No response")
+    NO_LIST = "no_list", _("No list of models")
     FAILED = "failed", _("It failed")
-    UNREADABLE = "unreadable", _("Its answer cannot be read")
-    UNUSABLE = "unusable", _("Key or address cannot be used")
+    UNREADABLE = "unreadable", _("Invalid response")
+    UNUSABLE = "unusable", _("Invalid API key or address")
 
 
 class ProviderCheck(models.Model):

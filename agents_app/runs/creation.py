@@ -71,7 +71,7 @@ def check_field(
         for entry in agent.entries(Scope.FIELD)
     ):
         raise NotAllowed(
-            _("The agent %(id)s does not serve the field %(field_key)s.")
+            _("The agent %(id)s does not work on the field %(field_key)s.")
             % {"id": agent.id, "field_key": field_key},
             code="agent_not_in_scope",
         )
@@ -93,7 +93,8 @@ def check_context(
     rule = agent.open_ended_context
     if not rule.enabled:
         raise invalid(
-            "openEndedContext", _("The agent %(id)s takes no words of your own.") % {"id": agent.id}
+            "openEndedContext",
+            _("The agent %(id)s does not accept your own instructions.") % {"id": agent.id},
         )
     refuse_unstorable(open_ended, "openEndedContext")
     most = min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS)
@@ -202,7 +203,7 @@ def _check_right(
         if begins_by_itself:
             raise invalid(
                 "scope",
-                _("Runs of the scope %(scope)s begin by themselves, with its event.")
+                _("Runs in the scope %(scope)s start automatically with their event.")
                 % {"scope": scope},
             )
         actor.require(START_PERMISSIONS.get(scope, "agents.edit"))
@@ -296,10 +297,7 @@ def start_dry_run(
     if scope is None:
         raise invalid(
             "agentId",
-            _(
-                "The agent %(id)s runs only at fields or with events, so that it cannot be tried out "
-                "here."
-            )
+            _("The agent %(id)s only runs in fields or on events, so it cannot be tested here.")
             % {"id": agent.id},
             code="agent_not_in_scope",
         )

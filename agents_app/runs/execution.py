@@ -152,7 +152,7 @@ class RunToolbox(interface.Toolbox):
         if self._activity is not None:
             # A model may call a tool by any words.
             known = get_tool(name) is not None
-            self._activity.say(f"Calling {name}" if known else "Calling a tool that is not there")
+            self._activity.say(f"Calling {name}" if known else "Calling a tool that does not exist")
         require_ownership(self._run)
         started = time.monotonic()
         answer, summary = self._answer(name, arguments)

@@ -64,7 +64,7 @@ class FieldTarget:
         if not same(_put(current, self.path[1:], found), prop):
             raise invalid(
                 "module.props",
-                gettext("Only %(key)s was asked for; the rest of the prop must stay as it is.")
+                gettext("Only change %(key)s; leave the rest of the property as it is.")
                 % {"key": self.key},
                 code="not_asked_for",
             )
@@ -80,7 +80,7 @@ class FieldTarget:
             if module is None:
                 raise invalid(
                     "fieldKey",
-                    gettext("This post has no module %(module_id)s any more.")
+                    gettext("This post no longer has the module %(module_id)s.")
                     % {"module_id": self.module_id},
                 )
             name, *rest = self.path
@@ -107,7 +107,7 @@ def find_field(document: PostDocument, key: str, post_module_id: str | None = No
     if kind != "module" or not type_name or not path:
         raise invalid(
             "fieldKey",
-            gettext("%(key)r is no field; write post.<field> or module.<type>.<prop>.")
+            gettext("%(key)r is not a field. Use post.<field> or module.<type>.<prop>.")
             % {"key": key},
         )
     module = _module(document, type_name, post_module_id)
@@ -118,7 +118,7 @@ def find_field(document: PostDocument, key: str, post_module_id: str | None = No
         known = ", ".join(props) or "none"
         raise invalid(
             "fieldKey",
-            gettext("%(type_name)s has no prop %(name)r; it has: %(known)s.")
+            gettext("%(type_name)s has no property %(name)r. Available: %(known)s.")
             % {"type_name": type_name, "name": name, "known": known},
         )
     return FieldTarget(key, _prop_type(path, type_name), module.id, tuple(path.split(".")))
@@ -156,7 +156,7 @@ def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
     known = ", ".join(f"post.{field}" for field in sorted(AGENT_FIELD_NAMES))
     raise invalid(
         "fieldKey",
-        gettext("%(key)r is no field that agents serve; these are: %(known)s.")
+        gettext("Agents do not work on the field %(key)r. Available fields: %(known)s.")
         % {"key": key, "known": known},
     )
 

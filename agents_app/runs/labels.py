@@ -27,16 +27,15 @@ HEARTBEAT_MISSED_AFTER: Final = timedelta(seconds=15)
 LONG_QUEUE_AFTER: Final = timedelta(seconds=60)
 _STANDING: Final[Mapping[str, Promise]] = {
     "silent": gettext_lazy(
-        "Its worker is not heard of any more. If it does not come back, the run begins anew by "
-        "itself within about a minute."
+        "The worker stopped responding. If it does not come back, the run "
+        "restarts automatically in about a minute."
     ),
     "again": gettext_lazy(
-        "Its worker was ended in the middle, and nothing of it was kept. It begins anew as soon as "
-        "a worker is free."
+        "The worker stopped before the run finished. The run restarts as soon as a worker is free."
     ),
     "waits": gettext_lazy(
-        "Still waiting for its turn: others may be before it. If nothing moves for long, look "
-        "whether workers run. You can cancel it at any time."
+        "Still in the queue. If it does not start, check that a worker is "
+        "running. You can cancel at any time."
     ),
 }
 
@@ -105,8 +104,8 @@ def activity_label(run: AgentRun) -> str:
         return str(_STANDING[standing])
     if not run.doing:
         if run.status == RunStatus.RUNNING:
-            return _("It begins")
-        return "" if run.is_finished else _("Waiting for its turn")
+            return _("Starting")
+        return "" if run.is_finished else _("In the queue")
     return translate_activity(run.doing)
 
 
@@ -131,12 +130,12 @@ _DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] 
     (re.compile(r"Waiting for the model"), lambda _found: _("Waiting for the model")),
     (re.compile(r"Writing, about ([\d,]{1,12}) words so far"), _writing),
     (
-        re.compile(r"Calling a tool that is not there"),
-        lambda _found: _("Calling a tool that is not there"),
+        re.compile("Calling a tool that does not exist"),
+        lambda _found: _("Calling a tool that does not exist"),
     ),
     (
         re.compile(r"Calling (\w{1,120})"),
-        lambda found: _("Using a tool: %(tool)s") % {"tool": tool_label(found[0])},
+        lambda found: _("Using %(tool)s") % {"tool": tool_label(found[0])},
     ),
 )
 

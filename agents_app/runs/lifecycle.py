@@ -175,7 +175,7 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     if actor.is_person:
         actor.require(START_PERMISSIONS.get(run.scope, "agents.edit"))
     elif run.by_id != actor.user.pk:
-        raise NotAllowed(_("Only whoever began a run, or a person with the right, may cancel it."))
+        raise NotAllowed(_("You can only cancel runs that you started."))
     lock_posts(run)
     changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
@@ -183,7 +183,7 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     run.refresh_from_db()
     if not changed:
         raise Conflict(
-            _("The run is %(status)s already.") % {"status": run.status}, code="run_finished"
+            _("The run is already %(status)s.") % {"status": run.status}, code="run_finished"
         )
     take_back(run)
     record_run("cancelled", run, actor)

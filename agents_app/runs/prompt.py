@@ -180,7 +180,7 @@ def find_prompt_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVe
     actor.require("agents.edit")
     found = prompt_versions(agent_id).filter(pk=digest).first()
     if found is None:
-        raise NotFound(_("No run of this agent was told a prompt of that version."))
+        raise NotFound(_("No run of this agent used that version of the prompt."))
     return found
 
 

@@ -78,13 +78,15 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     actor.require("agents.field")
     run = find_run(run_id=run_id, actor=actor)
     if run.scope != "field":
-        raise invalid("runId", _("Only a run of a field has an answer to choose."), code="no_value")
+        raise invalid(
+            "runId", _("Only runs on a field have answers to choose from."), code="no_value"
+        )
     if not run.is_finished:
         raise Conflict(_("The run is %(status)s.") % {"status": run.status}, code="run_unfinished")
     if run.status != RunStatus.SUCCEEDED:
         raise invalid(
             "runId",
-            _("The run is %(status)s; it answered nothing.") % {"status": run.status},
+            _("The run is %(status)s and has no answer.") % {"status": run.status},
             code="no_value",
         )
     post = run.post
@@ -125,11 +127,12 @@ def retry_run(
     run = find_run(run_id=run_id, actor=actor)
     if not run.is_finished:
         raise Conflict(
-            _("The run is %(status)s; wait for it, or cancel it first.") % {"status": run.status},
+            _("The run is %(status)s. Wait until it finishes, or cancel it first.")
+            % {"status": run.status},
             code="run_unfinished",
         )
     if run.is_dry:
-        raise invalid("runId", _("A dry run is begun anew on its agent's page."), code="dry_run")
+        raise invalid("runId", _("Start another test run on the agent’s page."), code="dry_run")
     note = clean_note(note)
     # What the run was given, and what came of it and of the tries before.
     context = {name: value for name, value in run.context.items() if name not in _RETRY_KEYS}

@@ -151,7 +151,7 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
                 raise
     if not undone.posts and not undone.deleted:
         raise RuleViolation(
-            _("The run %(pk)s has contributed nothing that stands.") % {"pk": run.pk},
+            _("The run %(pk)s has no changes that can be undone.") % {"pk": run.pk},
             code="nothing_to_revert",
         )
     AgentRun.objects.filter(pk=run.pk).update(reverted_at=timezone.now())

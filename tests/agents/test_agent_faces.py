@@ -159,7 +159,7 @@ def test_the_pages_show_the_file_and_never_a_key(
     assert [page.status_code for page in pages] == [200] * 3
     assert "OpenAI gpt-of-the-file" in listed
     assert "The words of the prompt." in one
-    assert "Its file has one of its own" in one
+    assert "Set in the agent’s file" in one
     assert "hooks.example.com" in one
     assert "result.status not equals &quot;succeeded&quot;" in one
     assert "The words of the prompt." not in for_editor

@@ -172,7 +172,7 @@ def test_a_batch_is_taken_back_post_by_post(
     assert (first["unstaged"], first["reverted"]) == (["post.metaTitle"], [])
     assert (second["unstaged"], second["reverted"]) == ([], ["post.metaTitle"])
     assert (third["kept"], third["reverted"]) == (["post.metaTitle"], [])
-    assert fourth["error"] == "Its post is in the trash; restore it first."
+    assert fourth["error"] == "The post is in the trash. Restore it first."
     assert [open_layers(post).ai_review.changes.paths for post in found[:3]] == [(), (), ()]
     titles = [make.layers(post).live.fields.get("metaTitle") for post in found[:3]]
     assert titles == [None, None, "By hand"]

@@ -86,12 +86,12 @@ def test_a_batch_runs_and_its_page_says_what_came_of_each_post(signed_in: Signed
 
     html = page(client, batch)
     assert "0 of 3 finished" in html
-    assert "Cancel the rest" in html
+    assert "Cancel remaining runs" in html
     assert "Mind &lt;b&gt;names&lt;/b&gt;" in html
     finish(batch)
     html = page(client, batch)
     assert "3 of 3 finished" in html
-    assert "Cancel the rest" not in html
+    assert "Cancel remaining runs" not in html
     for post in several:
         assert f"/admin/content/post/{post.pk}/review/?layer=ai-review" in html
     assert make.live_hash() == before
@@ -154,7 +154,7 @@ def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
 
     assert not any(make.layers(post).ai_review.exists for post in several)
     html = page(client, batch)
-    assert "Taken back" in html
+    assert "Undone" in html
     assert "review/?layer=ai-review" not in html
     assert "gone." in html
 
@@ -165,7 +165,7 @@ def test_an_editor_reads_a_batch_and_does_nothing_with_it(
 ) -> None:
     batch = begun(signed_in("admin"), posts(1))
     editor = signed_in()
-    assert "Cancel the rest" not in page(editor, batch)
+    assert "Cancel remaining runs" not in page(editor, batch)
 
     response = editor.post(f"/admin/agents_app/agentbatch/{batch.pk}/{page_of}/")
 

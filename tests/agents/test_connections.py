@@ -44,11 +44,11 @@ def ask(client: Client, provider: str) -> None:
         ("openai", "/v1/models", ("authorization", f"Bearer {KEY}"), OPENAI, "names 2 models. Not"),
         (
             *("anthropic", "/v1/models?limit=1000", ("x-api-key", KEY), ANTHROPIC),
-            "It works: it answers, and its list names 1 model.",
+            "Connection works. 1 model is available.",
         ),
         (
             *("google", "/v1beta/models?pageSize=1000", ("x-goog-api-key", KEY), GOOGLE),
-            "It works: it answers, and its list names 1 model.",
+            "Connection works. 1 model is available.",
         ),
     ],
 )
@@ -100,7 +100,7 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
             set_env(settings, **{f"ai_provider_{provider}_{name}": own[name] for name in own})
             ProviderCheck.objects.all().delete()
             ask(admin, provider)
-            assert said() == "Being tested…"
+            assert said() == "Testing…"
             check_provider(provider)
             check_provider(provider)
             assert sentence in said()
@@ -126,7 +126,7 @@ def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
     assert editor.post(f"{PAGE}test/openai/").status_code == 403
     for nobody in ("demo", "nonsense"):
         html = admin.post(f"{PAGE}test/{nobody}/", follow=True).content.decode()
-        assert f"There is no provider &#x27;{nobody}&#x27; to test." in html
+        assert f"There is no provider &#x27;{nobody}&#x27;." in html
     html = admin.post(f"{PAGE}test/google/", follow=True).content.decode()
     assert "set AI_PROVIDER_GOOGLE_API_KEY first" in html
     assert not ProviderCheck.objects.exists()

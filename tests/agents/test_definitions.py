@@ -167,7 +167,7 @@ def test_a_broken_replacement_does_not_bring_the_replaced_agent_back(agents_dir:
         (GOOD.replace("post.featuredMediaId", "post.picture"),
          "scopes.1.fieldKeys: there is no post field as in 'post.picture'"),
         (GOOD.replace("post.featuredMediaId", "module.heroo.title"),
-         "scopes.1.fieldKeys: 'module.heroo.title' is no field: it is post.<field> or module.<type>.<prop>"),
+         "scopes.1.fieldKeys: 'module.heroo.title' is not a field; use post.<field> or module.<type>.<prop>"),
         (GOOD.replace("post.featuredMediaId", "module.hero.titel"),
          "scopes.1.fieldKeys: hero has no prop as in 'module.hero.titel'"),
     ],

@@ -38,7 +38,7 @@ def test_the_answer_is_shown_and_no_draft_holds_it(signed_in: SignedIn) -> None:
     assert not Draft.objects.exists()
     assert not Event.objects.filter(name="post.ai-review.save").exists()
     html = signed_in("admin").get(f"/admin/agents_app/agentrun/{own.pk}/change/").content.decode()
-    assert "dry run" in html
+    assert "test run" in html
     assert "Nothing of it is stored" in html
     assert 'id="again"' not in html
 

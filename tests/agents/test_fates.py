@@ -62,7 +62,7 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back(
     page = signed_in().get(f"/admin/agents_app/agentrun/{own.pk}/change/").content.decode()
     in_review = f'href="/admin/content/post/{post.pk}/review/?layer=review">Review: 1 change</a>'
     assert in_review in page
-    assert "Nothing of it waits any more." not in page
+    assert "No proposals left to review." not in page
 
     digest = digest_of(make.layers(post).review.changes)
     approve(post_id=post.pk, actor=editor, digest=digest, paths=[first])

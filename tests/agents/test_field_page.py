@@ -95,7 +95,7 @@ def test_an_answer_is_shown_beside_the_field_and_staged_only_when_it_is_chosen(
 
     html = page(client, run)
     assert "Answer 1" in html
-    assert "Use this" in html
+    assert "Use this answer" in html
     assert not make.layers(post).ai_review.exists
 
     response = client.post(f"/admin/agents_app/agentrun/{run.pk}/use/", follow=True)
@@ -108,7 +108,7 @@ def test_an_answer_is_shown_beside_the_field_and_staged_only_when_it_is_chosen(
     assert make.live_hash() == before
     html = page(client, run)
     assert "in AI Review" in html
-    assert "Use this" not in html
+    assert "Use this answer" not in html
 
 
 def test_trying_again_keeps_the_answers_before_with_the_note(signed_in: SignedIn) -> None:
@@ -126,7 +126,7 @@ def test_trying_again_keeps_the_answers_before_with_the_note(signed_in: SignedIn
         html = page(client, one)
         assert html.index("Answer 2") < html.index("Answer 1")
         assert "shorter &lt;b&gt;please&lt;/b&gt;" in html
-    earlier = client.get(address(post)).content.decode().split("Asked before")[1]
+    earlier = client.get(address(post)).content.decode().split("Earlier questions")[1]
     assert "<br>shorter &lt;b&gt;please&lt;/b&gt;" in earlier
     assert "<br>shorten</li>" in earlier
     client.post(f"/admin/agents_app/agentrun/{first.pk}/use/")

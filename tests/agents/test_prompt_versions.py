@@ -79,9 +79,9 @@ def _is_shown(signed_in: Any, first: AgentRun, second: AgentRun, third: AgentRun
 
     html = page(admin, text)
     assert "Write &lt;b&gt;short&lt;/b&gt; titles." in html
-    assert "changed since" in html
+    assert "changed since then" in html
     assert f'?agent_id={OWN}&amp;prompt={old}">2</a>' in html
-    assert "in force" in page(admin, f"agentswitch/{OWN}/prompts/{third.prompt_version}")
+    assert "current" in page(admin, f"agentswitch/{OWN}/prompts/{third.prompt_version}")
     assert admin.get(f"/admin/agents_app/agentswitch/translator/prompts/{old}/").status_code == 404
     assert editor.get(f"/admin/agents_app/{text}/").status_code == 403
 
@@ -93,7 +93,7 @@ def _is_shown(signed_in: Any, first: AgentRun, second: AgentRun, third: AgentRun
     for client, is_told in ((admin, True), (editor, False)):
         html = page(client, f"agentrun/{first.pk}/compare", **compared)
         assert "The prompt changed between these two runs." in html
-        assert ("What it was told, the second against the first" in html) is is_told
+        assert ("Prompt: changes from the first run to the second" in html) is is_told
     html = page(admin, f"agentrun/{second.pk}/compare", **{"with": str(third.pk)})
     assert "Its words are the same" in html
 

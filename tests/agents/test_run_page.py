@@ -36,7 +36,7 @@ def test_a_run_tells_its_steps_its_chain_its_reactions_and_its_cost(signed_in: S
 
     html = html_of(signed_in(), own)
 
-    steps, chain = html.index("What it did"), html.index("Cause and consequence")
+    steps, chain = html.index("Steps"), html.index("Related runs and events")
     reactions = html.index(">Reactions<")
     assert steps < chain < reactions
     assert "No media has the id 1." in html[steps:chain]
@@ -55,7 +55,7 @@ def test_what_was_said_is_for_who_may_write_agents(signed_in: SignedIn) -> None:
     own.messages.create(number=9, role="tool", name="get_post", text="<img src=x onerror=a>")
     editor, admin = signed_in(), signed_in("admin")
 
-    assert "What was said" not in html_of(editor, own)
+    assert "Conversation" not in html_of(editor, own)
     assert editor.get(address(own, "transcript")).status_code == 403
     assert "What was said: 4 messages" in html_of(admin, own)
     answer = admin.get(address(own, "transcript"))
@@ -75,14 +75,14 @@ def test_a_run_that_goes_on_says_what_it_does_and_asks_again(signed_in: SignedIn
 
     assert "Writing, about 120 words so far" in html
     assert "<h1>SEO specialist</h1>" in html
-    assert "Cancel the run" in html
+    assert "Cancel run" in html
     assert 'http-equiv="refresh"' in html
     assert told["doing"] == "Writing, about 120 words so far"
     assert told["tokens"] == "4,590 tokens"
     client.post(address(own, "cancel"))
     own.refresh_from_db()
     assert own.status == "cancelled"
-    assert "Cancel the run" not in html_of(client, own)
+    assert "Cancel run" not in html_of(client, own)
 
 
 def test_a_run_is_tried_again_and_an_unfinished_one_is_not(signed_in: SignedIn) -> None:
@@ -113,8 +113,8 @@ def test_what_a_run_brought_is_taken_back_after_a_question(signed_in: SignedIn) 
 
     response = client.post(address(own, "revert"), follow=True)
 
-    assert "1 live change is taken back" in response.content.decode()
-    assert "<dt>Taken back</dt>" in response.content.decode()
+    assert "1 live change undone" in response.content.decode()
+    assert "<dt>Undone</dt>" in response.content.decode()
     layers = make.layers(post)
     assert not layers.review.exists
     assert not layers.ai_review.exists
@@ -155,7 +155,7 @@ def test_an_agent_is_asked_from_anywhere_and_its_answer_stands_on_the_run(
     assert own.summary
     html = html_of(client, own)
     assert 'class="answer' in html
-    earlier = client.get(ASK).content.decode().split("Asked before")[1]
+    earlier = client.get(ASK).content.decode().split("Earlier questions")[1]
     assert "What is a kettle?" in earlier
 
 

@@ -93,23 +93,23 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
     page.fill('[name="post.excerpt"]', "Half a sentence")
     page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
     page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text("Waiting for its turn", exact=True).wait_for()
+    page.get_by_text("In the queue", exact=True).wait_for()
     first = AgentRun.objects.filter(pk=waiting[0])
     first.update(status="running", doing="Calling search_media", input_tokens=1200)
     page.locator("[data-doing]", has_text="Using a tool: Search media").wait_for()
     assert page.inner_text("dialog [data-used]") == "1,200 tokens"
     assert serious_in_any_light(page) == []
 
-    page.get_by_role("button", name="Go on working").click()
+    page.get_by_role("button", name="Continue working").click()
     chip = page.locator(".run-chip")
     assert "SEO specialist" in chip.inner_text()
     page.reload()
     chip.get_by_role("button", name="Open").click()
-    page.get_by_role("button", name="Cancel the run").click()
+    page.get_by_role("button", name="Cancel run").click()
     page.get_by_text("it stages nothing any more").wait_for()
     assert first.get().status == "cancelled"
 
-    _again(page, waiting, "Why it failed:")
+    _again(page, waiting, "Error:")
     assert "400" in page.inner_text("dialog .notice-problem")
     _again(page, waiting, "It proposed 1 change")
 
@@ -122,7 +122,7 @@ def _again(page: Any, waiting: list[Any], until: str) -> None:
     """Try once more, and have the run done while the dialog follows it."""
     count = len(waiting)
     page.get_by_role("button", name="Try again").click()
-    page.get_by_text("Waiting for its turn", exact=True).wait_for()
+    page.get_by_text("In the queue", exact=True).wait_for()
     execution.execute_run(waiting[count])
     page.locator("dialog").get_by_text(until).wait_for()
 

@@ -125,13 +125,13 @@ def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
     require(request, _EDIT)
     wanted = request.POST.get("enabled")
     if wanted not in ("1", "0"):
-        raise Http404(_("An agent is switched on (1) or off (0)."))
+        raise Http404(_("Send 1 to turn the agent on, or 0 to turn it off."))
     switch_agent(agent_id=agent_id, enabled=wanted == "1", actor=actor_of(request))
     found = find_agent(agent_id=agent_id, actor=actor_of(request))
     said = (
-        _("%(agent)s is on.")
+        _("Turned on %(agent)s.")
         if found.is_enabled
-        else _("%(agent)s is off. Runs that still waited fail and say so.")
+        else _("Turned off %(agent)s. Its queued runs will fail.")
     )
     messages.success(request, said % {"agent": found.definition.name})
     if request.POST.get("to") == "list":
@@ -175,7 +175,7 @@ def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
         request,
         "admin/agents/try.html",
         context,
-        title=_("Try out: %(agent)s") % {"agent": definition.name},
+        title=_("Test %(agent)s") % {"agent": definition.name},
         status=refused.status if refused else 200,
     )
     return for_dialog(request, shown, "admin/agents/dialog/try.html")

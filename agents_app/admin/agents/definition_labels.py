@@ -26,24 +26,24 @@ from proofroom.core.i18n import in_words
 SCOPES: Final[Mapping[Scope, Promise]] = {
     Scope.DROPDOWN: gettext_lazy("In the editor"),
     Scope.GLOBAL: gettext_lazy("Anywhere"),
-    Scope.FIELD: gettext_lazy("At fields"),
+    Scope.FIELD: gettext_lazy("In fields"),
     Scope.BULK: gettext_lazy("On many posts"),
-    Scope.PUBLISH: gettext_lazy("When published"),
+    Scope.PUBLISH: gettext_lazy("When a post is published"),
     Scope.APPROVE: gettext_lazy("When changes go live"),
-    Scope.REVIEW_SAVE: gettext_lazy("When Review is saved"),
-    Scope.REVIEW_APPROVE: gettext_lazy("When Review is approved"),
-    Scope.AI_REVIEW_SAVE: gettext_lazy("When an agent proposes"),
-    Scope.AI_REVIEW_APPROVE: gettext_lazy("When proposals go to Review"),
-    Scope.CREATE_TRANSLATION: gettext_lazy("When a translation is made"),
-    Scope.FORM_SUBMIT: gettext_lazy("When a form is sent"),
+    Scope.REVIEW_SAVE: gettext_lazy("When changes are saved to Review"),
+    Scope.REVIEW_APPROVE: gettext_lazy("When changes in Review are approved"),
+    Scope.AI_REVIEW_SAVE: gettext_lazy("When an agent proposes changes"),
+    Scope.AI_REVIEW_APPROVE: gettext_lazy("When proposals are submitted to Review"),
+    Scope.CREATE_TRANSLATION: gettext_lazy("When a translation is created"),
+    Scope.FORM_SUBMIT: gettext_lazy("When a form is submitted"),
 }
 
 
 _ACCOUNTS: Final = {
     "own": gettext_lazy("Its own account"),
-    "shared": gettext_lazy("The account of the system"),
-    "off": gettext_lazy("Its account is switched off: it can write nothing"),
-    "missing": gettext_lazy("Its account is made with its first run"),
+    "shared": gettext_lazy("System account"),
+    "off": gettext_lazy("Account is inactive, so the agent cannot write anything"),
+    "missing": gettext_lazy("Account is created on the first run"),
 }
 
 
@@ -100,10 +100,10 @@ def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
     config, words = definition.llm_config, definition.open_ended_context
     options = config.options
     found = [
-        (_("Words of your own"), open_ended_label(words)),
+        (_("Your own instructions"), open_ended_label(words)),
         (_("Temperature"), "" if options.temperature is None else f"{options.temperature:g}"),
-        (_("Longest answer"), tokens_of_answer(options.max_tokens)),
-        (_("API key"), _("Its file has one of its own") if config.api_key else ""),
+        (_("Maximum length"), tokens_of_answer(options.max_tokens)),
+        (_("API key"), _("Set in the agent’s file") if config.api_key else ""),
     ]
     return [(name, text) for name, text in found if text]
 

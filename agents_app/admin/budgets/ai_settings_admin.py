@@ -129,7 +129,7 @@ def save_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
         update_ai_settings(actor=actor_of(request), **form.changes())
     if form.errors:
         return False
-    messages.success(request, _("The AI settings are saved."))
+    messages.success(request, _("Saved AI settings."))
     return True
 
 
@@ -144,7 +144,7 @@ def save_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
     except RuleViolation as error:
         show_refusal(rows, error)
         return False
-    messages.success(request, _("The budgets are saved.") if changes else _("Nothing was changed."))
+    messages.success(request, _("Saved budgets.") if changes else _("No changes to save."))
     return True
 
 
@@ -178,27 +178,31 @@ def usage_context(request: HttpRequest, views: list[BudgetView], now: date) -> d
 
 _PROBLEMS: Final[Mapping[str, Promise]] = {
     CheckOutcome.KEY_REFUSED: gettext_lazy(
-        "It refused the key (%(status)s). Put a valid one into %(variable)s, and start anew."
+        "The provider rejected the API key (%(status)s). Set a valid key in "
+        "%(variable)s and restart."
     ),
     CheckOutcome.QUOTA: gettext_lazy(
-        "It takes no requests at present (%(status)s): the quota or credit is used up, or there were "
-        "too many. Look into the account at the provider."
+        "The provider is not accepting requests (%(status)s): you may be out of "
+        "credit or over a rate limit. Check your account with the provider."
     ),
     CheckOutcome.UNREACHABLE: gettext_lazy(
-        "Its address could not be reached. Check the address and this server's way out."
+        "Could not reach the address. Check the address and this server’s outgoing connections."
     ),
     CheckOutcome.SILENT: gettext_lazy(
-        "It did not answer within ten seconds. Test again, or check its address."
+        "No response within 10 seconds. Check the address, or test again."
     ),
     CheckOutcome.NO_LIST: gettext_lazy(
-        "Something answers at its address, but knows no list of models (%(status)s). Check the address."
+        "The server has no list of models at this address (%(status)s). Check the address."
     ),
-    CheckOutcome.FAILED: gettext_lazy("It failed on its side (%(status)s). Test again later."),
+    CheckOutcome.FAILED: gettext_lazy(
+        "The provider returned an error (%(status)s). Test again later."
+    ),
     CheckOutcome.UNREADABLE: gettext_lazy(
-        "It answered with something that is no list of models. Check its address."
+        "The response is not a list of models. Check the address."
     ),
     CheckOutcome.UNUSABLE: gettext_lazy(
-        "Its key or its address cannot be sent as it stands. Look for blanks and line ends in %(variable)s."
+        "The API key or address contains invalid characters. Check %(variable)s "
+        "for spaces and line breaks."
     ),
 }
 
@@ -247,22 +251,21 @@ def test(request: HttpRequest, provider: str) -> HttpResponse:
 
 def describe_check(row: ProviderCheck, item: Provider) -> ProviderCheckResult:
     if is_lost(row):
-        said = _(
-            "No worker took the test up, or it was ended in the middle. Look whether workers run, "
-            "and test again."
-        )
+        said = _("The test did not finish. Check that a worker is running, then test again.")
         return ProviderCheckResult(said, "problem", row.asked_at)
     if row.checked_at is None:
-        return ProviderCheckResult(_("Being tested…"), "waiting", row.asked_at, is_waiting=True)
+        return ProviderCheckResult(_("Testing…"), "waiting", row.asked_at, is_waiting=True)
     if row.outcome == CheckOutcome.WORKS:
         said = ngettext(
-            "It works: it answers, and its list names %(n)d model.",
-            "It works: it answers, and its list names %(n)d models.",
+            "Connection works. %(n)d model is available.",
+            "Connection works. %(n)d models are available.",
             row.models_listed,
         ) % {"n": row.models_listed}
         if row.lacks:
             names = ", ".join(map(str, row.lacks))
-            lacking = _("Not on the list: %(names)s. Runs with it may fail; choose another model.")
+            lacking = _(
+                "Not offered by the provider: %(names)s. Runs may fail, so choose another model."
+            )
             said = f"{said} {lacking % {'names': names}}"
         return ProviderCheckResult(said, "careful" if row.lacks else "works", row.checked_at)
     problem = str(_PROBLEMS.get(row.outcome, row.outcome))
@@ -353,12 +356,12 @@ def bars(
         most = month.cost_per_month if unit == "cost" else month.tokens_per_month
         if most:
             percent = int(value * 100 / most)
-            limit = gettext("%(percent)s %% of its month") % {"percent": percent}
+            limit = gettext("%(percent)s %% of its monthly budget") % {"percent": percent}
             if percent >= 80:
                 look = "is-over" if percent >= 100 else "is-near"
         made.append(
             UsageBar(
-                name=agent_name(agent_id) if agent_id else gettext("Without an agent"),
+                name=agent_name(agent_id) if agent_id else gettext("No agent"),
                 text=short_text(value, unit),
                 other=short_text(amount.of(other), other),
                 width=part(float(value), float(top)),

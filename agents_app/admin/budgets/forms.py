@@ -30,7 +30,7 @@ from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
 from proofroom.core.errors import RuleViolation
 
-_FIRST: Final = gettext_lazy("The first that can be used")
+_FIRST: Final = gettext_lazy("First available")
 _NEAR: Final = 80
 
 
@@ -39,11 +39,11 @@ class DefaultsForm(forms.Form):
 
     textProvider = forms.ChoiceField(label=gettext_lazy("Text"), required=False)
     textModel = forms.CharField(
-        label=gettext_lazy("Model for text"), required=False, max_length=MODEL_MAX
+        label=gettext_lazy("Text model"), required=False, max_length=MODEL_MAX
     )
     mediaProvider = forms.ChoiceField(label=gettext_lazy("Images"), required=False)
     mediaModel = forms.CharField(
-        label=gettext_lazy("Model for images"), required=False, max_length=MODEL_MAX
+        label=gettext_lazy("Image model"), required=False, max_length=MODEL_MAX
     )
     version = forms.IntegerField(widget=forms.HiddenInput)
 
@@ -77,11 +77,11 @@ class DefaultsForm(forms.Form):
         model = self.fields[f"{kind}Model"]
         model.widget.attrs["autocomplete"] = "off"
         model.widget.attrs["list"] = f"models-{kind}"
-        model.help_text = _("Empty: the usual one of its provider.")
+        model.help_text = _("Leave blank to use the provider’s default.")
         if default is not None and default.id != "demo":
-            model.help_text = _("Empty: the usual one of its provider, now %(model)s.") % {
-                "model": default.default_model
-            }
+            model.help_text = _(
+                "Leave blank to use the provider’s default, currently %(model)s."
+            ) % {"model": default.default_model}
 
     def changes(self) -> dict[str, Any]:
         """As the service takes them."""
@@ -149,7 +149,7 @@ class BudgetForm(forms.Form):
     @property
     def title(self) -> str:
         if self.view.agent_id == ALL_AGENTS_KEY:
-            return _("All together")
+            return _("All agents together")
         if self.view.agent_id == DEFAULT:
             return _("Each agent")
         return agent_name(self.view.agent_id)
@@ -157,9 +157,9 @@ class BudgetForm(forms.Form):
     @property
     def note(self) -> str:
         if self.view.agent_id == ALL_AGENTS_KEY:
-            return _("What everything may use in sum.")
+            return _("Total limit for all agents.")
         if self.view.agent_id == DEFAULT:
-            return _("Holds where an agent has no limit of its own.")
+            return _("Applies to every agent without a limit of its own.")
         return ""
 
     @property

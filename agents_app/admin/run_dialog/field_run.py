@@ -222,7 +222,7 @@ def field_page(
         asked.post,
         asked.layers,
         context,
-        title=(_("Try again: %(field)s") if asked.retry else _("Ask about: %(field)s"))
+        title=(_("Try again with %(field)s") if asked.retry else _("Ask an agent about %(field)s"))
         % {"field": view.label},
         tab="",
         status=refused.status if refused else 200,

@@ -211,4 +211,4 @@ def estimate_context(
 def _amount(number: int, price: str) -> str:
     if price:
         return _("%(price)s (%(tokens)s)") % {"price": price, "tokens": format_tokens(number)}
-    return _("%(tokens)s, at a price unknown here") % {"tokens": format_tokens(number)}
+    return _("%(tokens)s, price unknown") % {"tokens": format_tokens(number)}

@@ -44,12 +44,8 @@ def effect_in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
         return None
     person = last_person(hands)
     if not person:
-        return ProposalEffect(
-            _("The new proposal takes the place of the one that waits in AI Review.")
-        )
-    text = _(
-        "%(who)s wrote or edited what waits in AI Review here. The new proposal takes the place of those words."
-    )
+        return ProposalEffect(_("The new proposal replaces the one in AI Review."))
+    text = _("%(who)s wrote or edited the proposal in AI Review. The new proposal will replace it.")
     return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
@@ -60,12 +56,13 @@ def effect_in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     if not person:
         return ProposalEffect(
             _(
-                "A proposal waits in Review. The new one goes to AI Review, and takes its place once it is submitted."
+                "There is already a proposal in Review. The new one goes to AI "
+                "Review and replaces it once submitted."
             )
         )
     text = _(
-        "%(who)s wrote or edited what waits in Review here. The new proposal is a second one, in AI Review: "
-        "submitting it does not replace those words, it stands beside them as a conflict until you settle it."
+        "%(who)s wrote or edited the change in Review. The new proposal goes to "
+        "AI Review. Submitting it creates a conflict that you decide on."
     )
     return ProposalEffect(text % {"who": person}, is_careful=True)
 
@@ -135,11 +132,13 @@ def retry_context(
 def why_other_agent(earlier: EarlierProposal | None) -> str:
     """Explain why another agent is asked than the one that made the proposal."""
     if earlier is None:
-        return _("The proposal was decided on meanwhile. The agent is told what was rejected here.")
+        return _(
+            "Somebody already decided on this proposal. The agent will be told what was rejected."
+        )
     if not earlier.agent_id:
-        return _("An AI client made this proposal, and named no agent. Choose who tries again.")
+        return _("An AI client made this proposal. Choose an agent to try again.")
     words = _(
-        "%(agent)s made this proposal, but cannot be asked about this field alone. Choose who tries again."
+        "%(agent)s made this proposal but does not work on single fields. Choose another agent."
     )
     return words % {"agent": agent_name(earlier.agent_id)}
 

@@ -37,7 +37,7 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     require(request, *START_PERMISSIONS.values())
     with refusals_as_messages(request):
         cancel_run(run_id=run_id, actor=actor_of(request))
-        messages.success(request, _("The run is cancelled; it stages nothing any more."))
+        messages.success(request, _("Run cancelled. It will not propose anything."))
     return _to(run_id)
 
 
@@ -68,9 +68,9 @@ def use(request: HttpRequest, run_id: UUID) -> HttpResponse:
     with refusals_as_messages(request):
         staged = stage_candidate(run_id=run_id, actor=actor_of(request)).staged
         if not staged:
-            messages.info(request, _("It is what stands there already."))
+            messages.info(request, _("This is the same as the current text."))
         elif run.post is not None:
-            messages.success(request, _("It waits in AI Review now. The live text is as it was."))
+            messages.success(request, _("Added to AI Review. The live text has not changed."))
             if not in_dialog(request):
                 return HttpResponseRedirect(review_url(run.post, Layer.AI_REVIEW))
     return _to(run_id)
@@ -91,7 +91,7 @@ def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "agent": agent_name(run.agent_id),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
     }
-    title = _("Take back what a run brought")
+    title = _("Undo a run’s changes")
     return page(request, "admin/agents/revert.html", context, title=title)
 
 
@@ -108,24 +108,22 @@ def sentence_of_numbers(reverted: int, unstaged: int, kept: int, made: int = 0) 
         for n, sentence in (
             (
                 reverted,
-                ngettext(
-                    "%(n)d live change is taken back", "%(n)d live changes are taken back", reverted
-                ),
+                ngettext("%(n)d live change undone", "%(n)d live changes undone", reverted),
             ),
-            (unstaged, ngettext("%(n)d proposal is gone", "%(n)d proposals are gone", unstaged)),
+            (unstaged, ngettext("%(n)d proposal removed", "%(n)d proposals removed", unstaged)),
             (
                 made,
                 ngettext(
-                    "%(n)d post that it made is in the trash",
-                    "%(n)d posts that it made are in the trash",
+                    "%(n)d new post moved to trash",
+                    "%(n)d new posts moved to trash",
                     made,
                 ),
             ),
             (
                 kept,
                 ngettext(
-                    "%(n)d stays, since people changed it",
-                    "%(n)d stay, since people changed them",
+                    "%(n)d kept because somebody edited it",
+                    "%(n)d kept because somebody edited them",
                     kept,
                 ),
             ),

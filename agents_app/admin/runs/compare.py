@@ -72,7 +72,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     except ValueError:
         other = None
     if other is None:
-        raise Http404(_("There is no such other run of this agent here."))
+        raise Http404(_("This agent has no such run here."))
     first, second = sorted((other, run), key=lambda one: one.created_at)
     summary: Sequence[Segment] = ()
     if first.summary or second.summary:
@@ -99,14 +99,14 @@ def compare_rows(first: AgentRun, second: AgentRun) -> list[ComparisonRow]:
     return [
         row(_("Status"), lambda run: str(run.get_status_display())),
         row(_("Started by"), lambda run: run.by_name),
-        row(_("Answered by"), model_label),
+        row(_("Model"), model_label),
         row(_("Prompt version"), lambda run: run.prompt_version),
-        row(_("Took"), duration),
-        row(_("Used"), lambda run: format_tokens(run.input_tokens + run.output_tokens)),
+        row(_("Duration"), duration),
+        row(_("Usage"), lambda run: format_tokens(run.input_tokens + run.output_tokens)),
         row(_("Cost"), lambda run: format_money(run.cost)),
         row(_("In your own words"), lambda run: run.open_ended_context),
-        row(_("Note to this try"), lambda run: run.note),
-        row(_("Why it failed"), lambda run: run.error),
+        row(_("Note"), lambda run: run.note),
+        row(_("Error"), lambda run: run.error),
     ]
 
 

@@ -72,7 +72,7 @@ class PromptFilter(SimpleListFilter):
 
 
 class ScopeFilter(SimpleListFilter):
-    title = gettext_lazy("where it runs")
+    title = gettext_lazy("scope")
     parameter_name = "scope"
 
     def lookups(
@@ -85,7 +85,7 @@ class ScopeFilter(SimpleListFilter):
 
 
 class RunOutcomeFilter(SimpleListFilter):
-    title = gettext_lazy("what came of it")
+    title = gettext_lazy("result")
     parameter_name = "outcome"
 
     def lookups(
@@ -93,8 +93,8 @@ class RunOutcomeFilter(SimpleListFilter):
     ) -> Iterable[tuple[str, str]]:
         return [
             ("proposed", str(gettext_lazy("Proposed changes"))),
-            ("nothing", str(gettext_lazy("Proposed nothing"))),
-            ("taken-back", str(gettext_lazy("Taken back"))),
+            ("nothing", str(gettext_lazy("No changes proposed"))),
+            ("taken-back", str(gettext_lazy("Undone"))),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
@@ -114,7 +114,8 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
     empty_words = gettext_lazy(
-        "A run is one task of an agent. Start one in a post, beside a field, or with the button on every page."
+        "A run is one task carried out by an agent. Start one from a post, from "
+        "a field, or with the button on any page."
     )
     list_display = ("agent", "about", "state", "begun", "price")
     list_display_links = ("agent",)
@@ -149,7 +150,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     def agent(self, run: AgentRun) -> str:
         return agent_name(run.agent_id)
 
-    @admin.display(description=gettext_lazy("About"), ordering="post__title")
+    @admin.display(description=gettext_lazy("Post"), ordering="post__title")
     def about(self, run: AgentRun) -> SafeString | str:
         if run.post is None:
             return "—"
@@ -160,20 +161,20 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
         url = reverse("admin:agents_app_agentbatch_change", args=[run.batch.pk])
         return format_html('{} <a class="badge" href="{}">{}</a>', text, url, _("batch"))
 
-    @admin.display(description=gettext_lazy("What came of it"), ordering="status")
+    @admin.display(description=gettext_lazy("Result"), ordering="status")
     def state(self, run: AgentRun) -> SafeString:
         number = len(run.staged)
         if run.reverted_at is not None:
-            said = _("taken back")
+            said = _("undone")
         elif run.is_dry:
-            said = _("dry run")
+            said = _("test run")
         elif number:
             said = ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}
         else:
             said = ""
         return format_html('{} <span class="quiet">{}</span>', state_badge(run), said)
 
-    @admin.display(description=gettext_lazy("Begun"), ordering="created_at")
+    @admin.display(description=gettext_lazy("Started"), ordering="created_at")
     def begun(self, run: AgentRun) -> SafeString:
         return format_html(
             '<time datetime="{}" title="{}">{}</time> <span class="quiet">{}</span>',

@@ -74,7 +74,7 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
         )
     kind = find_kind(link.event.name) if link.event else None
     if link.event is None or kind is None or not may(request, kind.permission):
-        return Station(_("Something happened"), link.at)
+        return Station(_("Event"), link.at)
     return Station(in_words(kind.label), link.at, by=link.event.actor_name)
 
 
@@ -90,6 +90,6 @@ def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "messages_said": list(run_messages(run, actor_of(request))),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
     }
-    answer = page(request, "admin/agents/transcript.html", context, title=_("What was said"))
+    answer = page(request, "admin/agents/transcript.html", context, title=_("Conversation"))
     answer["Cache-Control"] = "no-store"
     return answer

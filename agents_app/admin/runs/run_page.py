@@ -137,13 +137,13 @@ def _url(name: str, run: AgentRun) -> str:
 
 
 _WORDS: Final[Mapping[ProposalOutcome, tuple[Promise, str]]] = {
-    ProposalOutcome.WAITING: (gettext_lazy("waits in AI Review"), "ai-review"),
-    ProposalOutcome.SUBMITTED: (gettext_lazy("waits in Review"), "review"),
+    ProposalOutcome.WAITING: (gettext_lazy("in AI Review"), "ai-review"),
+    ProposalOutcome.SUBMITTED: (gettext_lazy("in Review"), "review"),
     ProposalOutcome.ACCEPTED: (gettext_lazy("accepted"), "succeeded"),
     ProposalOutcome.EDITED: (gettext_lazy("accepted with edits"), "succeeded"),
     ProposalOutcome.REJECTED: (gettext_lazy("rejected"), "gone"),
-    ProposalOutcome.TAKEN_BACK: (gettext_lazy("taken back"), "archived"),
-    ProposalOutcome.GONE: (gettext_lazy("overwritten since"), "archived"),
+    ProposalOutcome.TAKEN_BACK: (gettext_lazy("undone"), "archived"),
+    ProposalOutcome.GONE: (gettext_lazy("overwritten"), "archived"),
 }
 
 
@@ -189,16 +189,16 @@ def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
     error = run.error.lower()
     if run.status == RunStatus.TIMED_OUT:
         hint = _(
-            "Nothing was staged. Try again; if it takes too long again, ask for less at a time."
+            "No changes were proposed. Try again. If it times out again, ask for less at once."
         )
     elif error.startswith("the budget"):
-        hint = _("Nothing was staged. Wait until the budget begins anew, or raise it.")
+        hint = _("No changes were proposed. Raise the budget, or wait until it resets.")
     elif error.startswith("its worker stopped"):
-        hint = _("The process that did it was ended from outside. Try again.")
+        hint = _("The worker stopped before the run finished. Try again.")
     elif "refused after" in error:
-        hint = _("Nothing was staged. Try again, and say in the note what the answer should be.")
+        hint = _("No changes were proposed. Try again with a note that says what you expect.")
     else:
-        hint = _("Nothing was staged. Try again; where it fails again, look who answers.")
+        hint = _("No changes were proposed. Try again. If it keeps failing, check the AI provider.")
     is_about_settings = may(request, "agents.edit") and run.status == RunStatus.FAILED
     url = reverse("admin:agents_app_aisettings_changelist") if is_about_settings else ""
     return {"hint": hint, "hint_url": url}
@@ -274,7 +274,7 @@ def rehearsed_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     try:
         after = edit_for(Suggestion.model_validate(run.value))(before)
     except (CmsError, ValidationError):
-        return {"rehearsed_problem": _("The post has changed so far that it fits no more.")}
+        return {"rehearsed_problem": _("The post has changed too much since then.")}
     changes = diff(before, after)
     groups = cards_between(before, after, changes, references_of(changes, before, after))
     return {"rehearsed": groups, "rehearsed_count": len(changes)}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class OllamaVendor(Vendor):
     id = "ollama"
     name = "Ollama"
-    label = gettext_lazy("Ollama, or any server that speaks like OpenAI's")
+    label = gettext_lazy("Ollama or any OpenAI-compatible server")
     order = 40
     key_description = "Key, for servers that want one."
     address_description = "Address of any OpenAI-compatible server."

@@ -69,7 +69,7 @@ def test_what_was_used_is_drawn_and_stands_in_a_table_too(
     assert "$10.04" in page
     assert f"most on {today().day} {today():%B}: $10.04" in page
     names = re.findall(r'<li class="([^"]*)"><span class="name">([^<]+)</span>', page)
-    assert names == [("is-near", "Translator"), ("", "SEO specialist"), ("", "Without an agent")]
+    assert names == [("is-near", "Translator"), ("", "SEO specialist"), ("", "No agent")]
     assert "83 % of its month" in page
     assert "94,000 tokens" in page
     assert f'<th scope="row">{today().day} {today():%B}</th><td>10.0400</td>' in page
@@ -126,7 +126,7 @@ def test_budgets_are_saved_from_the_table_and_only_what_was_changed(signed_in: S
 
     answer = client.post(PAGE, sent, follow=True)
 
-    assert "The budgets are saved." in answer.content.decode()
+    assert "Saved budgets." in answer.content.decode()
     rows = {row.agent_id: row for row in Budget.objects.all()}
     assert sorted(rows) == ["*", "translator"]
     assert (rows["translator"].cost_per_month, rows["translator"].tokens_per_day) == (
@@ -135,7 +135,7 @@ def test_budgets_are_saved_from_the_table_and_only_what_was_changed(signed_in: S
     )
     assert rows["*"].tokens_per_day == 900
     answer = client.post(PAGE, budget_form(client), follow=True)
-    assert "Nothing was changed." in answer.content.decode()
+    assert "No changes to save." in answer.content.decode()
 
 
 def test_one_wrong_limit_saves_none(signed_in: SignedIn) -> None:
