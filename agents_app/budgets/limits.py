@@ -168,10 +168,10 @@ class BudgetExceeded(ProviderError):
             else f"the agent {limit.agent_id}"
         )
         sentence = _(
-            "The budget of %(whose)s for this %(period)s is not enough: "
-            "%(amount_text)s of %(amount_text_2)s is used or reserved, and the "
-            "request may need up to %(amount_text_3)s. The budget resets on "
-            "%(renews_at)s at 00:00 UTC."
+            "The budget of %(whose)s for this %(period)s is not enough. Used or "
+            "reserved: %(amount_text)s of %(amount_text_2)s. The request may "
+            "need up to %(amount_text_3)s. The budget resets on %(renews_at)s at "
+            "00:00 UTC."
         ) % {
             "whose": whose,
             "period": limit.period,

@@ -62,7 +62,7 @@ def test_marked_posts_lead_to_the_page_that_says_what_it_costs(signed_in: Signed
     assert sorted(fields(response, "ids")["ids"]) == sorted(str(post.pk) for post in several[:2])
     assert "Run on 2 posts" in html
     assert "Demo (no AI)" in html
-    assert "It costs nothing." in html
+    assert "answers by fixed rules, free of charge" in html
     assert not AgentRun.objects.exists()
 
 
@@ -105,7 +105,10 @@ def test_another_agent_than_the_estimated_is_estimated_first(signed_in: SignedIn
     response = client.post(BULK, {**sent, "agent": "proofreader"})
 
     assert response.status_code == 422
-    assert "Look at what it will cost" in response.content.decode()
+    assert (
+        "You selected another agent. Check the estimated cost, then run it"
+        in response.content.decode()
+    )
     assert fields(response, "ids")["estimated"] == ["proofreader"]
     assert not AgentBatch.objects.exists()
 
@@ -118,7 +121,7 @@ def test_what_does_not_last_is_said_beforehand(signed_in: SignedIn, openai: Any)
 
     assert "10 tokens" in html
     assert "$50.00" in html
-    assert "That will not last" in html
+    assert "The budget is not enough for all posts" in html
 
 
 def test_what_was_not_finished_is_cancelled_and_run_again(signed_in: SignedIn) -> None:
@@ -143,9 +146,7 @@ def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
     batch = begun(client, several)
     finish(batch)
     address = f"/admin/agents_app/agentbatch/{batch.pk}/revert/"
-    assert (
-        "Everything that SEO specialist brought to 2 posts" in client.get(address).content.decode()
-    )
+    assert "changes that SEO specialist made to 2 posts" in client.get(address).content.decode()
     assert make.layers(several[0]).ai_review.exists
     assert "review/?layer=ai-review" in page(client, batch)
 

@@ -41,7 +41,13 @@ def ask(client: Client, provider: str) -> None:
 @pytest.mark.parametrize(
     ("provider", "path", "header", "body", "sentence"),
     [
-        ("openai", "/v1/models", ("authorization", f"Bearer {KEY}"), OPENAI, "names 2 models. Not"),
+        (
+            "openai",
+            "/v1/models",
+            ("authorization", f"Bearer {KEY}"),
+            OPENAI,
+            "2 models are available. Not",
+        ),
         (
             *("anthropic", "/v1/models?limit=1000", ("x-api-key", KEY), ANTHROPIC),
             "Connection works. 1 model is available.",
@@ -84,15 +90,27 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
     admin = signed_in("admin")
     google_key = json.dumps({"error": {"details": [{"reason": "API_KEY_INVALID"}]}})
     told = [
-        ("openai", Reply(status=401, message=f"Incorrect key: {KEY}"), "It refused the key (401)."),
-        ("openai", Reply(status=429), "the quota or credit is used up"),
-        ("openai", Reply(status=404), "knows no list of models (404)"),
-        ("openai", Reply(status=503), "It failed on its side (503)."),
-        ("openai", Reply(raw="[" * 100_000), "something that is no list of models"),
-        ("openai", Reply(raw='{"data": [{"id": 7}, "<b>"]}'), "its list names 0 models"),
-        ("openai", Reply(raw=OPENAI, packing="gzip"), "something that is no list of models"),
+        (
+            "openai",
+            Reply(status=401, message=f"Incorrect key: {KEY}"),
+            "The provider rejected the API key (",
+        ),
+        ("openai", Reply(status=429), "): you may be out of credit or over a rate limit. Check"),
+        ("openai", Reply(status=404), "The server has no list of models at this address ("),
+        ("openai", Reply(status=503), "The provider returned an error ("),
+        (
+            "openai",
+            Reply(raw="[" * 100_000),
+            "The response is not a list of models. Check the address",
+        ),
+        ("openai", Reply(raw='{"data": [{"id": 7}, "<b>"]}'), "0 models are available"),
+        (
+            "openai",
+            Reply(raw=OPENAI, packing="gzip"),
+            "The response is not a list of models. Check the address",
+        ),
         ("openai", Reply(dropped=True), "could not be reached"),
-        ("google", Reply(status=400, raw=google_key), "It refused the key (400)."),
+        ("google", Reply(status=400, raw=google_key), "The provider rejected the API key ("),
     ]
     with serving(*[reply for _, reply, _ in told]) as fake:
         for provider, _, sentence in told:
@@ -106,7 +124,7 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
             assert sentence in said()
     assert len(fake.asked) == len(told)
     html = admin.get(PAGE).content.decode()
-    assert "<span data-say>It refused the key (400). Put a valid one into " in html
+    assert "<span data-say>The provider rejected the API key ( Put a valid one into " in html
     assert KEY not in html
 
     no_port = "http://127.0.0.1:99999999"
@@ -114,7 +132,7 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
         set_env(settings, **{f"ai_provider_google_{name}": unusable[name] for name in unusable})
         ask(admin, "google")
         check_provider("google")
-        assert "cannot be sent as it stands" in said()
+        assert "The API key or address contains invalid characters. Check" in said()
 
 
 def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
@@ -126,9 +144,9 @@ def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
     assert editor.post(f"{PAGE}test/openai/").status_code == 403
     for nobody in ("demo", "nonsense"):
         html = admin.post(f"{PAGE}test/{nobody}/", follow=True).content.decode()
-        assert f"There is no provider &#x27;{nobody}&#x27;." in html
+        assert f"There is no provider{nobody}&#x27;." in html
     html = admin.post(f"{PAGE}test/google/", follow=True).content.decode()
-    assert "set AI_PROVIDER_GOOGLE_API_KEY first" in html
+    assert "Set AI_PROVIDER_GOOGLE_API_KEY before you test" in html
     assert not ProviderCheck.objects.exists()
 
     ask(admin, "openai")
@@ -140,11 +158,11 @@ def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
     set_env(settings, ai_provider_ollama_base_url="http://127.0.0.1:1/v1")
     ask(admin, "ollama")
     html = admin.post(f"{PAGE}test/ollama/", follow=True, headers={"accept-language": "de"})
-    assert "or any server that speaks" not in html.content.decode()
+    assert "Ollama or any OpenAI-compatible server" not in html.content.decode()
     ProviderCheck.objects.filter(pk="ollama").delete()
 
     ProviderCheck.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     html = admin.get(PAGE).content.decode()
-    assert "No worker took the test up" in html
+    assert "The test did not finish" in html
     assert "Test again" in html
     assert 'http-equiv="refresh"' not in html

@@ -39,7 +39,7 @@ def test_the_answer_is_shown_and_no_draft_holds_it(signed_in: SignedIn) -> None:
     assert not Event.objects.filter(name="post.ai-review.save").exists()
     html = signed_in("admin").get(f"/admin/agents_app/agentrun/{own.pk}/change/").content.decode()
     assert "test run" in html
-    assert "Nothing of it is stored" in html
+    assert "change. Nothing was saved" in html
     assert 'id="again"' not in html
 
 
@@ -70,7 +70,7 @@ def test_the_page_asks_on_which_post_and_leads_to_the_run(signed_in: SignedIn) -
     post, client = make.post(), signed_in("admin")
     address = TRY.format("seo-specialist")
 
-    assert "proposed nowhere" in client.get(address).content.decode()
+    assert "nothing is proposed" in client.get(address).content.decode()
     refused = client.post(address, {"post": "nonsense"})
     assert (refused.status_code, AgentRun.objects.count()) == (422, 0)
     answer = client.post(address, {"post": str(post.pk), "words": "Mind the kettle"})

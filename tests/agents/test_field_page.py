@@ -100,7 +100,7 @@ def test_an_answer_is_shown_beside_the_field_and_staged_only_when_it_is_chosen(
 
     response = client.post(f"/admin/agents_app/agentrun/{run.pk}/use/", follow=True)
 
-    assert "It waits in AI Review now" in response.content.decode()
+    assert "Added to AI Review. The live text has not changed" in response.content.decode()
     staged = make.layers(post).ai_review
     assert staged.changes.paths == ("post.title",)
     assert staged.document.fields["title"] == run.value
@@ -140,7 +140,7 @@ def test_words_that_an_agent_does_not_take_are_refused_in_place(signed_in: Signe
 
     html = refused.content.decode()
     assert refused.status_code == 422
-    assert "takes no words of your own" in html
+    assert "does not accept your own instructions" in html
     assert "Mind the tone" in html
     assert not AgentRun.objects.exists()
 

@@ -68,7 +68,7 @@ def test_a_key_in_a_prompt_is_neither_kept_nor_shown(
     agent = page(admin, f"agentswitch/{OWN}/change")
 
     assert PromptVersion.objects.get().instructions == "Use [hidden] for it."
-    assert "What changed since" not in told
+    assert "Changes since then" not in told
     assert not [html for html in (told, agent) if key in html]
 
 
@@ -95,7 +95,7 @@ def _is_shown(signed_in: Any, first: AgentRun, second: AgentRun, third: AgentRun
         assert "The prompt changed between these two runs." in html
         assert ("Prompt: changes from the first run to the second" in html) is is_told
     html = page(admin, f"agentrun/{second.pk}/compare", **{"with": str(third.pk)})
-    assert "Its words are the same" in html
+    assert "The text is the same. Its tools, options or system rules changed" in html
 
     html = page(editor, "agentrun", agent_id=OWN, prompt=old)
     assert f"{first.pk}/change/" in html

@@ -173,7 +173,7 @@ def test_a_reaction_whose_tool_is_not_on_the_agents_list_is_an_error(agents_dir:
 
     [error] = run_checks(tags=["definitions"])
 
-    assert "reactions.0.config.toolName: 'run_agent' is not on allowedMCPTools" in error.msg
+    assert "reactions.0.config.toolName: 'run_agent' is not in allowedMCPTools" in error.msg
 
 
 EVIL = (

@@ -47,7 +47,7 @@ def test_a_run_tells_its_steps_its_chain_its_reactions_and_its_cost(signed_in: S
     assert "There is no post of that id." in html[reactions:]
     assert "$0.0134" in html
     assert "4,590 tokens" in html
-    assert "could only read" in html
+    assert "This run read text from visitors or other sites," in html
 
 
 def test_what_was_said_is_for_who_may_write_agents(signed_in: SignedIn) -> None:
@@ -57,7 +57,7 @@ def test_what_was_said_is_for_who_may_write_agents(signed_in: SignedIn) -> None:
 
     assert "Conversation" not in html_of(editor, own)
     assert editor.get(address(own, "transcript")).status_code == 403
-    assert "What was said: 4 messages" in html_of(admin, own)
+    assert "Conversation: 4 messages" in html_of(admin, own)
     answer = admin.get(address(own, "transcript"))
 
     assert "no-store" in answer["Cache-Control"]
@@ -95,7 +95,7 @@ def test_a_run_is_tried_again_and_an_unfinished_one_is_not(signed_in: SignedIn) 
     assert response["Location"] == address(second)
     assert second.note == "Once more"
     refused = client.post(address(second, "retry"), follow=True)
-    assert "wait for it" in refused.content.decode()
+    assert "Wait until it finishes" in refused.content.decode()
     assert AgentRun.objects.count() == 2
 
 

@@ -69,7 +69,7 @@ async def test_a_page_is_told_of_words_steps_tokens_and_the_end() -> None:
         await change(own, doing="Writing, about 1,200 words so far")
         assert (await page.hears())["doing"] == "Writing, about 1,200 words so far"
         await change(own, doing="Calling get_post_context")
-        assert (await page.hears())["doing"] == "Using a tool: Post with its layers"
+        assert (await page.hears())["doing"] == "Using Post with its layers"
         assert await sync_to_async(Event.objects.count)() == events, "no event for words"
 
         await sync_to_async(add_step)(
@@ -123,14 +123,17 @@ async def test_a_run_whose_worker_died_says_so_and_what_comes_next() -> None:
         told = await page.hears()
         assert (told["standing"], told["doing"][:35]) == (
             "silent",
-            "Its worker is not heard of any more",
+            "The worker stopped responding",
         )
         await change(own, status="queued", attempts=1, doing="")
         told = await page.hears()
-        assert (told["standing"], "begins anew as soon as" in told["doing"]) == ("again", True)
+        assert (
+            told["standing"],
+            "The worker stopped before the run finished" in told["doing"],
+        ) == ("again", True)
         await change(own, status="queued", attempts=0, created_at=now - timedelta(minutes=2))
         told = await page.hears()
-        assert (told["standing"], "whether workers run" in told["doing"]) == ("waits", True)
+        assert (told["standing"], "The test did not finish" in told["doing"]) == ("waits", True)
 
 
 @in_a_loop

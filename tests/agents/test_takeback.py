@@ -215,5 +215,5 @@ def test_a_run_that_wrote_in_a_deleted_post_is_taken_back_all_the_same(writer: s
     take_back(run)
 
     assert Draft.objects.get(layer="ai-review").is_empty is False
-    with pytest.raises(Exception, match="contributed nothing"):
+    with pytest.raises(Exception, match="no changes that can be undone"):
         undo_run(run_id=run.pk, actor=make.actor("editor"))

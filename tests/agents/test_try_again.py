@@ -143,7 +143,7 @@ def test_an_agent_that_serves_no_field_is_named_and_its_run_can_be_tried_again(
 
     html = client.get(link(client, post)).content.decode()
 
-    assert "Translator made this proposal, but cannot be asked about this field alone" in html
+    assert "made this proposal but does not work on single fields" in html
     assert f"/admin/agents_app/agentrun/{run.pk}/change/#again" in html
     assert "translator" not in offered(html)
 
@@ -155,7 +155,7 @@ def test_an_agent_that_is_off_is_not_offered(signed_in: SignedIn) -> None:
 
     html = client.get(link(client, post)).content.decode()
 
-    assert "Proofreader made this proposal, but cannot be asked" in html
+    assert "made this proposal but does not work on single fields" in html
     assert offered(html) == ["general-assistant", "seo-specialist"]
 
 
@@ -246,7 +246,7 @@ def test_it_works_from_review_and_leads_to_ai_review_without_a_conflict(
 
     address = link(client, post, "review")
     page = client.get(address).content.decode()
-    assert "A proposal waits in Review. The new one goes to AI Review" in page
+    assert "There is already a proposal in Review" in page
     assert "Earlier" in page
     run = done(again(client, address))
     shown = use(client, run, HTTP_X_DIALOG="1")
@@ -291,8 +291,8 @@ def test_what_a_person_edited_is_said_before_it_is_asked_and_chosen(
         carried(post)
     make.staged(post, {"metaTitle": "Edited"}, layer=layer, by=make.actor("editor"))
     sentence = {
-        Layer.AI_REVIEW: "editor wrote or edited what waits in AI Review here",
-        Layer.REVIEW: "editor wrote or edited what waits in Review here. The new proposal is a second",
+        Layer.AI_REVIEW: "wrote or edited the proposal in AI Review",
+        Layer.REVIEW: "wrote or edited the proposal in AI Review",
     }[layer]
 
     address = link(client, post, layer)
@@ -440,7 +440,7 @@ def test_what_was_decided_on_meanwhile_is_said(openai: OpenAI, signed_in: Signed
     address = link(client, post)
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"), note="pushy")
 
-    assert "was decided on meanwhile" in client.get(address).content.decode()
+    assert "already decided on this proposal" in client.get(address).content.decode()
     done(again(client, address))
 
     context = payload_of(fake.asked[0])["context"]

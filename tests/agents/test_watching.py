@@ -74,7 +74,7 @@ def test_a_run_that_its_budget_does_not_allow_asks_nobody(openai: OpenAI) -> Non
     run = execute(make.post())
 
     assert (run.status, run.staged, fake.asked) == ("failed", [], [])
-    assert run.error.startswith("The budget of the agent seo-specialist for this day does not")
+    assert run.error.startswith("The budget of the agent seo-specialist for this day is not enough")
     assert not Reservation.objects.exists()
 
 

@@ -56,7 +56,7 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard_alo
     page.wait_for_selector(".candidate >> nth=1")
     assert "shorter" in page.inner_text(".candidate >> nth=0")
     page.get_by_role("button", name="Use this answer 1").press("Enter")
-    page.get_by_text("It waits in AI Review now.").wait_for()
+    page.get_by_text("Added to AI Review. The live text has not changed").wait_for()
     page.keyboard.press("Escape")
 
     first = AgentRun.objects.get(first_try=None)
@@ -106,7 +106,7 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
     page.reload()
     chip.get_by_role("button", name="Open").click()
     page.get_by_role("button", name="Cancel run").click()
-    page.get_by_text("it stages nothing any more").wait_for()
+    page.get_by_text("Cancelled. Runs that had not finished will not propose anything").wait_for()
     assert first.get().status == "cancelled"
 
     _again(page, waiting, "Error:")

@@ -55,7 +55,7 @@ def test_a_card_of_review_is_tried_again_by_keys_and_leads_to_ai_review(open_pag
     assert (run.agent_id, run.note) == ("proofreader", "Say what it is about")
 
     page.get_by_role("button", name="Use this answer").press("Enter")
-    page.get_by_text("It waits in AI Review now.").wait_for()
+    page.get_by_text("Added to AI Review. The live text has not changed").wait_for()
     page.get_by_role("link", name="Open AI Review").press("Enter")
     page.wait_for_url("**layer=ai-review*")
 

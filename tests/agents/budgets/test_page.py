@@ -47,9 +47,9 @@ def budget_form(client: Client, **changed: str) -> dict[str, str]:
 def test_an_empty_page_says_what_comes_next(signed_in: SignedIn) -> None:
     used("seo-specialist", 0, "0")
     page = signed_in("admin").get(PAGE).content.decode()
-    assert "The demo answers: no AI" in page
+    assert "Demo mode: answers come from fixed rules, not from AI. Free of charge" in page
     assert "on 0 days" not in page
-    assert "Nothing was used yet." in page
+    assert "No usage yet. Usage by day and by agent appears here once agents run" in page
     assert '<svg role="img" width="100%" height="172"' not in page
 
 
@@ -67,7 +67,7 @@ def test_what_was_used_is_drawn_and_stands_in_a_table_too(
     assert KEY not in page
     assert "AI_PROVIDER_ANTHROPIC_API_KEY" in page
     assert "$10.04" in page
-    assert f"most on {today().day} {today():%B}: $10.04" in page
+    assert f"highest on {today().day} {today():%B}: $10.04" in page
     names = re.findall(r'<li class="([^"]*)"><span class="name">([^<]+)</span>', page)
     assert names == [("is-near", "Translator"), ("", "SEO specialist"), ("", "No agent")]
     assert "83 % of its month" in page
@@ -146,7 +146,7 @@ def test_one_wrong_limit_saves_none(signed_in: SignedIn) -> None:
 
     assert answer.status_code == 422
     page = answer.content.decode()
-    assert "Nothing was saved." in page
+    assert "Not saved. Correct the marked fields." in page
     assert 'id="id_translator-cost_per_month_error"' in page
     assert not Budget.objects.exists()
 
@@ -159,12 +159,12 @@ def test_defaults_are_saved_and_a_stale_page_is_told_so(signed_in: SignedIn) -> 
     answer = client.post(PAGE, {**sent, "textProvider": "google", "version": "1", "defaults": ""})
 
     assert answer.status_code == 422
-    assert "changed since you read them" in answer.content.decode()
+    assert "have changed since you opened them" in answer.content.decode()
     assert AiSettings.objects.values_list("text_provider", "version").get() == ("openai", 2)
     answer = client.post(
         PAGE, {**sent, "textModel": "x", "textProvider": "", "version": "2", "defaults": ""}
     )
-    assert "A model needs its provider" in answer.content.decode()
+    assert "Choose a provider for the model" in answer.content.decode()
 
 
 def test_home_names_the_budgets_that_are_used_up_or_nearly(signed_in: SignedIn) -> None:

@@ -81,8 +81,8 @@ def test_a_request_that_could_go_beyond_the_day_is_refused_and_says_when_it_star
         ask(tokens=101)
 
     assert str(refused.value) == (
-        "The budget of the agent writer for this day does not allow it: 900 tokens of 1,000 tokens are used or "
-        "reserved, and the request may need up to 101 tokens. It starts anew on 2026-11-23 at 00:00 UTC."
+        "The budget of the agent writer for this day is not enough. Used or reserved: 900 tokens of "
+        "1,000 tokens. The request may need up to 101 tokens. The budget resets on 2026-11-23 at 00:00 UTC."
     )
     assert Reservation.objects.count() == 1
     assert ask(tokens=100).tokens == 100
@@ -100,7 +100,7 @@ def test_money_of_the_month_is_counted_over_its_days_and_of_no_other_month(
     spend(cost="0.5")
 
     with pytest.raises(
-        BudgetExceeded, match=r"\$0\.90 of \$1\.00 .* anew on 2026-12-01"
+        BudgetExceeded, match=r"\$0\.90 of \$1\.00 .* resets on 2026-12-01"
     ) as refused:
         ask(cost="0.100001")
 
@@ -112,7 +112,7 @@ def test_money_of_the_month_is_counted_over_its_days_and_of_no_other_month(
 def test_a_december_ends_with_the_year(monkeypatch: pytest.MonkeyPatch) -> None:
     Budget.objects.create(agent_id="writer", tokens_per_month=1)
     at(monkeypatch, date(2026, 12, 31))
-    with pytest.raises(BudgetExceeded, match=r"anew on 2027-01-01"):
+    with pytest.raises(BudgetExceeded, match=r"resets on 2027-01-01"):
         ask(tokens=2)
 
 

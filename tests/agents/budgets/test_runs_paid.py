@@ -60,9 +60,10 @@ def test_a_run_beyond_its_budget_begins_and_fails_with_the_sentence_before_anyth
 
     assert run.status == "failed"
     assert run.error.startswith(
-        "The budget of the agent seo-specialist for this day does not allow it: 0 tokens of 3,000 tokens"
+        "The budget of the agent seo-specialist for this day is not enough. "
+        "Used or reserved: 0 tokens of 3,000 tokens"
     )
-    assert "starts anew on" in run.error
+    assert "The budget resets on" in run.error
     assert fake.asked == []
     assert not Spending.objects.exists()
     assert not make.layers(post).ai_review.exists
