@@ -157,7 +157,7 @@ def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
     html = page(client, batch)
     assert "Undone" in html
     assert "review/?layer=ai-review" not in html
-    assert "gone." in html
+    assert "removed." in html
 
 
 @pytest.mark.parametrize("page_of", ["cancel", "again", "revert"])

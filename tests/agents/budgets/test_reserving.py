@@ -100,7 +100,7 @@ def test_money_of_the_month_is_counted_over_its_days_and_of_no_other_month(
     spend(cost="0.5")
 
     with pytest.raises(
-        BudgetExceeded, match=r"\$0\.90 of \$1\.00 .* resets on 2026-12-01"
+        BudgetExceeded, match=r"\$0\.90 of \$1\.00.* resets on 2026-12-01"
     ) as refused:
         ask(cost="0.100001")
 
