@@ -185,7 +185,7 @@ def test_many_rows_are_replaced_by_a_worker_with_progress_and_cancelled_in_betwe
         row = start("tea", "coffee")
         waiting = client.get(f"{LIST}{row.pk}/change/").content.decode()
     assert "0 of 5 done" in waiting
-    assert "Cancel remaining runs" in waiting
+    assert "Cancel the rest" in waiting
     row.refresh_from_db()
     assert (row.state, row.total, row.pending) == ("done", 5, [])
     undo_replacement(actor=make.actor("editor", "admin"), replacement_id=row.pk)

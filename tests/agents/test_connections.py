@@ -124,7 +124,7 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
             assert sentence in said()
     assert len(fake.asked) == len(told)
     html = admin.get(PAGE).content.decode()
-    assert "<span data-say>The provider rejected the API key ( Put a valid one into " in html
+    assert "<span data-say>The provider rejected the API key (400). Set a valid key in " in html
     assert KEY not in html
 
     no_port = "http://127.0.0.1:99999999"
