@@ -121,7 +121,7 @@ async def test_a_run_whose_worker_died_says_so_and_what_comes_next() -> None:
         assert (await page.hears())["standing"] == ""
         await change(own, heartbeat_at=now - timedelta(seconds=20))
         told = await page.hears()
-        assert (told["standing"], told["doing"][:35]) == (
+        assert (told["standing"], told["doing"][:29]) == (
             "silent",
             "The worker stopped responding",
         )

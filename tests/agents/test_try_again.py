@@ -291,8 +291,8 @@ def test_what_a_person_edited_is_said_before_it_is_asked_and_chosen(
         carried(post)
     make.staged(post, {"metaTitle": "Edited"}, layer=layer, by=make.actor("editor"))
     sentence = {
-        Layer.AI_REVIEW: "wrote or edited the proposal in AI Review",
-        Layer.REVIEW: "wrote or edited the proposal in AI Review",
+        Layer.AI_REVIEW: "editor wrote or edited the proposal in AI Review",
+        Layer.REVIEW: "editor wrote or edited the change in Review",
     }[layer]
 
     address = link(client, post, layer)
