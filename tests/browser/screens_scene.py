@@ -131,6 +131,8 @@ def screens(post: Post) -> Screens:
     named = {
         "home": "",
         "inbox": "inbox/",
+        "notifications": "notifications/",
+        "account": "account/",
         "posts": "content/post/",
         "post-add": "content/post/add/",
         "editor": f"{of}/change/",
@@ -143,6 +145,8 @@ def screens(post: Post) -> Screens:
         "restore": f"{of}/revisions/{_pk(post.revisions.order_by('version'))}/restore/",
         "trash": "content/post/trash/",
         "translations": "content/translations/",
+        "tree": "content/post/tree/",
+        "translate": _translation(),
         "feedback": "proofroom_feedback/feedback/",
         "menus": "proofroom_menus/menu/",
         "menu": _one("proofroom_menus/menu", post),
@@ -151,7 +155,9 @@ def screens(post: Post) -> Screens:
         "pattern": _one("content/urlpattern", UrlPattern),
         "groups": "content/modulegroup/",
         "globals": "content/moduleinstance/",
-        "global": _shared(),
+        "global": _shared("content/moduleinstance/{}/change/"),
+        "global-history": _shared("content/shared/global-module/{}/history/"),
+        "approval": "approval/",
         "replace": "content/replacement/",
         "redirects": "seo/redirect/",
         "agents": "agents_app/agentswitch/",
@@ -162,6 +168,7 @@ def screens(post: Post) -> Screens:
         "ai-settings": "agents_app/aisettings/",
         "media": "media/asset/",
         "media-file": _one("media/asset", Asset),
+        "media-alt-texts": "media/asset/alt-texts/",
         "media-check": "media/asset/check/",
         "forms": "forms/formdefinition/",
         "form": _one("forms/formdefinition", FormDefinition),
@@ -201,9 +208,14 @@ def _pk(rows: Any) -> str:
     return str(first.pk) if first else ""
 
 
-def _shared() -> str:
+def _shared(address: str) -> str:
     pk = _pk(ModuleInstance.objects.filter(scope="global"))
-    return f"content/moduleinstance/{pk}/change/" if pk else ""
+    return address.format(pk) if pk else ""
+
+
+def _translation() -> str:
+    pk = _pk(Post.objects.filter(locale="de"))
+    return f"content/post/{pk}/translate/" if pk else ""
 
 
 def crowded() -> Screens:

@@ -133,6 +133,7 @@ def test_other_languages_and_windows(open_page: Any) -> None:
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
     taken(page, "review-ai-3840")
     page.set_viewport_size({"width": 1280, "height": 860})
+    page.get_by_role("banner").locator("summary[aria-label^=Account]").click()
     page.get_by_role("button", name="Deutsch").click()
     page.wait_for_load_state("networkidle")
     for name, address in (
