@@ -133,7 +133,10 @@ async def test_a_run_whose_worker_died_says_so_and_what_comes_next() -> None:
         ) == ("again", True)
         await change(own, status="queued", attempts=0, created_at=now - timedelta(minutes=2))
         told = await page.hears()
-        assert (told["standing"], "The test did not finish" in told["doing"]) == ("waits", True)
+        assert (told["standing"], "check that a worker is running" in told["doing"]) == (
+            "waits",
+            True,
+        )
 
 
 @in_a_loop
