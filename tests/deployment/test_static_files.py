@@ -18,7 +18,7 @@ from django.contrib.staticfiles.finders import get_finders
 from proofroom.core.diagnostics.doctor import static_files
 
 IMPORT = re.compile(
-    r"""(?m)^(?:import|export)\b[^;"']*["'](\.[^"']+)["']|\bimport\(["'](\.[^"']+)"""
+    r"""(?m)^(?:import|export)\b(?:[^;"']*\bfrom)?\s*["'](\.[^"']+)["']|\bimport\(["'](\.[^"']+)"""
 )
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)""")
 
