@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.revert import revert_to_revision
-from content.layers.state import lock_post
+from content.layers.state import lock_post, lock_post_in
 from content.models import Post, Status
 from content.posts.publish import move_status
 from content.posts.trash import delete_post, restore_post
@@ -39,8 +39,11 @@ def undo_status(
 
 
 @transaction.atomic
-def undo_delete(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Take a post out of the trash again."""
+def undo_delete(*, post_id: UUID | str, deleted_at: datetime | None, actor: Actor) -> Post:
+    """Take a post out of the trash again, unless it was restored and deleted anew since."""
+    found = lock_post_in(Post.objects.filter(deleted_at__isnull=False), post_id)
+    if found is not None and found.deleted_at != deleted_at:
+        raise Conflict(_("The post was changed in the meantime."), current=found.version)
     try:
         return restore_post(post_id=post_id, actor=actor)
     except NotFound:

@@ -71,15 +71,17 @@ class AltTextForm(forms.Form):
         return cleaned
 
     def save(self, request: HttpRequest) -> None:
-        text = self.cleaned_data["alt_text"]
+        # Only what was changed here: somebody else may have changed the other since.
+        changed = {name: self.cleaned_data[name] for name in self.changed_data}
+        text = changed.get("alt_text")
         is_default = self.locale == settings.CMS_ENV.default_locale
         with refusals_at_fields(self):
             update_asset(
                 asset_id=self.asset.pk,
                 actor=actor_of(request),
                 alt_text=text if is_default else None,
-                alt_texts=None if is_default else {self.locale: text},
-                is_decorative=self.cleaned_data["is_decorative"],
+                alt_texts=None if is_default or text is None else {self.locale: text},
+                is_decorative=changed.get("is_decorative"),
             )
 
 

@@ -34,6 +34,8 @@ _REJECTED: Final = ("post.review.reject", "post.ai-review.reject")
 
 def _find_waiting(event: Event) -> list[Notice]:
     """Those who may decide on it, but for who sent it there. A layer is one line, with the posts in it."""
+    if event.post_id is None:  # deleted for good since
+        return []
     people = people_with("posts.review.approve", but=event.actor_id)
     return [Notice(people, _WAITING_IN[event.name], str(event.post_id))]
 
@@ -79,7 +81,9 @@ def _find_decided(event: Event) -> list[Notice]:
         )
         authors = {mark.get("user_id") for marks in proposals if marks for mark in marks.values()}
     people = sorted(authors - {None, event.actor_id})
-    return [Notice(people, f"{event.name}:{event.post_id}", str(event.post_id))] if people else []
+    if not people or event.post_id is None:
+        return []
+    return [Notice(people, f"{event.name}:{event.post_id}", str(event.post_id))]
 
 
 def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:

@@ -76,7 +76,27 @@ def edit_state(request: HttpRequest, kind: SharedKind, row: SharedRow) -> EditSt
 def edited_row(request: HttpRequest, kind: SharedKind, row: SharedRow) -> SharedRow:
     """The row as the form shows it: with what waits for approval, where this person goes on with it."""
     shown = edit_state(request, kind, row).shown
-    return kind.with_document(row, shown.document) if shown else row
+    if shown is None:
+        return row
+    document = shown.document
+    if shown.base_version != row.version:
+        document = _rebased(document, shown.base, kind.document_of(row))
+    return kind.with_document(row, document)
+
+
+def _rebased(changed: JsonObject, base: JsonObject, live: JsonObject) -> JsonObject:
+    """What was written on `base`, on top of what is live now: only what the writer changed replaces it."""
+    found: JsonObject = {}
+    for name in {**live, **changed}:
+        mine, was, now = (held.get(name) for held in (changed, base, live))
+        if isinstance(mine, dict) and isinstance(was, dict) and isinstance(now, dict):
+            found[name] = _rebased(mine, was, now)
+        elif mine != was:
+            if name in changed:
+                found[name] = mine
+        elif name in live:
+            found[name] = now
+    return found
 
 
 def save_or_propose(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
@@ -61,7 +61,10 @@ def propose_change(
     live = kind.document_of(row)
     if document == live:
         raise invalid("document", _("Nothing was changed."), code="unchanged")
-    proposal = waiting or SharedProposal(kind=kind.name, row_id=row_id, version=0)
+    # Goes on counting after a decision: a page that shows an earlier proposal must not fit a later one.
+    earlier = SharedProposal.objects.filter(kind=kind.name, row_id=row_id)
+    last: int = earlier.aggregate(last=Max("version"))["last"] or 0
+    proposal = waiting or SharedProposal(kind=kind.name, row_id=row_id, version=last)
     proposal.title = str(row)[:TITLE_MAX]
     proposal.base, proposal.base_version = live, row.version
     proposal.document = document
@@ -91,9 +94,11 @@ def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> Shared
         expected_version=row.version,
         reason=APPROVED,
     )
-    SharedRevision.objects.filter(
-        kind=kind.name, row_id=proposal.row_id, version=written.version, reason=APPROVED
-    ).update(by=proposal.by_id, by_name=proposal.by_name, approved_by_name=actor.user.username)
+    # A write that changes nothing makes no version: the present one is somebody else's.
+    if written.version != proposal.base_version:
+        SharedRevision.objects.filter(
+            kind=kind.name, row_id=proposal.row_id, version=written.version, reason=APPROVED
+        ).update(by=proposal.by_id, by_name=proposal.by_name, approved_by_name=actor.user.username)
     _decide(proposal, ProposalState.APPROVED, actor)
     return written
 

@@ -131,3 +131,15 @@ def test_more_images_take_no_more_statements(signed_in: SignedIn) -> None:
             client.get(PAGE)
         counts.append(len(seen))
     assert counts[0] == counts[1]
+
+
+def test_what_this_page_leaves_alone_stays_as_somebody_else_made_it(signed_in: SignedIn) -> None:
+    asset = make.image("a.png")
+    client = signed_in("editor")
+    sent = form_of(client.get(PAGE))
+    update_asset(asset_id=asset.pk, actor=make.actor(), alt_text="Theirs")
+
+    client.post(PAGE, {**sent, f"{asset.pk}-is_decorative": "on"})
+
+    asset.refresh_from_db()
+    assert (asset.alt_text, asset.is_decorative) == ("Theirs", True)

@@ -23,6 +23,7 @@ def test_the_dialog_over_the_editor(open_page: Any) -> None:
     page = open_page("admin", width=1280, height=860)
     page.goto(f"/admin/content/post/{post.pk}/change/")
     ready_for_agents(page)
+    page.get_by_role("tab", name="Agents").click()
     page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
     page.wait_for_selector("dialog [data-choose]")
 

@@ -65,11 +65,12 @@ def test_a_run_is_heard_of_while_typed_words_stay(
         "() => document.addEventListener('cms:run-ended', (e) => { window.__ended = e.detail; })"
     )
 
+    page.get_by_role("tab", name="Agents").click()
     page.locator("[data-latest-runs] a").first.click()
     page.wait_for_selector("dialog [data-doing]")
     with sqlite3.connect(tmp_path / NAME, timeout=20) as database:
         database.execute("UPDATE agents_app_agentrun SET doing = 'Calling search_media'")
-    page.locator("[data-doing]", has_text="Using a tool: Search media").wait_for()
+    page.locator("[data-doing]", has_text="Using Search media").wait_for()
     assert not [address for address in asked if "/status/" in address], "told, never asked"
     page.keyboard.press("Escape")
     prepare(tmp_path, ENDS.format(post=post, run=run))

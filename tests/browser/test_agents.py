@@ -55,7 +55,7 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard_alo
     page.get_by_role("button", name="Try again").press("Enter")
     page.wait_for_selector(".candidate >> nth=1")
     assert "shorter" in page.inner_text(".candidate >> nth=0")
-    page.get_by_role("button", name="Use this answer 1").press("Enter")
+    page.get_by_role("button", name="Use this answer : answer 1").press("Enter")
     page.get_by_text("Added to AI Review. The live text has not changed").wait_for()
     page.keyboard.press("Escape")
 
@@ -91,12 +91,13 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
     page.goto(f"/admin/content/post/{post.pk}/change/")
     ready_for_agents(page)
     page.fill('[name="post.excerpt"]', "Half a sentence")
+    page.get_by_role("tab", name="Agents").click()
     page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("In the queue", exact=True).wait_for()
     first = AgentRun.objects.filter(pk=waiting[0])
     first.update(status="running", doing="Calling search_media", input_tokens=1200)
-    page.locator("[data-doing]", has_text="Using a tool: Search media").wait_for()
+    page.locator("[data-doing]", has_text="Using Search media").wait_for()
     assert page.inner_text("dialog [data-used]") == "1,200 tokens"
     assert serious_in_any_light(page) == []
 
@@ -139,10 +140,10 @@ def test_several_posts_go_to_an_agent_with_its_own_estimate(open_page: Any) -> N
     assert page.get_by_label("What should it look out for?").is_visible()
 
     page.get_by_label("Proofreader").check()
-    page.get_by_role("heading", name="What it will cost: Proofreader").wait_for()
+    page.get_by_role("heading", name="Estimated cost: Proofreader").wait_for()
     assert page.locator("#words").is_hidden()
     page.get_by_label("SEO specialist").check()
-    page.get_by_role("heading", name="What it will cost: SEO specialist").wait_for()
+    page.get_by_role("heading", name="Estimated cost: SEO specialist").wait_for()
     page.get_by_role("button", name="Run on 2 posts").click()
     page.wait_for_url("**/agentbatch/**")
 
@@ -162,8 +163,8 @@ def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> N
     page.evaluate("() => document.documentElement.setAttribute('data-connected', '')")
 
     going_on.update(doing="Calling search_media")
-    other.locator("[data-doing]", has_text="Using a tool: Search media").wait_for()
-    page.get_by_text("Using a tool: Search media").wait_for()
+    other.locator("[data-doing]", has_text="Using Search media").wait_for()
+    page.get_by_text("Using Search media").wait_for()
     going_on.update(status="succeeded", finished_at=timezone.now(), summary="Compared.")
 
     other.wait_for_selector("[data-run][data-finished]")

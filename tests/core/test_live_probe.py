@@ -39,4 +39,7 @@ def test_a_page_that_reads_itself_again_takes_no_message_away(background: bool) 
     first = browser.get("/admin/inbox/", headers=headers).content.decode()
     second = browser.get("/admin/inbox/").content.decode()
 
-    assert ("was moved to the trash" in first, "was moved to the trash" in second) == (not background, background)
+    assert ("was moved to the trash" in first, "was moved to the trash" in second) == (
+        not background,
+        background,
+    )

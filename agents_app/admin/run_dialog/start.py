@@ -30,6 +30,7 @@ from content.models import Post
 from content.review.labels import label_of, module_names
 from content.translations.source_comparison import stale_texts
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import NotFound
 from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 
 
@@ -83,7 +84,11 @@ def asked_fields(request: HttpRequest, post: Post, layers: Layers) -> list[str]:
     values = request.POST.getlist("fields") or request.GET.getlist("fields")
     if values != ["stale"]:
         return list(dict.fromkeys(values))
-    return stale_texts(post, layers.ai_review.document)[:MAX_ONLY_FIELDS]
+    found = stale_texts(post, layers.ai_review.document)[:MAX_ONLY_FIELDS]
+    if not found:
+        # Without fields the run would be one that may write anywhere.
+        raise NotFound(_("Nothing in this translation is out of date."))
+    return found
 
 
 _POSTS: Final = 100

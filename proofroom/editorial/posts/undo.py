@@ -23,7 +23,9 @@ from proofroom.editorial.posts.post_pages import post_url
 def offer_undo_delete(request: HttpRequest, post: Post) -> SafeString | str:
     if not may(request, "posts.restore"):
         return ""
-    return undo_button(request, "post.delete", {"post": str(post.pk)}, back=_list_url())
+    at = post.deleted_at.isoformat() if post.deleted_at is not None else None
+    arguments: JsonObject = {"post": str(post.pk), "deleted_at": at}
+    return undo_button(request, "post.delete", arguments, back=_list_url())
 
 
 def offer_undo_restore(request: HttpRequest, post: Post) -> SafeString | str:
@@ -62,7 +64,12 @@ def _list_url() -> str:
 
 
 def _undo_delete(actor: Actor, arguments: JsonObject) -> Undone:
-    post = undo_delete(post_id=str(arguments["post"]), actor=actor)
+    at = arguments["deleted_at"]
+    post = undo_delete(
+        post_id=str(arguments["post"]),
+        deleted_at=parse_datetime(at) if isinstance(at, str) else None,
+        actor=actor,
+    )
     return Undone(_("“%(title)s” was restored.") % {"title": post.title}, post_url("change", post))
 
 

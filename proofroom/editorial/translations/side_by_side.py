@@ -44,6 +44,7 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
+from proofroom.core.errors import Conflict
 from proofroom.core.i18n import in_words
 from proofroom.definitions.richtext.html import to_html
 from proofroom.editorial.post_editor.autosave import offer_copy
@@ -171,6 +172,11 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
     post = frame.post
     with refusals_as_messages(frame.request):
         found = compare_with_source(post, frame.layers, frame.document)
+        seen = frame.request.POST.get("source_version")
+        if found and seen is not None and seen != str(found.post.version):
+            raise Conflict(
+                _("The source was changed in the meantime. Check what changed, then mark it again.")
+            )
         if "all" in paths:
             paths = found.state.open_paths if found else []
         if paths:

@@ -2,7 +2,6 @@
 
 import { rememberPage } from "./recent_pages.js";
 import { startBell } from "./bell.js";
-import { startToasts } from "./toasts.js";
 
 const YEAR_SECONDS = 31_536_000;
 const shell = document.querySelector("[data-shell]");
@@ -16,7 +15,7 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
 }
 
 const toasts = document.querySelector("[data-toasts]");
-if (toasts) startToasts(toasts);
+if (toasts) import("./toasts.js").then(({ startToasts }) => startToasts(toasts));
 
 if (document.querySelector("[data-bell]")) startBell();
 
@@ -113,10 +112,16 @@ function start(dialog) {
     if (done) event.preventDefault();
   });
 
+  /** A key does one thing: that of the page goes before that of every page. */
+  function isOfThePage(key) {
+    const templates = [...document.querySelectorAll("template[data-page-keys]")];
+    return templates.some((one) => [...one.content.querySelectorAll("kbd")].some((name) => name.textContent === key));
+  }
+
   function act(key) {
     if (key === "?") return show(), true;
     if (key === "/") return search();
-    if (key === "c") return openNew();
+    if (key === "c" && !isOfThePage(key)) return openNew();
     if (key === "g") {
       isGoing = true;
       clearTimeout(forget);
