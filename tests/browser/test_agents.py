@@ -107,12 +107,12 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
     page.reload()
     chip.get_by_role("button", name="Open").click()
     page.get_by_role("button", name="Cancel run").click()
-    page.get_by_text("Cancelled. Runs that had not finished will not propose anything").wait_for()
+    page.get_by_text("Run cancelled. It will not propose anything").wait_for()
     assert first.get().status == "cancelled"
 
     _again(page, waiting, "Error:")
     assert "400" in page.inner_text("dialog .notice-problem")
-    _again(page, waiting, "It proposed 1 change")
+    _again(page, waiting, "Proposed 1 change")
 
     assert page.locator(".run-chip").count() == 0
     page.get_by_role("link", name="Review 1 change").click()

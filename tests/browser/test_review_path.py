@@ -142,7 +142,6 @@ def test_without_scripts_an_agent_runs_and_its_run_can_be_followed(open_page: An
     page = open_page(scripts=False)
     page.goto(f"/admin/content/post/{post.pk}/change/")
 
-    page.get_by_role("tab", name="Agents").click()
     page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("a.button", has_text="Review").click()
