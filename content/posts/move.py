@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, Literal
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
@@ -27,6 +27,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, RuleViolation, invalid
 from proofroom.definitions import find_post_type
 
+_MOVE_LOCK: Final = 0x636F_6E01
+"""The advisory lock of PostgreSQL that moves hold."""
 MAX_MOVED: Final = 50
 """Pages that are moved at once, those below them aside."""
 MAX_RENUMBERED: Final = 200
@@ -120,6 +122,10 @@ def move_posts(
     """
     actor.require_person("move pages")
     actor.require("posts.edit")
+    if connection.vendor == "postgresql":
+        # One move after the other: two that lock each other's neighbours would wait for each other for ever.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_MOVE_LOCK])
     rows = Post.objects.alive().select_for_update(of=("self",), no_key=True)
     posts = _chosen(rows, post_ids)
     for post in posts:

@@ -312,3 +312,12 @@ def test_the_history_takes_the_same_number_of_queries(signed_in: SignedIn, numbe
         assert client.get(page(MENU, one)).status_code == 200
 
     assert sum("django_session" not in query["sql"] for query in caught) == 6
+
+
+def test_what_was_never_changed_has_an_empty_history(signed_in: SignedIn) -> None:
+    module = make.global_module()
+    SharedRevision.objects.all().delete()
+
+    page = signed_in("admin").get(f"/admin/content/shared/global-module/{module.pk}/history/")
+
+    assert "No revisions yet." in page.content.decode()

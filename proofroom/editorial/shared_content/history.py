@@ -114,7 +114,7 @@ def _describe(
     is_first_page: bool,
 ) -> list[SharedRevisionLine]:
     lines: list[SharedRevisionLine] = []
-    for place, (row, earlier) in enumerate(zip(rows, [*rows[1:], before_last], strict=True)):
+    for place, (row, earlier) in enumerate(zip(rows, [*rows, before_last][1:], strict=True)):
         fields = comparison.changed_fields(earlier.document, row.document) if earlier else []
         labels = [field.label for field in fields]
         shown, more = labels[:_LABELS_SHOWN], len(labels) - _LABELS_SHOWN
