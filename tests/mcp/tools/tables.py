@@ -36,8 +36,9 @@ SENDING: Final = frozenset({"simulate_webhook_event"})
 # Visitors, people at work and operators see these: no tool changes a row of them.
 LIVE: Final = frozenset(
     {
-        "proofroom_accounts.ApiToken", "proofroom_accounts.Preferences", "proofroom_accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
-        "agents_app.AgentSwitch", "agents_app.AiSettings", "agents_app.Budget: limits",
+        "proofroom_accounts.ApiToken", "proofroom_accounts.Preferences", "proofroom_accounts.User",
+        "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
+        "agents_app.Budget: limits",
         "agents_app.ProviderCheck", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell",
         "analytics.HeatSheet", "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
         "auth.Group_permissions", "auth.Permission", "content.Autosave", "content.CopyOrigin: live",
