@@ -119,7 +119,7 @@ def _find_option_faults(field: Field) -> Iterator[tuple[str, str]]:
             % {"type": field.type},
         )
     elif field.options and len(set(field.options)) < len(field.options):
-        yield "options", _("Each option stands once.")
+        yield "options", _("Each option can be used only once.")
 
 
 def _find_length_faults(field: Field) -> Iterator[tuple[str, str]]:
@@ -151,7 +151,7 @@ def _find_pattern_faults(field: Field) -> Iterator[tuple[str, str]]:
     elif not field.pattern:
         yield "pattern", _("The pattern is empty; leave it out.")
     elif fault := patterns.find_pattern_fault(field.pattern):
-        yield "pattern", _("The pattern %(fault)s.") % {"fault": fault}
+        yield "pattern", _("Invalid pattern: %(fault)s.") % {"fault": fault}
     elif (field.max_length or 0) > patterns.MAX_TEXT_LENGTH:
         yield (
             "maxLength",

@@ -54,7 +54,7 @@ _SENTENCES: Final = {
     "model_attributes_type": gettext_noop("This should be an object."),
     "missing": gettext_noop("This is required."),
     "string_pattern_mismatch": gettext_noop(
-        "Letters, digits and underscores, beginning with a letter."
+        "Letters, digits and underscores, starting with a letter."
     ),
 }
 """In place of pydantic's, which speak of Python."""
@@ -121,7 +121,7 @@ class FormInput(BaseModel):
         AfterValidator(_clean_lines),
         FormField(
             lambda: forms.CharField(
-                label=gettext_lazy("Answer to the visitor"),
+                label=gettext_lazy("Confirmation message"),
                 widget=forms.Textarea(attrs={"rows": 2}),
             )
         ),
@@ -132,7 +132,7 @@ class FormInput(BaseModel):
         AfterValidator(_safe_target),
         FormField(
             lambda: forms.CharField(
-                label=gettext_lazy("Then go to"),
+                label=gettext_lazy("Redirect to"),
                 required=False,
                 help_text=gettext_lazy("A path of this site or http(s)://…; empty to stay."),
             )

@@ -80,7 +80,7 @@ def put(name: str, content: bytes) -> None:
         ) from error
     if written != name:
         default_storage.delete(written)
-        raise StorageFailed(_("The storage wants to give the file another name."))
+        raise StorageFailed(_("The storage does not accept this file name."))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from django.db import models
 class AssetStatus(models.TextChoices):
     """The progress of the variants. Until they are ready, pages show the file itself."""
 
-    PROCESSING = "processing", "Making sizes"
+    PROCESSING = "processing", "Generating sizes"
     READY = "ready", "Ready"
     FAILED = "failed", "Failed"
 

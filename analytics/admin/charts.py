@@ -21,7 +21,7 @@ _DEVICES: Final = {
     "mobile": lambda: _("Phones"),
     "tablet": lambda: _("Tablets"),
     "desktop": lambda: _("Desktops"),
-    "unknown": lambda: _("Not known"),
+    "unknown": lambda: _("Unknown"),
 }
 
 
@@ -151,7 +151,7 @@ def share_bars(shares: Sequence[Share]) -> list[ShareBar]:
             try:
                 name = f"{get_language_info(item.value)['name_translated']} ({item.value})"
             except KeyError:
-                name = item.value or _("Not known")
+                name = item.value or _("Unknown")
         bars.append(_bar(name, item.views, top, all_views, clicks=item.clicks))
     return bars
 

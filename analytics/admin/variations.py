@@ -97,7 +97,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
         post,
         layers,
         context,
-        title=_("Test: %(title)s") % {"title": post.title},
+        title=_("Experiment: %(title)s") % {"title": post.title},
         tab="test",
         status=422 if problem else 200,
     )

@@ -16,8 +16,10 @@ from analytics.experiments.verdicts import MIN_HITS, MIN_VIEWS, Verdict
 
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
     "odd-split": gettext_lazy(
-        "The views are not divided as the weights say; by chance alone that happens less than once in 1,000 times. "
-        "Views of one version get lost, or a single visitor came very often. Find out why before you trust a verdict."
+        "Views are not split according to the weights. By chance this happens "
+        "less than once in 1,000 experiments. Views of one version may be "
+        "missing, or one visitor came very often. Find the cause before you "
+        "trust the results."
     ),
     "weights-changed": gettext_lazy(
         "Weights were changed in these days: the versions were seen by different mixtures of days, and a "

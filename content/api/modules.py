@@ -114,7 +114,7 @@ class ModuleViewSet(ApiViewSet):
         row = _require_row(module_id)
         id_ = str(row.pk)
         if patch.type is not None and patch.type != row.instance.type:
-            raise invalid("type", "The type of a module cannot change.", code="module_type")
+            raise invalid("type", "The type of a module cannot be changed.", code="module_type")
         if patch.locked is not None and patch.locked != row.locked:
             message = "Whether a module is locked is set when it is added, and stays."
             raise invalid("locked", message, code="locked_module")

@@ -161,6 +161,6 @@ def find_hits(
         with transaction.atomic():
             apply_edit(finder, tables, actor)
     except TooManyHits:
-        text = _("It occurs more than %(most)s times. Look for more words, or in fewer places.")
+        text = _("More than %(most)s results. Search for a longer text, or in fewer places.")
         raise invalid("find", text % {"most": f"{MAX_HITS:,}"}, code="too_many") from None
     return finder

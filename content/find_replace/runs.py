@@ -121,7 +121,7 @@ def cancel_replacement(*, replacement_id: UUID, actor: Actor) -> Replacement:
     if row.by_id != actor.user.pk:
         actor.require("database.manage")
     if not row.is_running:
-        raise Conflict(_("This is over already."), code="finished")
+        raise Conflict(_("This has already finished."), code="finished")
     _end(row, ReplacementState.CANCELLED)
     return row
 

@@ -256,7 +256,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
     if row.is_running:
         raise Conflict(_("This is still running. Cancel it first."), code="still_running")
     if row.undone_at is not None:
-        raise Conflict(_("This was undone already."), code="already_undone")
+        raise Conflict(_("This has already been undone."), code="already_undone")
     listed = row.places.values_list("table", "row", "field", "before", "after")
     edit: Restoration = build_restoration(listed, "find-replace undone")
     restored = (
@@ -281,7 +281,7 @@ def apply_edit(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
         for source, keys in found:
             places += source.change(keys, edit, wanted, actor)
             if len(places) > MAX_PLACES:
-                sentence = _("There are more than %(most_places)s places. Name fewer tables.") % {
+                sentence = _("More than %(most_places)s places found. Search in fewer tables.") % {
                     "most_places": f"{MAX_PLACES:,}"
                 }
                 raise invalid("tables", sentence, code="too_many")
@@ -295,8 +295,8 @@ def require_no_problems(edit: Edit) -> None:
         path, sentences = next(iter(edit.problems.items()))
         raise RuleViolation(
             _(
-                "Nothing was replaced, for a value would not be valid any more: %(path)s: "
-                "%(sentences)s"
+                "Nothing was replaced, because a value would no longer be valid: "
+                "%(path)s: %(sentences)s"
             )
             % {"path": path, "sentences": sentences[0]},
             details=edit.problems,
@@ -319,7 +319,7 @@ def check_search(find: str, replace: str, tables: Collection[str]) -> None:
     known = known_tables()
     unknown = [table for table in tables if table not in known]
     if unknown or not tables:
-        what = _("No table is named")
+        what = _("No table given")
         if unknown:
             what = _("There is no table %(name)r here") % {"name": unknown[0][:80]}
         raise invalid(
@@ -382,7 +382,7 @@ def _allow_undo(row: Replacement, actor: Actor) -> None:
         return
     actor.require("content.replace")
     if row.by_id != actor.user.pk:
-        raise NotAllowed(_("Only whoever replaced this, or an admin, may undo it."))
+        raise NotAllowed(_("Only the person who made this replacement or an admin can undo it."))
     require_targets(actor, row.tables, row.layer)
 
 

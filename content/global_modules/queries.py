@@ -44,7 +44,7 @@ class Placements:
         """In words, for whoever wants to delete it."""
         number = ngettext("%(n)s post places it", "%(n)s posts place it", self.total)
         number %= {"n": self.total}
-        parts = [_("%(n)s of them only in a draft") % {"n": self.staged}] if self.staged else []
+        parts = [_("%(n)s of them only in drafts") % {"n": self.staged}] if self.staged else []
         parts += [_("%(n)s in the trash") % {"n": self.trashed}] if self.trashed else []
         return f"{number} ({', '.join(parts)})" if parts else number
 

@@ -106,7 +106,7 @@ def edit_global(
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
-        raise invalid("type", _("The type of a module cannot change."), code="module_type")
+        raise invalid("type", _("The type of a module cannot be changed."), code="module_type")
     _write(module, edited_global(module, label=label, props=props), actor, "edited")
     return module
 

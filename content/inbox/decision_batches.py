@@ -94,7 +94,7 @@ def cancel_batch(*, batch_id: UUID, actor: Actor) -> DecisionBatch:
     find_batch(batch_id=batch_id, actor=actor)
     batch = DecisionBatch.objects.select_for_update(no_key=True).get(pk=batch_id)
     if batch.is_over:
-        raise Conflict(_("This is over already."), code="batch_finished")
+        raise Conflict(_("This has already finished."), code="batch_finished")
     batch.state, batch.ended_at = BatchState.CANCELLED, timezone.now()
     batch.save(update_fields=["state", "ended_at"])
     record(batch, "cancelled", actor)
@@ -105,7 +105,7 @@ def find_batch(*, batch_id: UUID, actor: Actor) -> DecisionBatch:
     """The batch, for whoever made it and for admins. Raises `NotFound` for everybody else."""
     batch = batches_for(actor).filter(pk=batch_id).first()
     if batch is None:
-        raise NotFound(_("No decisions have the id %(id)s.") % {"id": batch_id})
+        raise NotFound(_("There are no decisions with the id %(id)s.") % {"id": batch_id})
     return batch
 
 

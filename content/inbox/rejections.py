@@ -137,8 +137,8 @@ def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> lis
     if kept and (paths is None or len(kept) == len(asked)):
         return kept
     if any(row.taken_back_at is not None for row in asked):
-        raise Conflict(_("This was taken back already."), code="already_taken_back")
-    raise RuleViolation(_("This was too large to be kept."), code="not_kept")
+        raise Conflict(_("This has already been undone."), code="already_taken_back")
+    raise RuleViolation(_("This was too large to be stored."), code="not_kept")
 
 
 def is_untouched(kept: Kept, view: LayerView) -> bool:

@@ -53,7 +53,7 @@ def clean_note(text: str) -> str:
     if len(note) > NOTE_MAX:
         raise invalid("note", _("A note has at most %(most)s characters.") % {"most": NOTE_MAX})
     if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in note):
-        raise invalid("note", _("The note holds a character that no text can hold."))
+        raise invalid("note", _("The note contains an invalid character."))
     return note
 
 
@@ -165,7 +165,7 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
                 "first, or submit these to Review."
             ),
             code="review_waiting",
-            details={path: [_("Another change of this waits in Review.")] for path in held},
+            details={path: [_("Review already has another change to this.")] for path in held},
         )
     post_id, before = layers.post.pk, set(layers.review.changes.paths)
     done = submit(post_id=post_id, actor=actor, paths=paths, note=note)

@@ -87,7 +87,8 @@ def write_live(
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:
         raise invalid(
-            "publishAt", _("Approve the title first: what an agent made has a placeholder.")
+            "publishAt",
+            _("Approve the title first. Posts created by an agent start with a placeholder."),
         )
     _save(post, changes)
     if "post.slug" in changes.paths:

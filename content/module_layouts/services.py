@@ -76,7 +76,7 @@ def create_group(
         with transaction.atomic():
             group.save(force_insert=True)
     except IntegrityError:
-        message = _("Another module group has the name %(name)r.") % {"name": name}
+        message = _("Another module group is already called %(name)r.") % {"name": name}
         raise invalid("name", message, code="name_taken") from None
     _tell("created", group, actor)
     return group
@@ -125,9 +125,9 @@ def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
 
 def _lock(name: str) -> ModuleGroup:
     if name in module_groups:
-        message = _("The module group %(name)r is code, and can only be changed there.") % {
-            "name": name
-        }
+        message = _(
+            "The module group %(name)r is defined in code and can only be changed there."
+        ) % {"name": name}
         raise RuleViolation(message, code="code_defined", details={"name": [message]})
     rows = ModuleGroup.objects.select_for_update()
     # PostgreSQL would refuse to look for a text with NUL.
@@ -176,9 +176,7 @@ def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) 
             % {"type": place.type, "scope": place.scope, "known": known},
         )
     if (place.scope == "global") != (place.global_slug is not None):
-        raise invalid(
-            "globalSlug", _("A global module, and no other, is placed by its globalSlug.")
-        )
+        raise invalid("globalSlug", _("Only global modules are added by their globalSlug."))
     if place.global_slug is not None and shared.get(place.global_slug) != place.type:
         message = _("There is no global module %(global_slug)r of type %(type)s.") % {
             "global_slug": place.global_slug,

@@ -67,7 +67,7 @@ def change_pattern(
         if given is not None and given != getattr(row, name):
             raise invalid(
                 name,
-                _("The %(name)s of a pattern cannot change; make another pattern.")
+                _("The %(name)s of a pattern cannot be changed. Create another pattern.")
                 % {"name": name},
             )
     _require_known(row.type, row.locale)

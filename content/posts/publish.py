@@ -47,7 +47,7 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
     if status not in Status.values:
         raise invalid(
             "status",
-            _("%(status)r is no status; known: %(values)s.")
+            _("%(status)r is not a status. Available: %(values)s.")
             % {"status": status, "values": ", ".join(Status.values)},
         )
     if (post.status, status) not in _MOVES:
@@ -57,12 +57,13 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
             % {"status": post.status, "status_2": status},
         )
     if status == Status.PUBLISHED and post.variation_of_id is not None:
-        message = _("A variation is not published; promote it, and its original has its content.")
+        message = _(
+            "Variations are not published. Promote the variation to use its content "
+            "for the original."
+        )
         raise RuleViolation(message, code="is_variation", details={"status": [message]})
     if status == Status.PUBLISHED and post.is_placeholder:
-        message = _(
-            "An agent made this post and nobody approved its content yet; approve it first."
-        )
+        message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved", details={"status": [message]})
     actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
     if status != Status.PUBLISHED:

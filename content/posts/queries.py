@@ -325,5 +325,7 @@ def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None
         sentence = gettext("There is no global module %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", sentence, code="unknown_global")
     if scope not in (None, "global"):
-        raise invalid("scope", gettext("A globalSlug places a global module; leave scope out."))
+        raise invalid(
+            "scope", gettext("A globalSlug always adds a global module. Leave out scope.")
+        )
     return slug, str(row.pk)

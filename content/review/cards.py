@@ -213,8 +213,8 @@ def _flags_of(view: LayerView, mark: Mark | None, path: str) -> tuple[Flag, ...]
     flags = []
     if mark is not None and mark.conflict:
         text = _(
-            "A person staged another value here in Review. That one stays unless you reject it there; "
-            "this one waits."
+            "Review already has another value here from a person. Reject it "
+            "there first to submit this one."
         )
         flags.append(Flag("conflict", text))
     if path in view.drifted or (mark is not None and mark.drifted):

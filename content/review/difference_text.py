@@ -56,7 +56,7 @@ _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
         gettext_lazy("Number added: %(what)s"),
     ),
     "negation": (
-        gettext_lazy("Denial changed: “%(old)s” → “%(new)s”"),
+        gettext_lazy("Negation changed: “%(old)s” → “%(new)s”"),
         gettext_lazy("Denial removed: “%(what)s”"),
         gettext_lazy("Denial added: “%(what)s”"),
     ),
@@ -370,7 +370,7 @@ def _length_text(old: int, new: int, comparison: Comparison) -> str:
         return _("reworded, about the same length") if is_reworded else ""
     if new >= 2 * old:
         words = ngettext(
-            "grew from %(old)s word to %(new)s", "grew from %(old)s words to %(new)s", old
+            "expanded from %(old)s word to %(new)s", "expanded from %(old)s words to %(new)s", old
         )
         return words % {"old": old, "new": new}
     percent = {"percent": round(abs(share) * 100)}

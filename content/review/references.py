@@ -45,7 +45,7 @@ class MediaView:
     @property
     def described(self) -> str:
         """Its name, and the description that stands in for it."""
-        alt = f"“{self.alt}”" if self.alt else _("no alternative text")
+        alt = f"“{self.alt}”" if self.alt else _("no alt text")
         return f"{self.name} · {alt}"
 
     @property

@@ -234,9 +234,9 @@ def clean_modules(
             continue
         if change.kind == "replaced":
             was = cast(ModuleDocument, change.before)
-            message = _("The type of a module cannot change; remove %(id)s and add another.") % {
-                "id": was.id
-            }
+            message = _(
+                "The type of a module cannot be changed. Remove %(id)s and add another module."
+            ) % {"id": was.id}
             details = {f"modules.{was.id}": [message]}
             raise RuleViolation(message, code="module_type", details=details)
         if change.kind == "added":

@@ -45,7 +45,7 @@ def clean_pattern(value: object) -> str:
             _("A pattern has at most %(pattern_max)s characters.") % {"pattern_max": PATTERN_MAX}
         )
     if not value.startswith("/"):
-        raise _refused(_("A pattern begins with /."))
+        raise _refused(_("A pattern must start with /."))
     names = _VARIABLE.findall(value)
     known = ", ".join("{" + name + "}" for name in VARIABLES)
     for name in names:
@@ -55,7 +55,7 @@ def clean_pattern(value: object) -> str:
                 % {"name": name[:40], "known": known}
             )
         if names.count(name) > 1:
-            raise _refused(_("{%(name)s} stands more than once in it.") % {"name": name})
+            raise _refused(_("{%(name)s} is used more than once.") % {"name": name})
     if not {"slug", "path"} & set(names):
         raise _refused(
             _("A pattern holds {slug} or {path}, so that each post has its own address.")
@@ -64,11 +64,14 @@ def clean_pattern(value: object) -> str:
     for part in parts:
         literal = _VARIABLE.sub("", part)
         if not part or part in (".", ".."):
-            raise _refused(_("A pattern has no empty part, no . and no .., and no / at its end."))
+            raise _refused(
+                _("A pattern must not contain empty parts, . or .., and must not end with /.")
+            )
         if not _LITERAL.match(literal) or not literal.isprintable():
             raise _refused(
                 _(
-                    "Between the variables stand letters, digits, hyphens, dots, underscores and ~ only."
+                    "Outside variables, only letters, digits, hyphens, dots, "
+                    "underscores and ~ are allowed."
                 )
             )
         if "{path}" in part and part != "{path}":

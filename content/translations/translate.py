@@ -146,7 +146,7 @@ def propose_translation(
 def require_translatable(source: Post, layer: Layer | None = None) -> None:
     """Raise `RuleViolation` where a post, as a layer has it (None is live), cannot be translated."""
     if source.variation_of_id is not None:
-        message = _("A variation has no translations; translate its original.")
+        message = _("Variations cannot be translated. Translate the original.")
         raise RuleViolation(message, code="is_variation")
     if not find_post_type(source.type).localized:
         message = _("Posts of type %(type)s are not translated.") % {"type": source.type}
@@ -154,9 +154,7 @@ def require_translatable(source: Post, layer: Layer | None = None) -> None:
     if not source.is_placeholder:
         return
     if layer is None or not open_layers(source).view(layer).exists:
-        message = _(
-            "An agent made this post and nobody approved its content yet; approve it first."
-        )
+        message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved")
 
 

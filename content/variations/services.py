@@ -66,17 +66,15 @@ def _check(original: Post, variation: str, weight: int) -> None:
         message = _("A variation has no variations of its own; make another one of its original.")
         raise RuleViolation(message, code="is_variation")
     if original.is_placeholder:
-        message = _(
-            "An agent made this post and nobody approved its content yet; approve it first."
-        )
+        message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved")
     if not _NAME.fullmatch(variation):
         message = _(
-            "A variation is named by up to %(variation_max)s letters, digits, - and _, like B."
+            "The name of a variation can have up to %(variation_max)s letters, digits, - and _."
         ) % {"variation_max": VARIATION_MAX}
         raise invalid("variation", message)
     if variation == ORIGINAL:
-        message = _("%(original)s is the original itself; name the variation B, or like it.") % {
+        message = _("%(original)s is the original. Choose another name, such as B.") % {
             "original": ORIGINAL
         }
         raise invalid("variation", message, code="variation_exists")

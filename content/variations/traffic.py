@@ -97,9 +97,7 @@ def _check(original: Post, variation: Post, *, starts: bool) -> None:
         message = _("This variation is archived; make it a draft again first.")
         code = "archived"
     elif starts and (variation.is_placeholder or original.is_placeholder):
-        message = _(
-            "An agent made this post and nobody approved its content yet; approve it first."
-        )
+        message = _("This post was created by an agent. Approve its content before you publish it.")
         code = "not_approved"
     if message:
         raise RuleViolation(message, code=code, details={"running": [message]})

@@ -31,26 +31,26 @@ from proofroom.core.validation.form_fields import InputForm, with_label
 from proofroom.core.validation.input_validation import refuse_unstorable, slug_of
 
 KINDS: Final = {
-    "text": gettext_lazy("One line of text"),
-    "textarea": gettext_lazy("Several lines of text"),
+    "text": gettext_lazy("Single-line text"),
+    "textarea": gettext_lazy("Multi-line text"),
     "email": gettext_lazy("Email address"),
     "tel": gettext_lazy("Phone number"),
     "url": gettext_lazy("Web address"),
     "number": gettext_lazy("Number"),
     "date": gettext_lazy("Date"),
     "select": gettext_lazy("Choice from a list"),
-    "checkbox": gettext_lazy("Box to tick"),
+    "checkbox": gettext_lazy("Checkbox"),
 }
 _LABELS: Final = {
     "label": gettext_lazy("Label"),
     "type": gettext_lazy("Type"),
     "options": gettext_lazy("Options, one on each line"),
-    "help": gettext_lazy("Help below the label"),
-    "name": gettext_lazy("Name for programs"),
-    "placeholder": gettext_lazy("Example inside"),
-    "minLength": gettext_lazy("At least so many characters"),
-    "maxLength": gettext_lazy("At most so many"),
-    "pattern": gettext_lazy("Pattern that it must fit"),
+    "help": gettext_lazy("Help text"),
+    "name": gettext_lazy("Field name"),
+    "placeholder": gettext_lazy("Placeholder"),
+    "minLength": gettext_lazy("Minimum length"),
+    "maxLength": gettext_lazy("Maximum length"),
+    "pattern": gettext_lazy("Pattern"),
 }
 _TEXTS: Final = ("name", "label", "type", "placeholder", "help", "pattern")
 _NUMBERS: Final = ("minLength", "maxLength")
@@ -159,13 +159,13 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
     rows = objects_in(read_fields(data))
     do, _colon, key = data.get("do", "").partition(":")
     if do == "json":
-        return objects_in(read_json(data.get("json", ""))), _("The cards show the JSON now.")
+        return objects_in(read_json(data.get("json", ""))), _("Fields updated from JSON.")
     if do == "add" and len(rows) < MAX_FIELDS and key in (*KINDS, "consent"):
-        kind = _("A box for consent") if key == "consent" else str(KINDS[key])
+        kind = _("Consent checkbox") if key == "consent" else str(KINDS[key])
         # A field without a name: it comes from the label, when the form is saved.
         field: JsonObject = {"name": "", "label": "", "type": key, "required": False}
         if key == "consent":
-            label = _("I agree that my answers are kept to reply to me.")
+            label = _("I agree that my details are stored so that you can reply.")
             field = {"name": "consent", "label": label, "type": "checkbox", "required": True}
         elif key == "select":
             field["options"] = [_("First"), _("Second")]
@@ -274,7 +274,7 @@ class NewDefinitionForm(InputForm):
     )
     locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
     copied = forms.ModelChoiceField(
-        label=gettext_lazy("Begin with"),
+        label=gettext_lazy("Start with"),
         queryset=FormDefinition.objects.order_by("slug", "locale"),
         required=False,
         empty_label=gettext_lazy("Name, email and message"),
@@ -295,7 +295,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
     view_permission = add_permission = "forms.edit"
     list_title = gettext_lazy("Forms")
     add_title = gettext_lazy("New form")
-    add_button = gettext_lazy("Make the form")
+    add_button = gettext_lazy("Create form")
     add_form, change_form = NewDefinitionForm, ChangeDefinitionForm
     change_template = "admin/site_forms/form.html"
     delete_sentence = gettext_lazy(
@@ -327,7 +327,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
             values={**copied, "title": values["title"]},
             actor=actor_of(request),
         )
-        messages.success(request, _("The form is there. Build it here."))
+        messages.success(request, _("Form created. Add fields below."))
         return HttpResponseRedirect(reverse("admin:forms_formdefinition_change", args=[made.pk]))
 
     def initial(self, row: FormDefinition) -> Mapping[str, object]:

@@ -43,7 +43,7 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     ) -> HttpResponse:
         slug = request.GET.get("form_slug", "")
         own = {
-            "title": _("What visitors sent"),
+            "title": _("Submissions"),
             "export_url": f"/api/forms/{slug}/submissions/export" if is_slug(slug) else "",
         }
         return super().changelist_view(request, {**own, **(extra_context or {})})
@@ -71,7 +71,7 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
             template,
             FormSubmission,
             context,
-            title=_("Sent with %(form)s") % {"form": row.form_slug},
+            title=_("Submission of %(form)s") % {"form": row.form_slug},
         )
 
     def delete_view(
@@ -82,11 +82,11 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         row = _find_or_404(object_id)
         if request.method == "POST":
             _delete(row, request)
-            messages.success(request, _("It is deleted."))
+            messages.success(request, _("Submission deleted."))
             return HttpResponseRedirect(reverse("admin:forms_formsubmission_changelist"))
         context = {
             "sentence": _("What the visitor sent goes for good, also from the activity log."),
-            "button": _("Delete it"),
+            "button": _("Delete"),
             "back": reverse("admin:forms_formsubmission_change", args=[row.pk]),
         }
         title = _("Delete what was sent with %(form)s") % {"form": row.form_slug}
@@ -106,7 +106,7 @@ def _find_or_404(id_: str) -> FormSubmission:
     except ValueError:
         row = None
     if row is None:
-        raise Http404(_("No such submission."))
+        raise Http404(_("Submission not found."))
     return row
 
 

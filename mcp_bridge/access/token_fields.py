@@ -53,7 +53,7 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
         Words,
         FormField(
             lambda: token_name_field(
-                gettext_lazy("Which client it is for, such as “Claude on my laptop”.")
+                gettext_lazy("The client that uses this token, such as “Claude on my laptop”.")
             )
         ),
     ] = Field(min_length=1, max_length=TOKEN_NAME_MAX)
@@ -79,7 +79,7 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
                 required=False,
                 choices=tool_choices,
                 widget=forms.CheckboxSelectMultiple,
-                help_text=gettext_lazy("None chosen: all that the account may use."),
+                help_text=gettext_lazy("If none are selected, all tools the account may use."),
             )
         ),
     ] = Field([], max_length=200)

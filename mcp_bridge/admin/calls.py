@@ -55,7 +55,7 @@ class CallOutcomeFilter(ValueFilter):
     parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
-        return [("ok", _("Went well")), ("refused", _("Refused or failed"))]
+        return [("ok", _("Succeeded")), ("refused", _("Rejected or failed"))]
 
     def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
         return rows.filter(ok=value == "ok") if value in ("ok", "refused") else rows.none()
@@ -255,7 +255,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
             f"{call.ms:,}",
         )
 
-    @admin.display(description=gettext_lazy("In / out"))
+    @admin.display(description=gettext_lazy("Request / response"))
     def sizes(self, call: McpCall) -> str:
         return f"{filesizeformat(call.request_bytes)} / {filesizeformat(call.response_bytes)}"
 

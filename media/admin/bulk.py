@@ -31,7 +31,7 @@ MAX_FILES: Final = 100
 
 class DeleteManyForm(forms.Form):
     force = forms.BooleanField(
-        label=gettext_lazy("Delete those in use too. The places that use them then show no image."),
+        label=gettext_lazy("Also delete files in use. Places that use them will show no image."),
         required=False,
     )
 
@@ -45,12 +45,12 @@ class CategorizeForm(forms.Form):
     add = CategoriesField(
         label=gettext_lazy("Add categories"),
         required=False,
-        help_text=gettext_lazy("Separated by commas."),
+        help_text=gettext_lazy("Separate with commas."),
     )
     remove = CategoriesField(
-        label=gettext_lazy("Take categories away"),
+        label=gettext_lazy("Remove categories"),
         required=False,
-        help_text=gettext_lazy("Separated by commas."),
+        help_text=gettext_lazy("Separate with commas."),
     )
 
 
@@ -120,7 +120,7 @@ def _categorize_files(request: HttpRequest, tiles: Sequence[FileTile], back: str
         return categorize(asset_ids=ids, actor=actor_of(request), **form.cleaned_data)
 
     if form.is_bound and save_form(form, save):
-        said = ngettext("%(n)s file is saved.", "%(n)s files are saved.", len(tiles))
+        said = ngettext("Saved %(n)s file.", "Saved %(n)s files.", len(tiles))
         messages.success(request, said % {"n": len(tiles)})
         return HttpResponseRedirect(back)
     title = ngettext(

@@ -113,8 +113,14 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
             messages.success(request, text % {"n": len(done.names)})
         if done.kept:
             text = ngettext(
-                "%(n)s file was left: it changed within a day, is known by now, or is gone already.",
-                "%(n)s files were left: they changed within a day, are known by now, or are gone already.",
+                (
+                    "Kept %(n)s file: it was changed in the last day, is in the "
+                    "library now, or was already deleted."
+                ),
+                (
+                    "Kept %(n)s files: they were changed in the last day, are in the "
+                    "library now, or were already deleted."
+                ),
                 len(done.kept),
             )
             messages.warning(request, text % {"n": len(done.kept)})
@@ -122,7 +128,7 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
     found = orphans(last_check())
     old = [orphan for orphan in found if orphan.is_old]
     if not found:
-        messages.info(request, _("No file is left that nothing knows. Check again to be sure."))
+        messages.info(request, _("No orphaned files left. Check again to be sure."))
         return HttpResponseRedirect(back)
     context = {
         "orphans": old,
@@ -132,5 +138,5 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
     text = ngettext(
         "Delete %(n)s file that nothing knows?", "Delete %(n)s files that nothing knows?", len(old)
     )
-    title = text % {"n": len(old)} if old else _("Nothing can be deleted yet")
+    title = text % {"n": len(old)} if old else _("Nothing to delete yet")
     return form_page(request, "admin/media/orphans.html", Asset, context, title=title)

@@ -33,8 +33,8 @@ class EditForm(DescriptionForm):
     is_decorative = forms.ChoiceField(
         label=gettext_lazy("What it is for"),
         choices=[
-            (WORDS, gettext_lazy("It shows something: its alternative text says what")),
-            (DECORATION, gettext_lazy("Mere decoration: those who cannot see it miss nothing")),
+            (WORDS, gettext_lazy("Needs alt text")),
+            (DECORATION, gettext_lazy("Decorative image (no alt text needed)")),
         ],
         widget=forms.RadioSelect,
         required=False,
@@ -44,19 +44,17 @@ class EditForm(DescriptionForm):
         max_length=2000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy(
-            "For those who look for files: source, rights, what else is worth knowing."
-        ),
+        help_text=gettext_lazy("For your team: source, rights and anything else worth knowing."),
     )
     focal_x = _percent(gettext_lazy("Focal point from the left, in %"))
     focal_y = _percent(
-        gettext_lazy("Focal point from the top, in %"), gettext_lazy("Both empty: the middle.")
+        gettext_lazy("Focal point from top, in %"), gettext_lazy("Leave both blank for the center.")
     )
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         env, languages = settings.CMS_ENV, other_languages()
-        named = _("Alternative text (%(language)s)")
+        named = _("Alt text (%(language)s)")
         if languages:
             own = language_name(env.default_locale)
             self.fields["alt_text"].label = named % {"language": own}
@@ -76,7 +74,9 @@ class EditForm(DescriptionForm):
         cleaned = super().clean() or self.cleaned_data
         across, down = cleaned.pop("focal_x", None), cleaned.pop("focal_y", None)
         if (across is None) != (down is None) and not self.errors:
-            self.add_error("focal_x", _("The focal point needs both numbers, or none."))
+            self.add_error(
+                "focal_x", _("Enter both numbers for the focal point, or leave both blank.")
+            )
         point: FocalPoint | None = None
         if across is not None and down is not None:
             point = (across / 100, down / 100)
@@ -117,10 +117,14 @@ class EditForm(DescriptionForm):
 
     def _meanwhile(self, name: str, present: object) -> str:
         if present in (None, ""):
-            return _("Somebody changed this meanwhile: it is empty now. Save again for yours.")
+            return _(
+                "Somebody changed this in the meantime. It is now empty. Save again "
+                "to keep your version."
+            )
         choices = dict(getattr(self.fields[name], "choices", ()))
         return _(
-            "Somebody changed this meanwhile: it is “%(value)s” now. Save again for yours."
+            "Somebody changed this in the meantime. It is now “%(value)s”. Save "
+            "again to keep your version."
         ) % {"value": choices.get(present, present)}
 
     def _is_shown(self) -> bool:
@@ -140,15 +144,17 @@ class EditForm(DescriptionForm):
 
 class ReplaceFileForm(forms.Form):
     file = file_field(
-        gettext_lazy("Also of another type. Every place that uses the file shows the new one.")
+        gettext_lazy(
+            "Can be of another type. The new file appears everywhere the old one was used."
+        )
     )
 
 
 class CropForm(forms.Form):
     """The part to keep, in hundredths of width and height."""
 
-    left = _percent(gettext_lazy("From the left, in %"))
-    top = _percent(gettext_lazy("From the top, in %"))
+    left = _percent(gettext_lazy("From left, in %"))
+    top = _percent(gettext_lazy("From top, in %"))
     width = _percent(gettext_lazy("Width, in %"))
     height = _percent(gettext_lazy("Height, in %"))
 

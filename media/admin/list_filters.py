@@ -77,7 +77,7 @@ class WordsFilter(ValueFilter):
             (locale, _("Missing in %(language)s") % {"language": name})
             for locale, name in languages
         ]
-        return [*lacking, ("decoration", _("Decoration"))]
+        return [*lacking, ("decoration", _("Decorative"))]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         if value == "decoration":
@@ -123,7 +123,7 @@ class SizeFilter(ValueFilter):
             ("large", _("More than 5 MB")),
             ("medium", _("1 to 5 MB")),
             ("small", _("Less than 1 MB")),
-            ("narrow", _("Less than 800 pixels wide")),
+            ("narrow", _("Narrower than 800 pixels")),
         ]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
@@ -155,7 +155,7 @@ class DateFilter(ValueFilter):
     parameter_name = "since"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        days = [("1", _("Last day")), ("7", _("Last 7 days")), ("30", _("Last 30 days"))]
+        days = [("1", _("Last 24 hours")), ("7", _("Last 7 days")), ("30", _("Last 30 days"))]
         return [*days, ("365", _("Last year"))]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:

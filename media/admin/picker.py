@@ -67,7 +67,7 @@ def pick_page(request: HttpRequest) -> HttpResponse:
     }
     name = "pick_body" if context["is_fragment"] else "pick"
     return form_page(
-        request, f"admin/media/{name}.html", Asset, context, title=_("Choose from the media")
+        request, f"admin/media/{name}.html", Asset, context, title=_("Choose from media library")
     )
 
 

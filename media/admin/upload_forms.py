@@ -28,12 +28,12 @@ class DescriptionForm(forms.Form):
         label=gettext_lazy("Alternative text"),
         max_length=500,
         required=False,
-        help_text=gettext_lazy("What the image shows, for those who cannot see it."),
+        help_text=gettext_lazy("Describe what the image shows, for people who cannot see it."),
     )
     categories = CategoriesField(
         label=gettext_lazy("Categories"),
         required=False,
-        help_text=gettext_lazy("Separated by commas."),
+        help_text=gettext_lazy("Separate with commas."),
     )
 
 
@@ -72,7 +72,7 @@ class UploadForm(DescriptionForm):
         help_text=format_lazy(
             "{most} {camera} {words}",
             most=gettext_lazy("One or several, at most 20: JPEG, PNG, WebP, GIF, AVIF or PDF."),
-            camera=gettext_lazy("Data of the camera, such as the place, is removed."),
+            camera=gettext_lazy("Camera data, such as location, is removed."),
             words=gettext_lazy("With several, say what each shows on its own page."),
         ),
     )

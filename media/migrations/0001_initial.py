@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 ('height', models.PositiveIntegerField(blank=True, null=True)),
                 ('variants', models.JSONField(blank=True, default=dict)),
                 ('dark_variants', models.JSONField(blank=True, default=dict)),
-                ('status', models.CharField(choices=[('processing', 'Making sizes'), ('ready', 'Ready'), ('failed', 'Failed')], default='ready', max_length=12)),
+                ('status', models.CharField(choices=[('processing', "Generating sizes"), ('ready', 'Ready'), ('failed', 'Failed')], default='ready', max_length=12)),
                 ('focal_x', models.FloatField(blank=True, null=True)),
                 ('focal_y', models.FloatField(blank=True, null=True)),
                 ('digest', models.CharField(blank=True, db_index=True, default='', max_length=64)),

@@ -38,12 +38,12 @@ class Box:
         """The same, inside of the image. Raises `RuleViolation` on `box`."""
         parts = (self.left, self.top, self.width, self.height)
         if not all(isfinite(part) and 0 <= part <= 1 for part in parts):
-            raise invalid("box", _("The part to keep is said in numbers from 0 to 100."))
+            raise invalid("box", _("The crop area must be given in numbers from 0 to 100."))
         width, height = min(self.width, 1 - self.left), min(self.height, 1 - self.top)
         if width <= 0 or height <= 0:
-            raise invalid("box", _("The part to keep lies outside of the picture."))
+            raise invalid("box", _("The crop area is outside the image."))
         if width >= 1 and height >= 1:
-            raise invalid("box", _("This keeps the whole picture: nothing is cropped."))
+            raise invalid("box", _("The crop area covers the whole image."))
         return Box(self.left, self.top, width, height)
 
     def inside(self, point: tuple[float, float]) -> tuple[float, float] | None:
@@ -61,7 +61,7 @@ def crop(content: bytes, box: Box) -> tuple[bytes, str]:
 
     image = Image.open(BytesIO(content))
     if frames_of(image) > 1:
-        raise invalid("box", _("An animation cannot be cropped."))
+        raise invalid("box", _("Animated images cannot be cropped."))
     kind, suffix = _KINDS.get(str(image.format), _OTHERS)
     whole = normalize_orientation(image)
     left, top = round(box.left * whole.width), round(box.top * whole.height)
@@ -94,7 +94,9 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     stem = PurePosixPath(asset.filename).stem
     if is_in_place:
         if find_asset(asset.pk).file.name != asset.file.name:
-            raise Conflict(_("Somebody replaced the file meanwhile. Look at it and crop again."))
+            raise Conflict(
+                _("Somebody replaced the file in the meantime. Check it and crop again.")
+            )
         made = replace_file(
             asset_id=asset.pk, file=BytesIO(content), filename=f"{stem}{suffix}", actor=actor
         )

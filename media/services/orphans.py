@@ -68,7 +68,7 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
     check = FileCheck.objects.select_for_update().filter(finished_at__isnull=False).first()
     if check is None or not set(wanted) <= set(check.orphaned):
         raise Conflict(
-            _("The files were checked again since. Look at the new list and decide."),
+            _("The files have been checked again. Check the new list and decide."),
             code="stale_check",
         )
     due = [name for name in _unknown(wanted) if _look(name).is_old]

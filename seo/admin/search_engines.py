@@ -57,9 +57,7 @@ def search_engines(request: HttpRequest) -> HttpResponse:
         "moves": moves[:_MOVES_SHOWN],
         "address_form": AddressForm(),
     }
-    return form_page(
-        request, "admin/seo/overview.html", Redirect, context, title=_("Search engines")
-    )
+    return form_page(request, "admin/seo/overview.html", Redirect, context, title=_("SEO"))
 
 
 def run_action(request: HttpRequest) -> str:
