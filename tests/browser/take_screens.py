@@ -93,14 +93,15 @@ def test_what_failed_and_who_may_not(open_page: Any) -> None:
     page.set_input_files("[data-upload-input]", [file])
     page.locator(".upload[data-is=failed], .upload[data-is=refused]").first.wait_for()
     taken(page, "media-refused")
-    _without_errors_of_the_page(open_page)
+    _page_that_is_refused(open_page)
 
 
-def _without_errors_of_the_page(open_page: Any) -> None:
-    """Pages that are refused; the browser would note their status as an error of the page."""
+def _page_that_is_refused(open_page: Any) -> None:
+    """Answers 200, as the browser notes another status as an error of the page."""
     editor = open_page("editor", **LOOKS["light"])
     editor.route(
-        "**/accounts/user/", lambda route: route.fulfill(response=route.fetch(), status=200)
+        "**/proofroom_accounts/user/",
+        lambda route: route.fulfill(response=route.fetch(), status=200),
     )
     editor.goto("/admin/proofroom_accounts/user/")
     taken(editor, "no-permission")
