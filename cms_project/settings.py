@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "proofroom.previews",
     "proofroom.editorial",
     "proofroom.feedback",
+    "proofroom.imports",
     "forms",
     "seo",
     "analytics",
