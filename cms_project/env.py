@@ -177,6 +177,11 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
         None,
         description="Public address. With https:// cookies are secure and http is redirected.",
     )
+    site_icon: str | None = Field(
+        None,
+        max_length=200,
+        description="Icon in tabs and bookmarks: a static file of the project, such as site/icon.svg.",
+    )
     allowed_hosts: Words = Field(
         ("localhost", "127.0.0.1", "[::1]"),
         description="Host names the site answers to; that of SITE_URL is added.",

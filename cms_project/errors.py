@@ -20,6 +20,8 @@ from proofroom.core.diagnostics.availability import (
     is_database_away,
     log_database_away,
 )
+from proofroom.core.observability.work_ids import current_ids
+from proofroom.core.templatetags.shell import THEME_COOKIE, THEMES
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +96,26 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return unavailable(request, error)
     if _is_api(request):
         return _json(500, "server_error", "Something went wrong here. It has been logged.")
+    if request.path_info.startswith("/admin/"):
+        return _admin_failure(request, 500)
     return defaults.server_error(request, template_name="500.html")
+
+
+def _admin_failure(request: HttpRequest, status: int) -> HttpResponse:
+    """What to do after an error in the admin, with the reference that its log records carry. Asks the database
+    nothing, and falls back to the page of the site where even this one breaks."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    context = {
+        "status": status,
+        "reference": current_ids().get("request_id", ""),
+        "address": request.get_full_path() if request.method in ("GET", "HEAD") else "",
+        "theme": theme if theme in THEMES else "auto",
+    }
+    try:
+        return HttpResponse(render_to_string("admin/failure.html", context), status=status)
+    except Exception:
+        logger.exception("the page for %s failed", status)
+        return HttpResponse(render_to_string(f"{status}.html"), status=status)
 
 
 def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:
@@ -103,6 +124,8 @@ def unavailable(request: HttpRequest, error: BaseException | None) -> HttpRespon
     response: HttpResponse
     if _is_api(request):
         response = _json(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
+    elif request.path_info.startswith("/admin/"):
+        response = _admin_failure(request, 503)
     else:
         response = HttpResponse(render_to_string("503.html"), status=503)
     response["Retry-After"] = str(RETRY_AFTER_SECONDS)

@@ -44,6 +44,7 @@ from proofroom.core.diagnostics.doctor import (
 from proofroom.editorial.inbox.page import inbox_url
 from proofroom.editorial.inbox.queue_rows import age_of, risk_word
 from proofroom.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
+from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
 from proofroom.feedback.models import Feedback, FeedbackStatus
 from proofroom.webhooks.queries import failed_since, switched_off
 
@@ -166,6 +167,7 @@ class CountTile:
 def count_waiting(request: HttpRequest) -> Counter[str]:
     """Return how much there is of what the user may do something about, by name. One query."""
     parts: dict[str, QuerySet[Any]] = {layer: queue().filter(layer=layer) for layer in Layer}
+    parts["shared"] = waiting_shared(request)
     if may(request, "feedback.view"):
         parts["feedback"] = open_feedback()
     if may(request, "posts.publish"):
@@ -188,7 +190,12 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
     """At most six."""
     found = [
         _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
-        _tile("Review", counts[Layer.REVIEW], inbox_url(layer=Layer.REVIEW), "review"),
+        _tile(
+            "Review",
+            counts[Layer.REVIEW] + counts["shared"],
+            inbox_url(layer=Layer.REVIEW),
+            "review",
+        ),
     ]
     if may(request, "feedback.view"):
         address = _list(
@@ -291,6 +298,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "tiles": tiles(request, counts),
         "ai_review": _waiting(Layer.AI_REVIEW, waiting),
         "review": _waiting(Layer.REVIEW, waiting),
+        "shared_waiting": waiting_lines(request)[:_FEW] if counts["shared"] else [],
         "recent_posts": recent,
         "is_new": not recent,
         # What the user may not see is not counted, and what is not there is not asked for.

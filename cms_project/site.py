@@ -53,7 +53,8 @@ class CmsAdminSite(admin.AdminSite):
             notifications,
             open_notification,
             read_all,
-            unread_count,
+            see,
+            unseen_count,
         )
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -61,7 +62,8 @@ class CmsAdminSite(admin.AdminSite):
             path("language/", require_POST(choose_language), name="language"),
             path("account/", self.admin_view(account), name="account"),
             path("notifications/", self.admin_view(notifications), name="notifications"),
-            path("notifications/count/", self.admin_view(unread_count), name="notifications-count"),
+            path("notifications/count/", self.admin_view(unseen_count), name="notifications-count"),
+            path("notifications/seen/", self.admin_view(see), name="notifications-seen"),
             path("notifications/read/", self.admin_view(read_all), name="notifications-read"),
             path(
                 "notifications/<int:notification_id>/open/",

@@ -17,6 +17,7 @@ from cms_project import errors
 from cms_project.media_files import media_file
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
 from proofroom.core.observability.metrics import prometheus_text
+from proofroom.core.site_icon import favicon
 
 # Content comes last: its pages answer every address that nothing else does.
 APPS = (
@@ -88,6 +89,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("health/live", health, name="health-live"),
     path("health/ready", ready, name="health-ready"),
     path("health/metrics", metrics, name="health-metrics"),
+    path("favicon.ico", favicon, name="favicon"),
     re_path(r"^media/(?P<name>.+)$", media_file, name="media-file"),
     # No two apps share an address here, and those of content are asked for most.
     *[path("api/", include(module)) for module in reversed(_modules("api.urls"))],

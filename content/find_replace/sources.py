@@ -184,11 +184,13 @@ def _write(
     before = [(row, row.props) for row in rows]
     written: list[SharedChange] = []
     for row, label, props in changed:
-        earlier_version, earlier = row.version, global_document(row)
+        earlier_version, earlier, earlier_at = row.version, global_document(row), row.updated_at
         row.label, row.props, row.updated_at = label, props, timezone.now()
         row.version += 1
         written.append(
-            SharedChange(row.pk, row.version, global_document(row), earlier_version, earlier)
+            SharedChange(
+                row.pk, row.version, global_document(row), earlier_version, earlier, earlier_at
+            )
         )
     names = ["label", "props", "version", "updated_at"]
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)

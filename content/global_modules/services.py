@@ -227,12 +227,13 @@ def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: s
     if document == global_document(module):
         return
     earlier_version, earlier, before = module.version, global_document(module), module.props
+    earlier_at = module.updated_at
     module.label, module.props = str(document["label"]), document["props"]
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
     follow_globals([(module, before)])
     change = SharedChange(
-        module.pk, module.version, global_document(module), earlier_version, earlier
+        module.pk, module.version, global_document(module), earlier_version, earlier, earlier_at
     )
     record_revisions(GLOBAL_MODULE, [change], actor=actor, reason=reason)
     keep_words_of_global(module.pk, actor)

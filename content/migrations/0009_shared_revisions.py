@@ -39,23 +39,30 @@ def move_back(apps, schema_editor):
     kept = apps.get_model('content', 'ModuleRevision')
     instances = set(apps.get_model('content', 'ModuleInstance').objects.values_list('pk', flat=True))
     rows = apps.get_model('proofroom_shared_content', 'SharedRevision').objects.filter(kind='global-module')
-    kept.objects.bulk_create(
-        [
-            kept(
-                id=row.pk,
-                instance_id=row.row_id,
-                version=row.version,
-                label=row.document['label'],
-                props=row.document['props'],
-                reason=row.reason,
-                by_id=row.by_id,
-                by_name=row.by_name,
+    made, moments = [], []
+    for row in rows.iterator(BATCH):
+        if row.row_id in instances:
+            made.append(
+                kept(
+                    id=row.pk,
+                    instance_id=row.row_id,
+                    version=row.version,
+                    label=row.document['label'],
+                    props=row.document['props'],
+                    reason=row.reason,
+                    by_id=row.by_id,
+                    by_name=row.by_name,
+                )
             )
-            for row in rows.iterator(BATCH)
-            if row.row_id in instances
-        ],
-        batch_size=BATCH,
-    )
+            moments.append(row.created_at)
+    kept.objects.bulk_create(made, batch_size=BATCH)
+    # The column takes the moment of the insert by itself. Of some states nobody knows when they were made.
+    dated = []
+    for row, moment in zip(made, moments, strict=True):
+        if moment is not None:
+            row.created_at = moment
+            dated.append(row)
+    kept.objects.bulk_update(dated, ['created_at'], batch_size=100)
     rows.delete()
 
 

@@ -13,7 +13,8 @@ class CoreConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import proofroom.core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
+        import proofroom.core.api.schema  # describes the sessions in the OpenAPI document
+        import proofroom.core.site_icon  # noqa: F401  # registers its check
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts
         from proofroom.core.admin.navigation import (

@@ -10,13 +10,13 @@ class EditorialConfig(AppConfig):
     verbose_name = "Editorial"
 
     def ready(self) -> None:
-        from content.inbox.queries import queue
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
             navigation_entries,
         )
         from proofroom.core.admin.undo import undo_kinds
+        from proofroom.editorial.inbox.counts import waiting_everywhere
         from proofroom.editorial.notifications import KINDS
         from proofroom.editorial.posts.undo import UNDO_KINDS
         from proofroom.editorial.shared_content.shown_pages import shown_pages
@@ -73,7 +73,7 @@ class EditorialConfig(AppConfig):
                 "admin:inbox",
                 "inbox",
                 permissions=("posts.view",),
-                waiting=queue,
+                waiting=waiting_everywhere,
             ),
             order=10,
         )

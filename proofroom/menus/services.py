@@ -79,7 +79,7 @@ def change_menu(
             code="stale_version",
             current=menu.version,
         )
-    earlier_version, earlier = menu.version, menu_document(menu)
+    earlier_version, earlier, earlier_at = menu.version, menu_document(menu), menu.updated_at
     document = edited_menu(
         menu, name=name, slug=slug, locale=locale, items=items, keeps_lost=reason == RESTORED
     )
@@ -87,7 +87,9 @@ def change_menu(
     menu.locale, menu.items = str(document["locale"]), document["items"]
     menu.version += 1
     _save(menu, actor, "changed")
-    change = SharedChange(menu.pk, menu.version, menu_document(menu), earlier_version, earlier)
+    change = SharedChange(
+        menu.pk, menu.version, menu_document(menu), earlier_version, earlier, earlier_at
+    )
     record_revisions(MENU, [change], actor=actor, reason=reason)
     return menu
 

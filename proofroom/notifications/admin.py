@@ -7,13 +7,21 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from proofroom.core.admin.permissions import actor_of, answers_refusals
-from proofroom.notifications.queries import MAX_COUNT, count_unread, describe, notifications_of
-from proofroom.notifications.services import mark_all_read, mark_read
+from proofroom.notifications.queries import (
+    MAX_COUNT,
+    count_unread,
+    count_unseen,
+    describe,
+    notifications_of,
+)
+from proofroom.notifications.services import mark_all_read, mark_read, mark_seen
 
 PAGE_SIZE = 50
 PANEL_SIZE = 8
@@ -22,10 +30,10 @@ PANEL_SIZE = 8
 @require_safe
 def notifications(request: HttpRequest) -> HttpResponse:
     """The page; with `?panel` the latest, as the bell shows them."""
-    actor = actor_of(request)
+    actor, asked_at = actor_of(request), timezone.now().isoformat()
     rows = notifications_of(actor)
     if "panel" in request.GET:
-        panel = {"lines": describe(list(rows[:PANEL_SIZE]))}
+        panel = {"lines": describe(list(rows[:PANEL_SIZE])), "asked_at": asked_at}
         return TemplateResponse(request, "admin/notifications/panel.html", panel)
     is_unread = request.GET.get("show") == "unread"
     if is_unread:
@@ -38,15 +46,16 @@ def notifications(request: HttpRequest) -> HttpResponse:
         "lines": describe(list(found)),
         "is_unread": is_unread,
         "count": count_unread(actor),
+        "asked_at": asked_at,
     }
     return TemplateResponse(request, "admin/notifications/list.html", context)
 
 
 @require_safe
-def unread_count(request: HttpRequest) -> JsonResponse:
-    """Answer what stands at the bell: `{"count": 3, "label": "3 unread notifications"}`."""
-    number = count_unread(actor_of(request))
-    label = ngettext("%(n)s unread notification", "%(n)s unread notifications", number)
+def unseen_count(request: HttpRequest) -> JsonResponse:
+    """Answer what stands at the bell: `{"count": 3, "label": "3 new notifications"}`."""
+    number = count_unseen(actor_of(request))
+    label = ngettext("%(n)s new notification", "%(n)s new notifications", number)
     shown = f"{MAX_COUNT}+" if number > MAX_COUNT else str(number)
     return JsonResponse({"count": shown if number else "", "label": label % {"n": shown}})
 
@@ -59,6 +68,19 @@ def open_notification(request: HttpRequest, notification_id: int) -> HttpRespons
     lines = describe([row])
     url = lines[0].text.url if lines else ""
     return HttpResponseRedirect(url or reverse("admin:notifications"))
+
+
+@require_POST
+def see(request: HttpRequest) -> HttpResponse:
+    """Note that the list was looked at, as it stood `until` then. The bell counts what comes later."""
+    try:
+        until = parse_datetime(request.POST.get("until", ""))
+    except ValueError:
+        until = None
+    if until is None or timezone.is_naive(until):
+        return HttpResponse(status=422)
+    mark_seen(until=min(until, timezone.now()), actor=actor_of(request))
+    return HttpResponse(status=204)
 
 
 @require_POST

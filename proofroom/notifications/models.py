@@ -16,7 +16,8 @@ class Notification(models.Model):
     """`subjects` are ids of the things that it is about, the latest first, `count` how many there are at least.
 
     It holds no words: those are read where it is shown, of what is still there. While it is unread, what happens of
-    the same `group` is added to it; `event_id` is the last event that was.
+    the same `group` is added to it; `event_id` is the last event that was. `is_seen` says that its person saw it in
+    the list, whether they opened it or not: the bell counts what they did not see.
     """
 
     user = models.ForeignKey(
@@ -30,6 +31,7 @@ class Notification(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(db_index=True)
     read_at = models.DateTimeField(null=True)
+    is_seen = models.BooleanField(default=False)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

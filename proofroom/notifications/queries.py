@@ -38,6 +38,12 @@ def count_unread(actor: Actor) -> int:
     return notifications_of(actor).filter(read_at=None).order_by()[: MAX_COUNT + 1].count()
 
 
+def count_unseen(actor: Actor) -> int:
+    """How many came since the actor last looked, one more than `MAX_COUNT` at most. One query."""
+    rows = notifications_of(actor).filter(read_at=None, is_seen=False)
+    return rows.order_by()[: MAX_COUNT + 1].count()
+
+
 def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
     """Return the lines of these rows, in their order. A query or two for each kind among them."""
     by_kind: dict[str, list[Notification]] = defaultdict(list)

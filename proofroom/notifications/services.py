@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -74,9 +74,11 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
             known = [subject for subject in row.subjects if subject != notice.subject]
             row.count += len(known) == len(row.subjects)
             row.subjects = [notice.subject, *known][:MAX_SUBJECTS]
-            row.event_id, row.updated_at = event.pk, now
+            row.event_id, row.updated_at, row.is_seen = event.pk, now, False
     changed = [unread[user_id] for user_id in ids if user_id in unread]
-    Notification.objects.bulk_update(changed, ["subjects", "count", "event_id", "updated_at"])
+    Notification.objects.bulk_update(
+        changed, ["subjects", "count", "event_id", "updated_at", "is_seen"]
+    )
     Notification.objects.bulk_create(added)
 
 
@@ -90,6 +92,13 @@ def mark_read(*, notification_id: int, actor: Actor) -> Notification:
         row.read_at = timezone.now()
         row.save(update_fields=["read_at"])
     return row
+
+
+@transaction.atomic
+def mark_seen(*, until: datetime, actor: Actor) -> int:
+    """Note that the actor saw their own, as far as `until`. They stay unread. Returns how many are new to them."""
+    rows = notifications_of(actor).filter(is_seen=False, updated_at__lte=until)
+    return rows.update(is_seen=True)
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 
@@ -14,7 +15,8 @@ class SharedRevision(models.Model):
     """One version of a row that many pages show, whole.
 
     `kind` is the name of a `SharedKind`, `row_id` the id of its row; `document` is what the kind makes of the row.
-    `reason` says what made it: before, created, edited, moved, reverted, find-replace, approved.
+    `reason` says what made it: before, created, edited, moved, reverted, find-replace, approved. "before" is
+    the state that the first recorded change found: who wrote it is unknown, and `created_at` may be.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -28,7 +30,7 @@ class SharedRevision(models.Model):
     )
     by_name = models.CharField(max_length=150, blank=True, default="")
     approved_by_name = models.CharField(max_length=150, blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(null=True, default=timezone.now)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

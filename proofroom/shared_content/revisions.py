@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -23,13 +24,17 @@ RESTORED: Final = "reverted"
 
 @dataclass(frozen=True, slots=True)
 class SharedChange:
-    """A row that was written: its id, and what it was before (None where it is new) and is now, with versions."""
+    """A row that was written: its id, and what it was before (None where it is new) and is now, with versions.
+
+    `earlier_at` is when it became what it was before, None where nobody knows.
+    """
 
     row_id: UUID
     version: int
     document: JsonObject
     earlier_version: int = 0
     earlier: JsonObject | None = None
+    earlier_at: datetime | None = None
 
 
 def record_revisions(
@@ -52,6 +57,7 @@ def record_revisions(
                     version=change.earlier_version,
                     document=change.earlier,
                     reason="before",
+                    created_at=change.earlier_at,
                 )
             )
         made.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -200,7 +201,7 @@ def test_the_pages_show_open_and_mark(signed_in: SignedIn) -> None:
     row = Notification.objects.get()
     assert client.get("/admin/notifications/count/").json() == {
         "count": "1",
-        "label": "1 unread notification",
+        "label": "1 new notification",
     }
     assert "Coffee" in client.get("/admin/notifications/?panel=1").content.decode()
     assert "Coffee" in client.get("/admin/notifications/?show=unread").content.decode()
@@ -230,3 +231,39 @@ def test_the_page_asks_as_much_for_many_as_for_one(
 
     with django_assert_num_queries(4):
         client.get("/admin/notifications/?panel=1")
+
+
+def test_the_bell_counts_what_is_new_since_somebody_looked(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    seen = re.search(
+        r'data-notifications-seen="([^"]+)"', client.get("/admin/notifications/").content.decode()
+    )
+    assert seen
+
+    assert client.post("/admin/notifications/seen/", {"until": seen[1]}).status_code == 204
+
+    assert client.get("/admin/notifications/count/").json()["count"] == ""
+    admin = make.actor("admin")
+    assert count_unread(admin) == 1  # seen is not read
+    # What comes to the same line is new again; what somebody says of the future is not believed.
+    make.staged(make.post("Tea"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    assert client.get("/admin/notifications/count/").json()["count"] == "1"
+    client.post("/admin/notifications/seen/", {"until": "2999-01-01T00:00:00+00:00"})
+    make.staged(make.post("Milk"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+    assert client.get("/admin/notifications/count/").json()["count"] == "1"
+
+
+@pytest.mark.parametrize(
+    "until", ["", "tomorrow", "2026-02-30T00:00:00+00:00", "2026-01-01T00:00:00"]
+)
+def test_what_is_no_moment_marks_nothing(signed_in: SignedIn, until: str) -> None:
+    client = signed_in("admin")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+
+    assert client.post("/admin/notifications/seen/", {"until": until}).status_code == 422
+    assert Notification.objects.filter(is_seen=True).count() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from content.global_modules.services import create_global, delete_global, edit_global
 from content.models import ModuleInstance, Post
@@ -321,3 +323,27 @@ def test_what_was_never_changed_has_an_empty_history(signed_in: SignedIn) -> Non
     page = signed_in("admin").get(f"/admin/content/shared/global-module/{module.pk}/history/")
 
     assert "No revisions yet." in page.content.decode()
+
+
+def test_the_state_before_the_first_change_has_its_own_time_and_no_author(
+    signed_in: SignedIn,
+) -> None:
+    module = shared_module()
+    SharedRevision.objects.all().delete()  # made before revisions were stored
+    made = timezone.now() - timedelta(days=40)
+    ModuleInstance.objects.filter(pk=module.pk).update(updated_at=made)
+    edit_global(actor=make.actor("admin"), slug="letter", label="Newsletter")
+
+    first = list_revisions(GLOBAL_MODULE, module.pk).get(version=1)
+
+    assert (first.reason, first.created_at, first.by_name) == ("before", made, "")
+    assert "Unknown" in text(signed_in("admin").get(page(GLOBAL_MODULE, module)))
+
+
+def test_a_time_that_nobody_knows_is_said_to_be_unknown(signed_in: SignedIn) -> None:
+    term = topic()
+    SharedRevision.objects.all().delete()
+    change_term(actor=make.actor("admin"), term_id=term.pk, name="Kaffee")
+
+    assert list_revisions(TERM, term.pk).get(version=1).created_at is None
+    assert signed_in("admin").get(page(TERM, term)).status_code == 200

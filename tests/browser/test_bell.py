@@ -17,13 +17,15 @@ def test_the_bell_counts_shows_and_leads(open_page: Any) -> None:
     post = make.post("Coffee")
     make.staged(post, {"excerpt": "New"}, layer=Layer.REVIEW)
     page = open_page("admin")
-    bell = page.get_by_role("button", name="1 unread notification")
-    bell.wait_for()
+    page.get_by_role("button", name="1 new notification").wait_for()
+    bell = page.locator("[data-bell]")
 
     bell.click()
     panel = page.get_by_role("dialog", name="Notifications")
     panel.get_by_text("Changes to “Coffee” were sent to Review").wait_for()
     assert bell.get_attribute("aria-expanded") == "true"
+    page.wait_for_function("document.querySelector('[data-bell-count]').hidden")
+    assert page.get_by_role("button", name="Notifications", exact=True).count() == 1
     page.keyboard.press("Escape")
     assert not panel.is_visible()
     bell.press("Enter")

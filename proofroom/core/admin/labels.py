@@ -64,5 +64,9 @@ class LabelFilter(AllValuesFieldListFilter):
 
 
 class LanguageFilter(LabelFilter):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("Language")
+
     def label(self, value: str) -> str:
         return language_name(value)

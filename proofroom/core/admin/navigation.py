@@ -56,7 +56,7 @@ class NavigationEntry:
     `permissions`: one of them opens it; with none, everybody sees it. `icon` is a symbol of
     `static/cms/design/icons.svg`. `tabs` are the pages of the entry, this one among them, which show each other as
     tabs. `covers` names further pages, and what stands below them, that belong to the entry. `waiting` returns the
-    rows whose number stands beside the label.
+    rows whose number the user sees beside the label.
     """
 
     group: NavigationGroup
@@ -66,7 +66,7 @@ class NavigationEntry:
     permissions: tuple[str, ...] = ()
     tabs: tuple[NavigationTab, ...] = ()
     covers: tuple[str, ...] = ()
-    waiting: Callable[[], QuerySet[Any]] | None = None
+    waiting: Callable[[HttpRequest], QuerySet[Any]] | None = None
 
 
 navigation_entries: ExtensionPoint[NavigationEntry] = ExtensionPoint()
@@ -126,7 +126,7 @@ def build_navigation(request: HttpRequest) -> list[NavigationSection]:
                 url,
                 entry.icon,
                 here if entry is owner else "",
-                "" if entry.waiting is None else _bounded_count(entry.waiting()),
+                "" if entry.waiting is None else _bounded_count(entry.waiting(request)),
             )
         )
     return [section for section in sections.values() if section.links]

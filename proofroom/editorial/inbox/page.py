@@ -24,6 +24,7 @@ from content.inbox.queries import (
     join_posts,
 )
 from content.inbox.rows import from_json
+from content.models import Layer
 from content.review.characters import make_visible
 from content.review.difference_text import note_of
 from content.review.labels import type_label
@@ -43,7 +44,7 @@ from proofroom.editorial.inbox.queue_rows import (
 )
 from proofroom.editorial.posts.panels import describe_runs
 from proofroom.editorial.posts.post_pages import page
-from proofroom.editorial.shared_content.review import waiting_lines
+from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
 
 _PAGE_SIZE: Final = 25
 _MAX_GROUPS: Final = 6
@@ -96,6 +97,9 @@ def _show(
 ) -> HttpResponse:
     asked = read_queue_filter(request.GET)
     there, rights = count_facets(), Rights.of(request)
+    # What is shared waits as what is in Review does, see `counts.py`.
+    shared_count = waiting_shared(request).count()
+    has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
     pages = Paginator(join_posts(filter_queue(asked)), _PAGE_SIZE)
     if not asked.is_narrowed and not asked.like:
         # Counted already, with what the list can be narrowed to.
@@ -104,7 +108,8 @@ def _show(
     # The selects: name, label, what is chosen, options with counts.
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     # The tabs: both layers, and each.
-    both = ("", _("Everything"), sum(there.layer.values()))
+    counts = there.layer + Counter({Layer.REVIEW.value: shared_count})
+    both = ("", _("Everything"), sum(counts.values()))
     # The links to decide on all that is asked for at once: label and address, for each layer.
     together: list[tuple[str, str]] = []
     if rights.any and not asked.like and len(found) >= _MIN_FOR_ALL:
@@ -114,7 +119,7 @@ def _show(
             (LAYERS[name], inbox_url("inbox-all", **{**query, "layer": name})) for name in names
         ]
     context = {
-        "shared_waiting": waiting_lines(request) if found.number == 1 else [],
+        "shared_waiting": waiting_lines(request) if has_shared and found.number == 1 else [],
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
         "asked": asked,
@@ -131,8 +136,8 @@ def _show(
             ("locale", _("Language"), asked.locale, _options(there.locale)),
             ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
         ],
-        "layers": [both, *((name, label, there.layer[name]) for name, label in LAYERS.items())],
-        "total": sum(there.layer.values()),
+        "layers": [both, *((name, label, counts[name]) for name, label in LAYERS.items())],
+        "total": sum(counts.values()),
         "groups": [] if asked.like else _group_rows(request, asked),
         "rights": rights,
         "together": together,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -121,15 +122,14 @@ def shared_approval(request: HttpRequest) -> HttpResponse:
 
 def waiting_lines(request: HttpRequest) -> list[tuple[SharedProposal, str, str]]:
     """What waits, with what people call its kind, and its address, for whoever may edit such. One query."""
-    kinds = {kind.name: kind for kind in shared_kinds if may(request, kind.permission)}
-    if not kinds:
-        return []
-    found = waiting_proposals().filter(kind__in=list(kinds)).defer("base", "document")
+    labels = {kind.name: str(kind.label) for kind in shared_kinds}
     return [
-        (
-            row,
-            str(kinds[row.kind].label),
-            reverse("admin:shared-review", args=[row.kind, row.row_id]),
-        )
-        for row in found[:_MAX_SHOWN]
+        (row, labels[row.kind], reverse("admin:shared-review", args=[row.kind, row.row_id]))
+        for row in waiting_shared(request).defer("base", "document")[:_MAX_SHOWN]
     ]
+
+
+def waiting_shared(request: HttpRequest) -> QuerySet[SharedProposal]:
+    """What waits, of the kinds that the reader may edit."""
+    kinds = [kind.name for kind in shared_kinds if may(request, kind.permission)]
+    return waiting_proposals().filter(kind__in=kinds)

@@ -1,25 +1,41 @@
-// The bell: how many notifications are unread, asked for when the page stands, and the latest in a panel.
+// The bell: how many notifications are new, asked for when the page stands, and the latest in a panel. They are new
+// until the panel or their page was looked at.
 // Without this script it is a link to the page of notifications.
 
-import { fetchJson, fetchPage } from "../http.js";
+import { fetchJson, fetchPage, request } from "../http.js";
 
 const bell = document.querySelector("[data-bell]");
 const panel = document.querySelector("[data-bell-panel]");
 
+function draw({ count, label }) {
+  const badge = bell.querySelector("[data-bell-count]");
+  const words = bell.querySelector("[data-bell-label]");
+  badge.textContent = count;
+  badge.hidden = !count;
+  words.textContent = count ? label : words.dataset.none;
+}
+
 async function showCount() {
   try {
-    const { count, label } = await fetchJson(bell.dataset.countAddress);
-    const badge = bell.querySelector("[data-bell-count]");
-    badge.textContent = count;
-    badge.hidden = !count;
-    if (count) bell.querySelector("[data-bell-label]").textContent = label;
+    draw(await fetchJson(bell.dataset.countAddress));
   } catch { /* The bell leads to the page all the same. */ }
+}
+
+async function markSeen(list) {
+  const body = new FormData();
+  body.set("until", list.dataset.notificationsSeen);
+  try {
+    await request(bell.dataset.seenAddress, { body });
+    await showCount();
+  } catch { /* They stay new. */ }
 }
 
 async function fill() {
   try {
     const page = await fetchPage(bell.dataset.panelAddress);
-    panel.replaceChildren(page.querySelector("[data-notifications-panel]"));
+    const list = page.querySelector("[data-notifications-panel]");
+    panel.replaceChildren(list);
+    markSeen(list);
   } catch (error) {
     const text = document.createElement("p");
     text.className = "notification-none";
@@ -47,5 +63,9 @@ export function startBell() {
     bell.click();
   });
   panel.addEventListener("toggle", ({ newState }) => bell.setAttribute("aria-expanded", String(newState === "open")));
-  showCount();
+  const list = document.querySelector("main [data-notifications-seen]");
+  if (list) markSeen(list);
+  else showCount();
+  // A browser that goes back shows the page as it was.
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) showCount(); });
 }

@@ -1,0 +1,52 @@
+"""The icon of the site in tabs and bookmarks: a static file of the project, or that of Proofroom."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from typing import Final
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.checks import CheckMessage, Error, register
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.templatetags.static import static
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+_SHIPPED: Final = "cms/favicon.svg"
+_DAY_SECONDS: Final = 24 * 60 * 60
+
+
+def icon_name() -> str:
+    """The name of the static file."""
+    return settings.CMS_ENV.site_icon or _SHIPPED
+
+
+def icon_type() -> str:
+    """What the file is, such as `image/png`."""
+    return mimetypes.guess_type(icon_name())[0] or "image/x-icon"
+
+
+@require_safe
+@cache_control(public=True, max_age=_DAY_SECONDS)
+def favicon(request: HttpRequest) -> HttpResponse:
+    """`/favicon.ico`, which browsers and readers of feeds ask for where no page tells them of an icon."""
+    return HttpResponseRedirect(static(icon_name()))
+
+
+@register("definitions")
+def check_site_icon(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
+) -> list[CheckMessage]:
+    """Every page links to it: a name without a file would break them all."""
+    if finders.find(icon_name()):
+        return []
+    return [
+        Error(
+            f"SITE_ICON: no static file {icon_name()!r}.",
+            hint="Name a file below a `static` folder of the project, such as site/icon.svg.",
+            id="proofroom_core.E002",
+        )
+    ]
