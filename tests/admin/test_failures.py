@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.conf import settings
 from django.db import DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpRequest, HttpResponse
@@ -71,11 +70,11 @@ def test_the_icon_is_answered_where_browsers_look_for_it(settings) -> None:
 
 
 @pytest.mark.django_db
-def test_a_site_has_an_icon_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings.CMS_ENV, "site_icon", "cms/site_forms/form.css")
+def test_a_site_has_an_icon_of_its_own(settings) -> None:
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"site_icon": "site/nowhere.svg"})
     assert [message.id for message in check_site_icon()] == ["proofroom_core.E002"]
 
-    monkeypatch.setattr(settings.CMS_ENV, "site_icon", "cms/icons.svg")
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"site_icon": "cms/icons.svg"})
 
     assert check_site_icon() == []
     link = '<link rel="icon" href="/static/cms/icons.svg" type="image/svg+xml">'
