@@ -16,7 +16,8 @@ from proofroom.core.diagnostics.doctor import CheckResult
 
 LATE_AFTER: Final = timedelta(minutes=10)
 _ADVICE: Final = gettext_noop(
-    "start the worker and the scheduler; reports count a part each time they are read"
+    "start the worker and the scheduler; until then, reports catch up a little "
+    "each time they are opened"
 )
 
 
@@ -26,10 +27,10 @@ def figures() -> Iterator[CheckResult]:
     if not is_waiting():
         yield CheckResult("ok", "analytics", "every view and click is added up")
     elif counted_at is None:
-        yield CheckResult("warn", "analytics", _("no view or click was ever added up"), _(_ADVICE))
+        yield CheckResult("warn", "analytics", _("no views or clicks counted yet"), _(_ADVICE))
     elif timezone.now() - counted_at > LATE_AFTER:
         minutes = (timezone.now() - counted_at) // timedelta(minutes=1)
-        behind = _("figures are %(n)s minutes behind") % {"n": f"{minutes:,}"}
+        behind = _("analytics are %(n)s minutes behind") % {"n": f"{minutes:,}"}
         yield CheckResult("warn", "analytics", behind, _(_ADVICE))
     else:
         yield CheckResult("ok", "analytics", "the last views and clicks are about to be added up")

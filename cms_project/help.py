@@ -83,7 +83,7 @@ def help_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
     all_pages = pages(DOCS)
     shown = all_pages.get(page) if page else next(iter(all_pages.values()), None)
     if shown is None:
-        raise Http404(_("There is no such page."))
+        raise Http404(_("Page not found."))
     context = {
         **admin.site.each_context(request),
         "title": shown.title,
@@ -101,7 +101,7 @@ def help_image(request: HttpRequest, name: str) -> HttpResponseBase:
     files = [*folder.glob("*"), *(folder / _SCREENS).glob("*")]
     found = {path.name: path for path in files if path.suffix in _KINDS}
     if name not in found:
-        raise Http404(_("There is no such picture."))
+        raise Http404(_("Image not found."))
     return FileResponse(found[name].open("rb"), content_type=_KINDS[found[name].suffix])
 
 

@@ -66,9 +66,9 @@ def files() -> Iterator[CheckResult]:
     """Yield what the last check of the media found."""
     last = FileCheck.objects.exclude(finished_at=None).first()
     if last is None:
-        yield CheckResult("ok", "media", _("no check was made yet"))
+        yield CheckResult("ok", "media", _("not checked yet"))
     elif last.missing_count:
-        advice = _("open the integrity report of the media")
+        advice = _("open the media check report")
         yield CheckResult(
             "fail",
             "media",
@@ -80,7 +80,7 @@ def files() -> Iterator[CheckResult]:
         yield CheckResult(
             "ok",
             "media",
-            ngettext("%(n)s file is there", "all %(n)s files are there", last.checked)
+            ngettext("%(n)s file found", "all %(n)s files found", last.checked)
             % {"n": f"{last.checked:,}"},
         )
 

@@ -192,8 +192,8 @@ class CmsAdminSite(admin.AdminSite):
     def _too_many_tries(self, request: HttpRequest, wait: int) -> HttpResponse:
         request.method = "GET"
         text = ngettext(
-            "Too many tries to log in. Wait %(wait)d second.",
-            "Too many tries to log in. Wait %(wait)d seconds.",
+            "Too many login attempts. Try again in %(wait)d second.",
+            "Too many login attempts. Try again in %(wait)d seconds.",
             wait,
         )
         messages.error(request, text % {"wait": wait})

@@ -127,7 +127,8 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
             id_ = after.fields.get(name)
             if id_ is not None and UUID(str(id_)) in missing:
                 raise invalid(
-                    name, gettext("No media has the id %(featured)s.") % {"featured": id_}
+                    name,
+                    gettext("There is no media file with the id %(featured)s.") % {"featured": id_},
                 )
 
 

@@ -101,7 +101,7 @@ def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
         if field.name.lower() == HONEYPOT:
             yield (
                 f"{place}.name",
-                _("%(name)r is the name of the field that must stay empty.") % {"name": HONEYPOT},
+                _("%(name)r is reserved for spam protection.") % {"name": HONEYPOT},
             )
         names.add(field.name.lower())
         for find in (_find_option_faults, _find_length_faults, _find_pattern_faults):
@@ -128,11 +128,11 @@ def _find_length_faults(field: Field) -> Iterator[tuple[str, str]]:
         if number is None:
             continue
         if field.type not in MAX_LENGTHS:
-            yield key, _("A field of the type %(type)s has no length.") % {"type": field.type}
+            yield key, _("Fields of type %(type)s have no length.") % {"type": field.type}
         elif number > MAX_LENGTHS[field.type]:
             yield (
                 key,
-                _("A field of the type %(type)s takes %(most)s characters.")
+                _("Fields of type %(type)s can have %(most)s characters.")
                 % {"type": field.type, "most": f"{MAX_LENGTHS[field.type]:,}"},
             )
     if field.type in MAX_LENGTHS and (field.min_length or 0) > field.longest:
@@ -147,9 +147,9 @@ def _find_pattern_faults(field: Field) -> Iterator[tuple[str, str]]:
     if field.pattern is None:
         return
     if field.type not in MAX_LENGTHS or field.type == "textarea":
-        yield "pattern", _("A field of the type %(type)s has no pattern.") % {"type": field.type}
+        yield "pattern", _("Fields of type %(type)s have no pattern.") % {"type": field.type}
     elif not field.pattern:
-        yield "pattern", _("The pattern is empty; leave it out.")
+        yield "pattern", _("The pattern is empty. Leave it out.")
     elif fault := patterns.find_pattern_fault(field.pattern):
         yield "pattern", _("Invalid pattern: %(fault)s.") % {"fault": fault}
     elif (field.max_length or 0) > patterns.MAX_TEXT_LENGTH:

@@ -109,7 +109,7 @@ class FormInput(BaseModel):
         Bounds(max_length=SUBMIT_LABEL_MAX),
         FormField(
             lambda: forms.CharField(
-                label=gettext_lazy("Text of the button"),
+                label=gettext_lazy("Button label"),
                 max_length=SUBMIT_LABEL_MAX,
                 initial=gettext_lazy("Send"),
             )
@@ -134,7 +134,9 @@ class FormInput(BaseModel):
             lambda: forms.CharField(
                 label=gettext_lazy("Redirect to"),
                 required=False,
-                help_text=gettext_lazy("A path of this site or http(s)://…; empty to stay."),
+                help_text=gettext_lazy(
+                    "A path on this site or http(s)://…. Leave blank to stay on the page."
+                ),
             )
         ),
     ] = ""
@@ -174,9 +176,7 @@ def clean_slug(slug: object) -> str:
     if not isinstance(slug, str) or not is_slug(slug):
         raise invalid(
             "slug",
-            _(
-                "A slug is made of the letters a to z and digits, in words joined by single hyphens."
-            ),
+            _("A slug may contain the letters a to z, digits and single hyphens."),
         )
     return slug
 

@@ -76,7 +76,7 @@ def put(name: str, content: bytes) -> None:
     except Exception as error:  # each storage has errors of its own
         logger.exception("the storage did not take %s", name)
         raise StorageFailed(
-            _("The storage does not take files at the moment; try again later.")
+            _("The storage is not accepting files right now. Try again later.")
         ) from error
     if written != name:
         default_storage.delete(written)
@@ -110,7 +110,7 @@ def take(names: Iterable[str], asset: Asset) -> None:
     wanted = list(names)
     rows = StoredFile.objects.filter(name__in=wanted)
     if rows.update(asset=asset, due_at=None, is_deleted=False) != len(wanted):
-        raise StorageFailed(_("The file was deleted before it was in use; try again."))
+        raise StorageFailed(_("The file was deleted before it could be used. Try again."))
 
 
 def release_files(names: Iterable[str], when: datetime) -> None:

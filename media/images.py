@@ -92,7 +92,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
             raise damaged_image_error() from None
         raise invalid(
             "file",
-            _("This is no %(kinds)s, whatever its name says.") % {"kinds": _KINDS},
+            _("This file is not a valid %(kinds)s.") % {"kinds": _KINDS},
             code="media_type",
         ) from None
     except Exception as error:
@@ -180,9 +180,7 @@ def _too_many_pixels(most: int) -> RuleViolation:
 
 
 def damaged_image_error() -> RuleViolation:
-    return invalid(
-        "file", _("The file is damaged: it cannot be read to its end."), code="damaged_file"
-    )
+    return invalid("file", _("The file is damaged and cannot be read."), code="damaged_file")
 
 
 def normalize_orientation(image: Image.Image) -> Image.Image:

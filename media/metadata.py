@@ -48,7 +48,7 @@ def clean_alt_texts(values: Mapping[str, str], before: Mapping[str, str]) -> dic
     for locale in values:
         if locale not in known:
             raise invalid(
-                "alt_texts", _("There is no language %(locale)r here.") % {"locale": locale[:20]}
+                "alt_texts", _("This site has no language %(locale)r.") % {"locale": locale[:20]}
             )
     texts = {**before, **{locale: clean_alt_text(text) for locale, text in values.items()}}
     return {locale: text for locale, text in texts.items() if text}
@@ -103,7 +103,7 @@ def _fitting(name: str, text: str) -> str:
     if len(text) > longest:
         raise invalid(
             name,
-            _("The text has %(number)s characters; at most %(longest)s fit.")
+            _("The text has %(number)s characters; at most %(longest)s are allowed.")
             % {"number": len(text), "longest": longest},
         )
     return text

@@ -134,7 +134,7 @@ def post_bars(posts: Sequence[TopPost], all_views: int) -> list[ShareBar]:
 
 
 def referrer_bars(referrers: Sequence[Referrer], all_views: int) -> list[ShareBar]:
-    names = {"": _("None: typed in, a bookmark, or not told"), "~other": _("Other sites")}
+    names = {"": _("Direct or unknown"), "~other": _("Other sites")}
     top = max((item.views for item in referrers), default=0)
     return [_bar(names.get(item.host, item.host), item.views, top, all_views) for item in referrers]
 

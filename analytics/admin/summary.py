@@ -96,7 +96,7 @@ def read_summary_filter(params: Mapping[str, str]) -> SummaryFilter:
     if len(found) == 1:
         post, found = found[0], []
     elif text and not found and post is None:
-        problems["post"] = _("No post has that in its title or address.")
+        problems["post"] = _("No post matches this title or address.")
     return SummaryFilter(period, span, post, "" if post else text, found, problems)
 
 

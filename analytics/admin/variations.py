@@ -149,7 +149,7 @@ def _scale(arms: Sequence[EvaluatedArm]) -> tuple[float, float]:
 def variation_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
     if may(request, _PERMISSION):
         url = reverse("admin:analytics-variations", args=[post.pk])
-        yield PostTab("test", _("What the test shows"), url)
+        yield PostTab("test", _("Experiment results"), url)
 
 
 variation_links.register(variation_tabs)

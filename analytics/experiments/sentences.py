@@ -22,23 +22,25 @@ _DOUBTS: Final[Mapping[Doubt, Promise]] = {
         "trust the results."
     ),
     "weights-changed": gettext_lazy(
-        "Weights were changed in these days: the versions were seen by different mixtures of days, and a "
-        "difference may be one of days."
+        "Weights were changed during this period, so differences may come from "
+        "the days on which versions were shown."
     ),
     "arms-changed": gettext_lazy(
-        "A variation was started or stopped while others ran: the versions were not seen in the same days, "
-        "and a difference may be one of days."
+        "A variation was started or stopped while others were running. Versions "
+        "were shown on different days, so differences may come from the days."
     ),
     "content-changed": gettext_lazy(
-        "A version was edited in these days: its figures are those of its words before and after together."
+        "A version was edited during this period. Its results combine the text "
+        "before and after the edit."
     ),
     "part-of-test": gettext_lazy(
-        "These days are only a part of the test. Verdicts hold for the whole of it; whoever picks days can find "
-        "a difference that is none."
+        "This period is only part of the experiment. Use the whole experiment to "
+        "decide: picking days can show differences that are not real."
     ),
     "many-goals": gettext_lazy(
-        "A version reached the goal more often than it was viewed: views get lost, or a form is sent several times "
-        "from one page. The rate is taken as 100 % at most."
+        "A version has more conversions than views. Views may be missing, or a "
+        "form was submitted several times from one page. Rates are capped at 100 "
+        "%."
     ),
 }
 
@@ -59,12 +61,16 @@ def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
     if verdict == Verdict.WORSE:
         return _("%(name)s is worse than A, by %(low)s to %(high)s points.") % words
     if verdict == Verdict.NO_DIFFERENCE:
-        return _("No difference between %(name)s and A is seen: it may be %(range)s.") % words
+        return (
+            _("No difference found between %(name)s and A. The true difference may be %(range)s.")
+            % words
+        )
     words |= {"views": str(MIN_VIEWS), "hits": str(MIN_HITS)}
     return (
         _(
-            "Too early to say anything of %(name)s: each version needs %(views)s views at least, and enough of them "
-            "to expect %(hits)s that reach the goal and as many that don't."
+            "Too early to judge %(name)s. Each version needs at least %(views)s "
+            "views, and enough to expect %(hits)s conversions and as many views "
+            "without one."
         )
         % words
     )
@@ -73,7 +79,7 @@ def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
 def goal_label(name: str) -> str:
     """Of a form that was sent, words in place of its `form:<slug>`; goals of elements are words already."""
     slug = name.removeprefix("form:")
-    return name if slug == name else _("form sent: %(slug)s") % {"slug": slug}
+    return name if slug == name else _("form submitted: %(slug)s") % {"slug": slug}
 
 
 def round_estimate(number: int) -> int:

@@ -149,7 +149,7 @@ def find_hits(
     actor.require("content.replace")
     check_search(find, replace, tables)
     if find == replace:
-        raise invalid("replace", _("This is what is looked for."))
+        raise invalid("replace", _("This is the same as the text to find."))
     finder = HitFinder(
         reason="find-replace",
         writes=False,

@@ -82,7 +82,7 @@ def start_replacement(
     ]
     if not hits:
         raise RuleViolation(
-            _("None of the chosen places can be replaced any more. Look again and choose."),
+            _("The selected text can no longer be replaced. Search again and select."),
             code="nothing_chosen",
         )
     units = _units(hits)
@@ -117,7 +117,7 @@ def cancel_replacement(*, replacement_id: UUID, actor: Actor) -> Replacement:
     rows = Replacement.objects.select_for_update(of=("self",))
     row = rows.filter(pk=replacement_id).first()
     if row is None:
-        raise NotFound(_("There is no such replacement."))
+        raise NotFound(_("Replacement not found."))
     if row.by_id != actor.user.pk:
         actor.require("database.manage")
     if not row.is_running:
@@ -187,7 +187,9 @@ def _replace_next(replacement_id: UUID) -> bool:
     if not part:
         return _end(row, ReplacementState.DONE)
     if row.by is None or not row.by.is_active:
-        return _end(row, ReplacementState.FAILED, _("Whoever began this has no account any more."))
+        return _end(
+            row, ReplacementState.FAILED, _("The person who started this no longer has an account.")
+        )
     actor = Actor(user=row.by, via="admin")
     try:
         with transaction.atomic():

@@ -42,7 +42,7 @@ class Placements:
     @property
     def sentence(self) -> str:
         """In words, for whoever wants to delete it."""
-        number = ngettext("%(n)s post places it", "%(n)s posts place it", self.total)
+        number = ngettext("used in %(n)s post", "used in %(n)s posts", self.total)
         number %= {"n": self.total}
         parts = [_("%(n)s of them only in drafts") % {"n": self.staged}] if self.staged else []
         parts += [_("%(n)s in the trash") % {"n": self.trashed}] if self.trashed else []

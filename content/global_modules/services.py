@@ -58,8 +58,8 @@ def create_global(
         )
     if len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
         message = _(
-            "A globalSlug is made of lower-case letters a-z and digits, in words joined by "
-            "single hyphens, and has at most %(slug_max)s characters."
+            "A globalSlug may contain lowercase letters, digits and single "
+            "hyphens, and at most %(slug_max)s characters."
         ) % {"slug_max": SLUG_MAX}
         raise invalid("globalSlug", message)
     module = ModuleInstance(
@@ -74,7 +74,7 @@ def create_global(
         with transaction.atomic():
             module.save(force_insert=True)
     except IntegrityError:
-        message = _("Another global module has the slug %(slug)r.") % {"slug": slug}
+        message = _("Another global module already uses the slug %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", message, code="slug_taken") from None
     follow_globals([(module, None)])
     record_revisions(

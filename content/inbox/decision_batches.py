@@ -192,7 +192,7 @@ def _decide_next(batch_id: UUID) -> bool:
 def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
     """Raises `NotAllowed` where whoever asked for it may not decide any more."""
     if batch.by is None:
-        raise NotAllowed(_("Whoever decided this has no account any more."))
+        raise NotAllowed(_("The person who decided this no longer has an account."))
     # Read anew for each post: who lost their rights meanwhile decides on nothing more.
     actor = Actor(user=batch.by, via="admin")
     actor.require_person("decide on what waits")
@@ -226,7 +226,7 @@ def _decision(post: Post, items: Sequence[DecisionItem], actor: Actor, note: str
             post,
             layer,
             refused=tuple(marks),
-            why=_("Something went wrong with this post; the log says what. Try it by itself."),
+            why=_("Something went wrong with this post. Try it on its own, or check the log."),
         )
 
 

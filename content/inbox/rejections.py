@@ -76,8 +76,11 @@ def take_back_rejections(
         names = module_names(view.document, layers.review.document, layers.live)
         labels = ", ".join(label_of(path, view.document, names) for path in newer)
         text = ngettext(
-            "Something newer stands there by now, or its module is gone: %(labels)s. Nothing was changed.",
-            "Something newer stands there by now, or their modules are gone: %(labels)s. Nothing was changed.",
+            ("This has changed since, or its module was removed: %(labels)s. Nothing was changed."),
+            (
+                "These have changed since, or their modules were removed: "
+                "%(labels)s. Nothing was changed."
+            ),
             len(newer),
         )
         details = {path: [_("changed since it was rejected")] for path in newer}
@@ -106,9 +109,7 @@ def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedCha
     paths = {row.path for row in rows}
     # One decision drops a path once: of two proposals for it only one could come back.
     if not rows or len(paths) < len(rows) or len({row.layer for row in rows}) > 1:
-        raise NotFound(
-            _("This post has no such rejection, or what it dropped is not kept any more.")
-        )
+        raise NotFound(_("This rejection does not exist, or is no longer stored."))
     return rows
 
 
@@ -126,7 +127,7 @@ def changes_of(kept: Sequence[Kept], view: LayerView) -> Changes:
 def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> list[RejectedChange]:
     """Those that were asked for and are kept. An order is one thing: its positions come back together."""
     if paths is not None and not set(paths) <= {row.path for row in rows}:
-        raise invalid("path", _("This rejection dropped nothing of that name."))
+        raise invalid("path", _("This rejection has no change with that name."))
     is_order = paths is None or any(map(_is_position, paths))
     asked = [
         row

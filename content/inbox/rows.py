@@ -306,7 +306,7 @@ def _cut(segment: Segment, among: Sequence[Segment], at: int) -> Segment:
 def check_queue() -> Iterator[CheckResult]:
     """Yield whether everything that waits stands in the inbox."""
     if needs_rebuild():
-        found = _("some drafts are not listed as they are")
+        found = _("some drafts are not listed correctly")
         yield CheckResult("warn", "inbox", found, _("run manage.py rebuild_inbox"))
     else:
         count = QueuedChange.objects.count()

@@ -53,7 +53,7 @@ def approve(
         has_revision=layers.has_revision,
     )
     if revision is None:
-        raise RuleViolation(_("Nothing of this is still different."), code="nothing_staged")
+        raise RuleViolation(_("None of these changes are left."), code="nothing_staged")
     review, above = layers.review, layers.ai_review.draft
     kept = keep_rest(
         review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]

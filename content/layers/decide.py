@@ -161,8 +161,8 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
     if held:
         raise Conflict(
             _(
-                "Review holds other changes of the same fields. Nothing was published; decide on those in Review "
-                "first, or submit these to Review."
+                "Review has other changes to the same fields. Nothing was "
+                "published. Decide on those first, or submit these to Review."
             ),
             code="review_waiting",
             details={path: [_("Review already has another change to this.")] for path in held},
@@ -189,8 +189,8 @@ def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
     if moved:
         raise Conflict(
             _(
-                "Something moved since you opened this review. Nothing was changed; look again and "
-                "decide."
+                "Something changed since you opened this review. Nothing was "
+                "applied. Check again and decide."
             ),
             code="stale_review",
             details={path: ["changed since you saw it"] for path in moved},

@@ -172,8 +172,8 @@ def _stale(paths: list[str]) -> Conflict:
     which = ", ".join(paths) if paths else "what is staged"
     return Conflict(
         _(
-            "This moved since you opened the review: %(which)s. Nothing was changed; look again "
-            "and decide."
+            "This changed since you opened the review: %(which)s. Nothing was "
+            "applied. Check again and decide."
         )
         % {"which": which},
         code="stale_review",

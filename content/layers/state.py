@@ -307,8 +307,9 @@ def check_version(expected: int | None, current: int, what: str) -> None:
     if expected is not None and expected != current:
         raise Conflict(
             _(
-                "%(what)s changed since you read it: you sent version %(expected)s, it is "
-                "%(current)s. Read it again and repeat your change."
+                "%(what)s has changed since you loaded it: you sent version "
+                "%(expected)s, the current version is %(current)s. Reload it and "
+                "repeat your change."
             )
             % {"what": what, "expected": expected, "current": current},
             code="stale_version",

@@ -51,15 +51,15 @@ def create_group(
         raise invalid(
             "name",
             _(
-                "The name is made of lower-case letters a-z and digits, in words joined by single "
-                "hyphens, and has at most %(name_max)s characters."
+                "The name may contain lowercase letters, digits and single "
+                "hyphens, and at most %(name_max)s characters."
             )
             % {"name_max": NAME_MAX},
         )
     if name in module_groups:
-        message = _(
-            "The module group %(name)r is code, and stays as it is. Choose another name."
-        ) % {"name": name}
+        message = _("The module group %(name)r is defined in code. Choose another name.") % {
+            "name": name
+        }
         raise invalid("name", message, code="name_taken")
     try:
         find_post_type(post_type)

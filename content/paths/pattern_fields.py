@@ -38,8 +38,9 @@ Pattern = Annotated[
             label=gettext_lazy("Pattern"),
             max_length=PATTERN_MAX,
             help_text=gettext_lazy(
-                "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, "
-                "{yyyy}, {mm}, {dd}. Addresses that visitors know lead on to the new ones."
+                "For example /news/{yyyy}/{slug}. Variables: {slug}, {path} "
+                "(including parent pages), {locale}, {yyyy}, {mm}, {dd}. Old "
+                "addresses redirect to the new ones."
             ),
         )
     ),

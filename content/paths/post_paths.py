@@ -185,7 +185,7 @@ def refuse_reserved(field: str, post: Post) -> None:
     if first in others:
         raise invalid(
             field,
-            _("Addresses below /%(first)s are not for pages: %(path)s would never be shown.")
+            _("Addresses below /%(first)s are reserved, so %(path)s cannot be used.")
             % {"first": first, "path": post.path},
             code="path_reserved",
         )
@@ -202,7 +202,7 @@ def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
 def path_taken(field: str, other: Post) -> RuleViolation:
     return invalid(
         field,
-        _("The %(type)s %(title)r (%(pk)s) has the address %(path)s already.")
+        _("The %(type)s %(title)r (%(pk)s) already uses the address %(path)s.")
         % {"type": other.type, "title": other.title, "pk": other.pk, "path": other.path},
         code="path_taken",
     )

@@ -73,7 +73,9 @@ def change_pattern(
     _require_known(row.type, row.locale)
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
-            _("This pattern changed since you read it."), code="stale_version", current=row.version
+            _("This pattern has changed since you opened it."),
+            code="stale_version",
+            current=row.version,
         )
     text = clean_pattern(pattern)
     if text == row.pattern:
@@ -150,7 +152,7 @@ def _not_found(pattern_id: object) -> NotFound:
 def _taken(type_name: str, locale: str) -> RuleViolation:
     return invalid(
         "type",
-        _("There is a pattern for %(type_name)s in %(locale)s already; change that one.")
+        _("There is already a pattern for %(type_name)s in %(locale)s. Edit that one.")
         % {"type_name": type_name, "locale": locale},
         code="pattern_exists",
     )

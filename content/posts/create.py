@@ -71,7 +71,7 @@ def create_post(
     if not (translation_of is not None and actor.can("posts.translate")):
         actor.require("posts.create")
     if status not in (Status.DRAFT, Status.PUBLISHED):
-        raise invalid("status", _("A new post is a draft or published."))
+        raise invalid("status", _("A new post must be a draft or published."))
     if status == Status.PUBLISHED or fields.get("publishAt") is not None:
         actor.require("posts.publish")
     post = new_row(actor, type, locale, translation_of)
@@ -91,7 +91,7 @@ def create_post(
     )
     require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
-        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
+        raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
     insert(post, document, status)
     if translation_of is not None:
         source = post_repository.load(translation_of)

@@ -156,7 +156,7 @@ def remove_module(document: PostDocument, module_id: str) -> PostDocument:
 def reorder_modules(document: PostDocument, order: Sequence[str]) -> PostDocument:
     """The document with its modules in that order; each must be named once."""
     if sorted(order) != sorted(document.order):
-        message = gettext("The order must name every module of the post once.")
+        message = gettext("The order must list every module of the post once.")
         raise RuleViolation(message, details={"order": [message]})
     modules = {module.id: module for module in document.modules}
     return replace(document, modules=tuple(modules[id_] for id_ in order))

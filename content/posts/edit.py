@@ -39,7 +39,7 @@ def edit_post(
     post = lock_post(post_id)
     check_version(expected_version, post.version, _("This post"))
     if not actor.can("posts.edit") and post.status != Status.DRAFT:
-        raise NotAllowed(_("This post is live; translators stage changes of it in Review."))
+        raise NotAllowed(_("This post is live. Translators save changes to Review."))
     if status == Status.DRAFT and post.status != Status.DRAFT:
         # First: what only a draft may hold comes with the same call.
         move_status(post=post, status=status, actor=actor)
@@ -49,7 +49,7 @@ def edit_post(
     if status == Status.PUBLISHED:
         due = after.fields.get("publishAt")
         if due is not None and due != before.fields.get("publishAt"):
-            message = _("A post is published now or later, not both.")
+            message = _("Publish the post now or schedule it, not both.")
             raise invalid("publishAt", message, code="not_a_draft")
     if write_live(post=post, before=before, after=after, actor=actor, reason="edited"):
         settle(post, after)

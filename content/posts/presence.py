@@ -91,7 +91,7 @@ def _check(actor: Actor, key: str) -> None:
     actor.require_person(_("edit a post"))
     actor.require("posts.view")
     if not _KEY.match(key):
-        raise invalid("key", _("A page is named by 36 characters of a UUID."))
+        raise invalid("key", _("The page id must be a UUID with 36 characters."))
 
 
 def post_visibility_rule(events: Sequence[EventMessage]) -> MayHear:

@@ -318,7 +318,7 @@ def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None
     """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
     if slug is None:
         if scope == "global":
-            raise invalid("globalSlug", gettext("A global module is placed by its globalSlug."))
+            raise invalid("globalSlug", gettext("Global modules are added by their globalSlug."))
         return None
     row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
     if row is None:

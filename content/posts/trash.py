@@ -64,7 +64,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     if post is None:
         raise post_not_found(post_id)
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
-        message = _("The original of this variation is in the trash; restore it first.")
+        message = _("The original of this variation is in the trash. Restore it first.")
         raise RuleViolation(message, code="original_deleted")
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():

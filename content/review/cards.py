@@ -220,13 +220,13 @@ def _flags_of(view: LayerView, mark: Mark | None, path: str) -> tuple[Flag, ...]
     if path in view.drifted or (mark is not None and mark.drifted):
         if view.layer == Layer.AI_REVIEW:
             text = _(
-                "Since this was proposed, Review changed here too. Accepting replaces that newer value; "
-                "the left side below is what stands now."
+                "Review has changed here since this was proposed. Accepting "
+                "replaces the newer value, shown on the left."
             )
         else:
             text = _(
-                "Since this was proposed, the live text changed here too. Accepting replaces that newer value; "
-                "the left side below is what stands now."
+                "The live text has changed here since this was proposed. "
+                "Accepting replaces the newer value, shown on the left."
             )
         flags.append(Flag("drift", text))
     return tuple(flags)

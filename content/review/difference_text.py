@@ -57,8 +57,8 @@ _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
     ),
     "negation": (
         gettext_lazy("Negation changed: “%(old)s” → “%(new)s”"),
-        gettext_lazy("Denial removed: “%(what)s”"),
-        gettext_lazy("Denial added: “%(what)s”"),
+        gettext_lazy("Negation removed: “%(what)s”"),
+        gettext_lazy("Negation added: “%(what)s”"),
     ),
     "name": (
         gettext_lazy("Name changed: %(old)s → %(new)s"),

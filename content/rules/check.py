@@ -36,7 +36,9 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
         return
     ids = after.taxonomy_term_ids
     if len(ids) > MAX_TERMS:
-        raise _refused(_("A post has at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS})
+        raise _refused(
+            _("A post can have at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS}
+        )
     for id_ in ids:
         try:
             UUID(id_)
@@ -104,11 +106,11 @@ def clean_fields(
     for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
         if cleaned.get(name) is not None:
             message = _(
-                "A variation has the address of its original, and is promoted, not published."
+                "A variation has the address of its original. It is promoted, not published."
             )
             raise invalid(name, message, code="is_variation")
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
-        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
+        raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
     if "parentId" in cleaned:
         check_depth(post, check_parent(post, cleaned["parentId"]))
     after = after.with_fields(cleaned)
@@ -150,7 +152,7 @@ def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
 def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
     names = {"type_name": post.type, "locale": post.locale, "slug": slug}
     if parent is None:
-        message = _("Another %(type_name)s in %(locale)s has the slug %(slug)r.") % names
+        message = _("Another %(type_name)s in %(locale)s already uses the slug %(slug)r.") % names
     else:
         message = _("Another %(type_name)s below %(path)s already uses the slug %(slug)r.") % {
             **names,
@@ -160,7 +162,7 @@ def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
 
 
 def translation_taken(other: Post) -> RuleViolation:
-    message = _("The post is there in %(locale)s already: %(title)r (%(pk)s).") % {
+    message = _("The post already exists in %(locale)s: %(title)r (%(pk)s).") % {
         "locale": other.locale,
         "title": other.title,
         "pk": other.pk,
@@ -199,7 +201,7 @@ def check_parent(post: Post, value: object) -> int:
     seen: set[UUID] = set()
     while ancestor is not None and ancestor.pk not in seen:
         if ancestor.pk == post.pk:
-            raise invalid("parentId", _("A post cannot stand below itself."), code="parent_cycle")
+            raise invalid("parentId", _("A post cannot be its own parent."), code="parent_cycle")
         seen.add(ancestor.pk)
         ancestor = ancestor.parent
     return len(seen)

@@ -54,9 +54,7 @@ def _slug(field: PostField, value: Json) -> Json:
     if not _SLUG.match(text) or text != text.lower():
         raise invalid(
             field.name,
-            _(
-                "A slug is made of lower-case letters and digits, in words joined by single hyphens."
-            ),
+            _("A slug may contain lowercase letters, digits and single hyphens."),
         )
     return text
 
@@ -84,7 +82,7 @@ def _json_object(field: PostField, value: Json) -> Json:
         text.encode()
         _check_numbers(value)
     except (ValueError, RecursionError):
-        message = _("%(name)s holds a number or a character that cannot be stored.") % {
+        message = _("%(name)s contains a number or character that cannot be stored.") % {
             "name": name
         }
         raise invalid(name, message) from None
@@ -95,7 +93,7 @@ def _json_object(field: PostField, value: Json) -> Json:
             % {"name": name, "json_max": f"{_JSON_MAX:,}"},
         )
     if "\\u0000" in text:
-        raise invalid(name, _("%(name)s must not hold control characters.") % {"name": name})
+        raise invalid(name, _("%(name)s must not contain control characters.") % {"name": name})
     return dict(value)
 
 
@@ -159,11 +157,11 @@ def _moment(field: PostField, value: Json) -> Json:
     if moment is None or moment.year > _LATEST_YEAR:
         raise invalid(
             name,
-            _("%(name)s must be a time in ISO 8601 with its zone, like 2030-01-31T08:00:00Z.")
+            _("%(name)s must be an ISO 8601 time with a time zone, such as 2030-01-31T08:00:00Z.")
             % {"name": name},
         )
     if moment <= timezone.now():
-        raise invalid(name, _("%(name)s must lie in the future.") % {"name": name})
+        raise invalid(name, _("%(name)s must be in the future.") % {"name": name})
     return format_time(moment)
 
 
@@ -201,7 +199,7 @@ def check_locks(before: PostDocument, after: PostDocument) -> None:
         if not module.locked:
             break
         if after.order.index(module.id) != index:
-            raise _locked(module, _("opens the post; nothing can be put above it"))
+            raise _locked(module, _("comes first; nothing can be placed above it"))
 
 
 def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[str]:
@@ -225,7 +223,7 @@ def clean_modules(
     if len(after.modules) > MODULES_MAX and len(after.modules) > len(before.modules):
         raise invalid(
             "modules",
-            _("A post has at most %(modules_max)s modules.") % {"modules_max": MODULES_MAX},
+            _("A post can have at most %(modules_max)s modules.") % {"modules_max": MODULES_MAX},
         )
     cleaned: dict[str, ModuleDocument] = {}
     edited: dict[str, list[Change]] = {}

@@ -39,8 +39,8 @@ _IDS: Final[Mapping[str, ReferenceKind]] = {
     "taxonomy-reference": "taxonomy-reference",
 }
 _SENTENCES: Final[Mapping[ReferenceKind, str]] = {
-    "media": gettext_noop("No media has the id %(name)s."),
-    "file": gettext_noop("No media has a file at the address %(name)s."),
+    "media": gettext_noop("There is no media file with the id %(name)s."),
+    "file": gettext_noop("There is no media file at the address %(name)s."),
     "post-reference": gettext_noop("No post has the id %(name)s."),
     "taxonomy-reference": gettext_noop("No taxonomy term has the id %(name)s."),
     "form-reference": gettext_noop("No form has the slug %(name)s."),

@@ -42,7 +42,8 @@ def clean_pattern(value: object) -> str:
         raise _refused(_("pattern must be text."))
     if len(value) > PATTERN_MAX:
         raise _refused(
-            _("A pattern has at most %(pattern_max)s characters.") % {"pattern_max": PATTERN_MAX}
+            _("A pattern can have at most %(pattern_max)s characters.")
+            % {"pattern_max": PATTERN_MAX}
         )
     if not value.startswith("/"):
         raise _refused(_("A pattern must start with /."))
@@ -51,14 +52,14 @@ def clean_pattern(value: object) -> str:
     for name in names:
         if name not in VARIABLES:
             raise _refused(
-                _("There is no variable {%(name)s}; known: %(known)s.")
+                _("There is no variable {%(name)s}. Available: %(known)s.")
                 % {"name": name[:40], "known": known}
             )
         if names.count(name) > 1:
             raise _refused(_("{%(name)s} is used more than once.") % {"name": name})
     if not {"slug", "path"} & set(names):
         raise _refused(
-            _("A pattern holds {slug} or {path}, so that each post has its own address.")
+            _("A pattern must contain {slug} or {path}, so that each post has its own address.")
         )
     parts = value[1:].split("/")
     for part in parts:
@@ -75,15 +76,15 @@ def clean_pattern(value: object) -> str:
                 )
             )
         if "{path}" in part and part != "{path}":
-            raise _refused(_("{path} holds slashes: it is a part of its own."))
+            raise _refused(_("{path} contains slashes, so it must be a part of its own."))
     below = parts[1] if parts[0] == "{locale}" and len(parts) > 1 else parts[0]
     if parts[0] in RESERVED or below in RESERVED_IN_EVERY_LOCALE:
-        raise _refused(_("Addresses below /%(below)s are not for pages.") % {"below": below})
+        raise _refused(_("Addresses below /%(below)s are reserved.") % {"below": below})
     if parts[0] in settings.CMS_ENV.locales:
         raise _refused(
             _(
-                "/%(parts)s is the prefix of a locale, which comes by itself; /{locale} stands for "
-                "it."
+                "/%(parts)s is a language prefix, which is added automatically. "
+                "Use /{locale} instead."
             )
             % {"parts": parts[0]}
         )

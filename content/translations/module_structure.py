@@ -117,10 +117,10 @@ def _source_of(post_id: UUID | str) -> tuple[CopyOrigin, PostDocument]:
     post = lock_post(post_id)
     origin = CopyOrigin.objects.filter(post=post).first()
     if origin is None or post.translated_from_id is None:
-        raise NotFound(_("This post is no translation whose source is known."))
+        raise NotFound(_("This post is not a translation with a known source."))
     source = Post.objects.alive().filter(pk=post.translated_from_id).first()
     if source is None:
-        raise NotFound(_("This post is no translation whose source is known."))
+        raise NotFound(_("This post is not a translation with a known source."))
     return origin, post_repository.load(source)
 
 

@@ -149,7 +149,7 @@ def require_translatable(source: Post, layer: Layer | None = None) -> None:
         message = _("Variations cannot be translated. Translate the original.")
         raise RuleViolation(message, code="is_variation")
     if not find_post_type(source.type).localized:
-        message = _("Posts of type %(type)s are not translated.") % {"type": source.type}
+        message = _("Posts of type %(type)s cannot be translated.") % {"type": source.type}
         raise RuleViolation(message, code="not_localized")
     if not source.is_placeholder:
         return
@@ -163,7 +163,9 @@ def _row(actor: Actor, source: Post, locale: str) -> Post:
     if not locale:
         raise invalid("locale", _("locale must be a language of this site."))
     if locale == source.locale:
-        message = _("%(locale)s is the language of the post itself (%(pk)s); name another one.") % {
+        message = _(
+            "%(locale)s is the language of this post (%(pk)s). Choose another language."
+        ) % {
             "locale": locale,
             "pk": source.pk,
         }
@@ -194,7 +196,7 @@ def mark_up_to_date(
     post = lock_post(post_id)
     origin = CopyOrigin.objects.filter(post=post).first()
     if post.translated_from is None or origin is None:
-        raise NotFound(_("This post is no translation whose source is known."))
+        raise NotFound(_("This post is not a translation with a known source."))
     source = post_repository.load(post.translated_from)
     now = source_hashes(source, origin.modules)
     state = states_of([post]).get(post.pk, TranslationState())

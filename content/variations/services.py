@@ -63,7 +63,7 @@ def create_variation(
 
 def _check(original: Post, variation: str, weight: int) -> None:
     if original.variation_of_id is not None:
-        message = _("A variation has no variations of its own; make another one of its original.")
+        message = _("A variation cannot have variations. Create another variation of the original.")
         raise RuleViolation(message, code="is_variation")
     if original.is_placeholder:
         message = _("This post was created by an agent. Approve its content before you publish it.")
@@ -88,7 +88,7 @@ def _check(original: Post, variation: str, weight: int) -> None:
     if len(names) >= MAX_VARIATIONS:
         raise invalid(
             "variation",
-            _("A post has at most %(most_variations)s variations.")
+            _("A post can have at most %(most_variations)s variations.")
             % {"most_variations": MAX_VARIATIONS},
         )
 

@@ -38,13 +38,13 @@ KINDS: Final = {
     "url": gettext_lazy("Web address"),
     "number": gettext_lazy("Number"),
     "date": gettext_lazy("Date"),
-    "select": gettext_lazy("Choice from a list"),
+    "select": gettext_lazy("Dropdown"),
     "checkbox": gettext_lazy("Checkbox"),
 }
 _LABELS: Final = {
     "label": gettext_lazy("Label"),
     "type": gettext_lazy("Type"),
-    "options": gettext_lazy("Options, one on each line"),
+    "options": gettext_lazy("Options, one per line"),
     "help": gettext_lazy("Help text"),
     "name": gettext_lazy("Field name"),
     "placeholder": gettext_lazy("Placeholder"),
@@ -134,7 +134,7 @@ def read_json(text: str) -> Json:
         found: Json = json.loads(text)
         refuse_unstorable(found, "fields")
     except RecursionError:
-        raise ValueError(_("it is nested too deep")) from None
+        raise ValueError(_("it is nested too deeply")) from None
     except RuleViolation as error:
         raise ValueError(error.message) from None
     return found
@@ -299,7 +299,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
     add_form, change_form = NewDefinitionForm, ChangeDefinitionForm
     change_template = "admin/site_forms/form.html"
     delete_sentence = gettext_lazy(
-        "The form goes for good; pages no longer show it. What visitors sent stays."
+        "This permanently deletes the form, and pages no longer show it. Submissions are kept."
     )
     list_display = ("title", "slug", language, "number", "updated_at")
     list_filter = (("locale", LanguageFilter),)

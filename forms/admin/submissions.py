@@ -25,7 +25,7 @@ _MAX_BEGINNING = 100
 @admin.register(FormSubmission)
 class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     view_permission = "forms.submissions"
-    empty_words = gettext_lazy("What visitors send with your forms stands here.")
+    empty_words = gettext_lazy("Submissions of your forms appear here.")
     list_display = ("created_at", "form_slug", language, "beginning")
     list_filter = ("form_slug", ("locale", LanguageFilter), "created_at")
     change_list_template = "admin/site_forms/submissions.html"
@@ -33,7 +33,7 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     list_per_page = 50
     show_full_result_count = False
 
-    @admin.display(description=gettext_lazy("Says"))
+    @admin.display(description=gettext_lazy("Answers"))
     def beginning(self, row: FormSubmission) -> str:
         text = " · ".join(_format_answer(value) for value in row.payload.values())
         return text if len(text) <= _MAX_BEGINNING else f"{text[:_MAX_BEGINNING]}…"
@@ -85,11 +85,11 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
             messages.success(request, _("Submission deleted."))
             return HttpResponseRedirect(reverse("admin:forms_formsubmission_changelist"))
         context = {
-            "sentence": _("What the visitor sent goes for good, also from the activity log."),
+            "sentence": _("This permanently deletes the submission, also from the activity log."),
             "button": _("Delete"),
             "back": reverse("admin:forms_formsubmission_change", args=[row.pk]),
         }
-        title = _("Delete what was sent with %(form)s") % {"form": row.form_slug}
+        title = _("Delete submission of %(form)s") % {"form": row.form_slug}
         return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
 
 

@@ -36,7 +36,7 @@ def create_form(
     except IntegrityError:
         raise invalid(
             "slug",
-            _("There is a form %(slug)r in %(locale)s already.")
+            _("There is already a form %(slug)r in %(locale)s.")
             % {"slug": form.slug, "locale": form.locale},
             code="slug_taken",
         ) from None
@@ -57,7 +57,7 @@ def update_form(
     form = _lock_form(slug, clean_locale(locale))
     if expected_version is not None and expected_version != form.version:
         raise Conflict(
-            _("The form is at version %(version)s, not %(expected_version)s; read it again.")
+            _("The form is at version %(version)s, not %(expected_version)s. Reload it.")
             % {"version": form.version, "expected_version": expected_version},
             code="stale_version",
             current=form.version,
@@ -65,7 +65,9 @@ def update_form(
     for name in ("slug", "locale"):
         if values.get(name, getattr(form, name)) != getattr(form, name):
             raise invalid(
-                name, _("The %(name)s of a form stays; make another form.") % {"name": name}
+                name,
+                _("The %(name)s of a form cannot be changed. Create another form.")
+                % {"name": name},
             )
     given = {name: value for name, value in values.items() if name not in ("slug", "locale")}
     before = input_values(form)

@@ -262,7 +262,7 @@ def find_submission(
     except ValueError:
         row = None
     if row is None or row.form_slug != slug:
-        raise NotFound(_("The form %(slug)r has no such submission.") % {"slug": slug[:100]})
+        raise NotFound(_("The form %(slug)r does not have this submission.") % {"slug": slug[:100]})
     return row
 
 

@@ -64,8 +64,8 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
                 label=gettext_lazy("Account"),
                 queryset=User.objects.filter(is_active=True),
                 help_text=gettext_lazy(
-                    "The client may use the tools that this account may. It only ever proposes: nothing "
-                    "it does is live before a person approves it."
+                    "The client can use the same tools as this account. It can only "
+                    "propose changes: nothing goes live until a person approves it."
                 ),
             ),
             name="user",
@@ -90,7 +90,8 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
                 label=gettext_lazy("Diagnostics"),
                 required=False,
                 help_text=gettext_lazy(
-                    "Also the tools that look into logs and into the server, whatever the account."
+                    "Also allow tools that read logs and server status, whatever the "
+                    "account’s permissions."
                 ),
             )
         ),

@@ -51,7 +51,7 @@ class SpanFilter(ValueFilter):
 
 
 class CallOutcomeFilter(ValueFilter):
-    title = gettext_lazy("outcome")
+    title = gettext_lazy("result")
     parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
@@ -188,9 +188,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     )
     list_select_related = ("user",)
     search_fields = ("tool",)
-    search_help_text = gettext_lazy(
-        "A part of a tool’s name, a reason, an agent, or the name of a token"
-    )
+    search_help_text = gettext_lazy("Search tools, reasons, agents and tokens")
     ordering = ("-created_at", "-pk")
     sortable_by = ()
     list_per_page = 50
@@ -244,7 +242,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
         whose = " · ".join(filter(None, [str(call.user) if call.user else "", call.agent_id]))
         return format_html('{} <span class="quiet">{}</span>', name, whose)
 
-    @admin.display(description=gettext_lazy("Outcome"))
+    @admin.display(description=gettext_lazy("Result"))
     def outcome(self, call: McpCall) -> SafeString:
         """Return how it ended, and beneath it how long it took."""
         look, text = ("succeeded", "ok") if call.ok else ("failed", call.error_code or "failed")

@@ -96,7 +96,7 @@ def connect(request: HttpRequest) -> HttpResponse:
         "clients": client_instructions(url=url, credential=token_credential(), stdio=manages),
         # From a mere question to a proposal.
         "prompts": [
-            gettext("Which posts are on this site? List the five that changed last."),
+            gettext("Which posts are on this site? List the five most recently changed."),
             gettext(
                 "Read the newest blog post and propose a better title and meta description. "
                 "Stage them in AI Review, and tell me what you changed and why."
@@ -106,7 +106,8 @@ def connect(request: HttpRequest) -> HttpResponse:
                 "AI Review, and submit it to Review with a note for the editor."
             ),
             gettext(
-                "Which posts have something in AI Review that nobody has submitted? Say what waits in each."
+                "Which posts have changes in AI Review that nobody has "
+                "submitted? List what is waiting in each."
             ),
         ],
     }

@@ -29,7 +29,8 @@ class NewMcpTokenForm(InputForm):
 @admin.register(McpToken)
 class McpTokenAdmin(AccountTokenAdmin[McpToken]):
     empty_words = gettext_lazy(
-        "A token lets an AI client connect under an account. What it writes waits for a person."
+        "A token connects an AI client to an account. Everything the client "
+        "writes needs approval by a person."
     )
     list_title = gettext_lazy("MCP tokens")
     add_title = gettext_lazy("New MCP token")

@@ -62,18 +62,17 @@ class AssetAdmin(FormAdmin[Asset]):
             asset = store_image(
                 **form.cleaned_data, file=files[0], filename=files[0].name, actor=actor
             )
-            messages.success(request, _("The file %(name)s is there.") % {"name": asset})
+            messages.success(request, _("Uploaded %(name)s.") % {"name": asset})
             return HttpResponseRedirect(address(asset))
         for file in files:
             # One that is refused keeps no other one out.
             try:
                 asset = store_image(**form.cleaned_data, file=file, filename=file.name, actor=actor)
-                messages.success(request, _("The file %(name)s is there.") % {"name": asset})
+                messages.success(request, _("Uploaded %(name)s.") % {"name": asset})
             except CmsError as error:
                 messages.error(
                     request,
-                    _("The file %(name)s: %(reason)s")
-                    % {"name": file.name, "reason": error.message},
+                    _("%(name)s: %(reason)s") % {"name": file.name, "reason": error.message},
                 )
         return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
 

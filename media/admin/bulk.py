@@ -79,7 +79,7 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(f"{reverse('admin:media_asset_alt_texts')}?{chosen}")
     if doing not in ("delete", "categories") or not ids:
         if request.method == "POST":
-            messages.warning(request, _("Choose files first, then what is to happen to them."))
+            messages.warning(request, _("Select files first, then an action."))
         return HttpResponseRedirect(back)
     rows = annotate_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
     tiles = [FileTile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
@@ -102,9 +102,9 @@ def _delete_files(request: HttpRequest, tiles: Sequence[FileTile], back: str) ->
             except CmsError as error:
                 # One that is kept keeps no other one.
                 named = {"name": tile.asset.filename, "reason": error.message}
-                messages.warning(request, _("%(name)s is kept. %(reason)s") % named)
+                messages.warning(request, _("Could not delete %(name)s. %(reason)s") % named)
         if deleted:
-            said = ngettext("%(n)s file is deleted.", "%(n)s files are deleted.", deleted)
+            said = ngettext("Deleted %(n)s file.", "Deleted %(n)s files.", deleted)
             messages.success(request, said % {"n": deleted})
         return HttpResponseRedirect(back)
     title = ngettext("Delete %(n)s file", "Delete %(n)s files", len(tiles)) % {"n": len(tiles)}

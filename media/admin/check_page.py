@@ -57,17 +57,17 @@ def check_page(request: HttpRequest) -> HttpResponse:
                     asked += 1
                 except CmsError as error:
                     said = {"name": lack.asset.filename, "reason": error.message}
-                    messages.error(request, _("The file %(name)s: %(reason)s") % said)
+                    messages.error(request, _("%(name)s: %(reason)s") % said)
             if asked:
                 text = ngettext(
-                    "The sizes of %(n)s file are being made. Check again when they are there.",
-                    "The sizes of %(n)s files are being made. Check again when they are there.",
+                    "Generating sizes for %(n)s file. Check again when this is done.",
+                    "Generating sizes for %(n)s files. Check again when this is done.",
                     asked,
                 )
                 messages.success(request, text % {"n": asked})
         else:
             request_check(actor=actor_of(request))
-            messages.success(request, _("The files are being checked."))
+            messages.success(request, _("Checking files…"))
         return HttpResponseRedirect(request.path)
     newest = FileCheck.objects.first()
     lacks = _lacks(finished)
@@ -109,7 +109,7 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
             messages.error(request, error.message)
             return HttpResponseRedirect(request.path)
         if done.names:
-            text = ngettext("%(n)s file is deleted.", "%(n)s files are deleted.", len(done.names))
+            text = ngettext("Deleted %(n)s file.", "Deleted %(n)s files.", len(done.names))
             messages.success(request, text % {"n": len(done.names)})
         if done.kept:
             text = ngettext(
@@ -135,8 +135,6 @@ def orphans_page(request: HttpRequest) -> HttpResponse:
         "kept": [orphan for orphan in found if not orphan.is_old],
         "back": back,
     }
-    text = ngettext(
-        "Delete %(n)s file that nothing knows?", "Delete %(n)s files that nothing knows?", len(old)
-    )
+    text = ngettext("Delete %(n)s orphaned file?", "Delete %(n)s orphaned files?", len(old))
     title = text % {"n": len(old)} if old else _("Nothing to delete yet")
     return form_page(request, "admin/media/orphans.html", Asset, context, title=title)

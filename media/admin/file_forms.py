@@ -31,7 +31,7 @@ class EditForm(DescriptionForm):
     """The form of a file's metadata; a field more for each further language, `alt_de`."""
 
     is_decorative = forms.ChoiceField(
-        label=gettext_lazy("What it is for"),
+        label=gettext_lazy("Purpose"),
         choices=[
             (WORDS, gettext_lazy("Needs alt text")),
             (DECORATION, gettext_lazy("Decorative image (no alt text needed)")),
@@ -46,7 +46,7 @@ class EditForm(DescriptionForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy("For your team: source, rights and anything else worth knowing."),
     )
-    focal_x = _percent(gettext_lazy("Focal point from the left, in %"))
+    focal_x = _percent(gettext_lazy("Focal point from left, in %"))
     focal_y = _percent(
         gettext_lazy("Focal point from top, in %"), gettext_lazy("Leave both blank for the center.")
     )
@@ -172,7 +172,7 @@ class DeleteForm(forms.Form):
     """A file in use is only deleted by somebody who says so."""
 
     force = forms.BooleanField(
-        label=gettext_lazy("Delete it although it is in use. These places then show no image."),
+        label=gettext_lazy("Delete it although it is in use. These places will show no image."),
         required=False,
     )
 

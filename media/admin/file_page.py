@@ -151,7 +151,7 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)
 
     if form.is_bound and save_form(form, save):
-        messages.success(request, _("The file %(name)s is saved.") % {"name": asset})
+        messages.success(request, _("Saved %(name)s.") % {"name": asset})
         return HttpResponseRedirect(address(asset))
     return _page(request, asset, edit=form)
 
@@ -170,7 +170,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return replace_file(asset_id=asset.pk, file=file, filename=file.name, actor=actor)
 
     if save_form(form, save):
-        messages.success(request, _("The file %(name)s is replaced.") % {"name": asset})
+        messages.success(request, _("Replaced %(name)s.") % {"name": asset})
         return HttpResponseRedirect(address(asset))
     asset.refresh_from_db()
     return _page(request, asset, replacing=form)
@@ -194,7 +194,7 @@ def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         )
 
     if save_form(form, save):
-        said = _("The part is kept as %(name)s.") % {"name": made[0].filename}
+        said = _("Saved the selection as %(name)s.") % {"name": made[0].filename}
         messages.success(request, said)
         return HttpResponseRedirect(address(made[0]))
     return _page(request, asset, cropping=form)
@@ -209,7 +209,7 @@ def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     with refusals_as_messages(request):
         theme = request.POST.get("theme", "")
         request_variants(asset_id=asset.pk, theme=theme, actor=actor_of(request))
-        messages.success(request, _("The sizes are being made."))
+        messages.success(request, _("Generating sizes…"))
     return HttpResponseRedirect(address(asset))
 
 
@@ -226,7 +226,7 @@ def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         with refusals_at_fields(form):
             delete_asset(asset_id=asset.pk, actor=actor_of(request), force=force)
         if not form.errors:
-            messages.success(request, _("The file %(name)s is deleted.") % {"name": asset})
+            messages.success(request, _("Deleted %(name)s.") % {"name": asset})
             return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
     context = {
         "asset": asset,
@@ -268,5 +268,5 @@ def _find(id_: UUID | str) -> Asset:
     except ValueError:
         asset = None
     if asset is None:
-        raise Http404(_("There is no such file."))
+        raise Http404(_("File not found."))
     return asset

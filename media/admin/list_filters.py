@@ -56,7 +56,7 @@ class FileTypeFilter(ValueFilter):
 
 
 class UseFilter(ValueFilter):
-    title = gettext_lazy("Use")
+    title = gettext_lazy("Usage")
     parameter_name = "used"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -67,7 +67,7 @@ class UseFilter(ValueFilter):
 
 
 class WordsFilter(ValueFilter):
-    title = gettext_lazy("Alternative text")
+    title = gettext_lazy("Alt text")
     parameter_name = "words"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -86,11 +86,11 @@ class WordsFilter(ValueFilter):
 
 
 class FileStateFilter(ValueFilter):
-    title = gettext_lazy("State")
+    title = gettext_lazy("Status")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("problem", _("With problems")), ("processing", _("Sizes are being made"))]
+        return [("problem", _("With problems")), ("processing", _("Generating sizes"))]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         if value == "problem":
@@ -99,7 +99,7 @@ class FileStateFilter(ValueFilter):
 
 
 class ShapeFilter(ValueFilter):
-    title = gettext_lazy("Shape")
+    title = gettext_lazy("Orientation")
     parameter_name = "shape"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:

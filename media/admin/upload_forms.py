@@ -25,7 +25,7 @@ class CategoriesField(forms.CharField):
 
 class DescriptionForm(forms.Form):
     alt_text = forms.CharField(
-        label=gettext_lazy("Alternative text"),
+        label=gettext_lazy("Alt text"),
         max_length=500,
         required=False,
         help_text=gettext_lazy("Describe what the image shows, for people who cannot see it."),
@@ -71,9 +71,9 @@ class UploadForm(DescriptionForm):
         max_length=1000,
         help_text=format_lazy(
             "{most} {camera} {words}",
-            most=gettext_lazy("One or several, at most 20: JPEG, PNG, WebP, GIF, AVIF or PDF."),
+            most=gettext_lazy("Up to 20 files: JPEG, PNG, WebP, GIF, AVIF or PDF."),
             camera=gettext_lazy("Camera data, such as location, is removed."),
-            words=gettext_lazy("With several, say what each shows on its own page."),
+            words=gettext_lazy("For several files, add alt text on each file’s page."),
         ),
     )
     field_order = ("file", "alt_text", "categories")
@@ -82,5 +82,5 @@ class UploadForm(DescriptionForm):
         """Words about one image are not those about another."""
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("alt_text") and len(cleaned.get("file") or ()) > 1:
-            self.add_error("alt_text", _("Several files: say what each shows on its own page."))
+            self.add_error("alt_text", _("For several files, add alt text on each file’s page."))
         return cleaned

@@ -88,7 +88,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
             whole: bytes = file.read()
     except FileNotFoundError:
         raise invalid(
-            "box", _("The file is not in the storage, so it cannot be cropped.")
+            "box", _("The file is missing from the storage, so it cannot be cropped.")
         ) from None
     content, suffix = crop(whole, kept)
     stem = PurePosixPath(asset.filename).stem

@@ -52,7 +52,7 @@ class AlreadyThere(Conflict):
     code = "media_already_there"
 
     def __init__(self, asset: Asset) -> None:
-        super().__init__(_("The same file is there already: %(name)s.") % {"name": asset.filename})
+        super().__init__(_("Already in the library: %(name)s.") % {"name": asset.filename})
         self.asset = asset
 
 

@@ -28,7 +28,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     actor.require("media.edit")
     if theme not in Theme.values:
         raise invalid(
-            "theme", _("The theme is one of %(values)s.") % {"values": ", ".join(Theme.values)}
+            "theme", _("theme must be one of %(values)s.") % {"values": ", ".join(Theme.values)}
         )
     asset = lock_asset(asset_id)
     if not asset.mime.startswith("image/"):

@@ -24,7 +24,7 @@ _SENTENCES = {
     "dict_type": gettext_noop("This should be an object."),
     "model_type": gettext_noop("This should be an object."),
     "string_unicode": gettext_noop(
-        "This holds half of a character (a lone surrogate), which cannot be stored."
+        "This contains an incomplete character (a lone surrogate), which cannot be stored."
     ),
 }
 """In place of pydantic's, which speak of Python."""

@@ -138,7 +138,7 @@ def test_what_changed_since_it_was_listed_is_left_and_counted(signed_in: SignedI
     assert (post.excerpt, still.excerpt) == ("more tea", "coffee")
     again = client.post(ADD, {**search("tea", "coffee", "posts"), "action": "live", "hit": chosen})
     assert again.status_code == 422
-    assert "None of the chosen places" in again.content.decode()
+    assert "The selected text can no longer be replaced." in again.content.decode()
 
 
 def test_what_review_holds_already_stays_and_is_counted() -> None:

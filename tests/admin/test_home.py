@@ -96,7 +96,7 @@ def test_lights_say_what_is_wrong_and_a_check_that_breaks_breaks_no_page(
     make.staged(make.post(), {"title": "New"})
     QueuedChange.objects.all().delete()
     page = signed_in("admin").get("/admin/").content.decode()
-    assert "some drafts are not listed as they are: run manage.py rebuild_inbox" in page
+    assert "some drafts are not listed correctly: run manage.py rebuild_inbox" in page
 
     def broken() -> None:
         raise RuntimeError("postgres://user:secret@host")

@@ -21,7 +21,7 @@ def test_the_eleventh_try_is_refused_even_if_right() -> None:
 
     assert answer.status_code == 429
     assert int(answer["Retry-After"]) >= 1
-    assert "Too many tries" in answer.content.decode()
+    assert "Too many login attempts. Try again in" in answer.content.decode()
     assert "_auth_user_id" not in client.session
 
 

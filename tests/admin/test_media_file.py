@@ -50,8 +50,8 @@ def test_the_page_has_every_size_with_its_pixels_and_bytes(signed_in: SignedIn) 
     }.items():
         assert f'<a href="/media/{asset.variants[name]}">{name}</a></td><td>{pixels}</td>' in page
     assert "data-waiting" not in page
-    assert "Make dark sizes" in page
-    assert "Nowhere." in page
+    assert "Generate dark versions" in page
+    assert "Not used anywhere." in page
 
 
 def test_a_size_that_is_missing_is_said(signed_in: SignedIn, settings: Any) -> None:
@@ -66,13 +66,13 @@ def test_a_file_without_sizes_says_that_they_are_made(signed_in: SignedIn) -> No
     asset = store(picture("PNG", (50, 50)))
     client = signed_in()
 
-    assert "Sizes are being made." in text(client.get(at(asset)))
+    assert "Generating sizes…" in text(client.get(at(asset)))
 
     Asset.objects.update(status="failed")
     VariantWork.objects.update(is_given_up=True, reason="<b>It is broken</b>")
     page = text(client.get(at(asset)))
     assert "data-waiting" not in page
-    assert "The sizes could not be made" in page
+    assert "The sizes could not be generated." in page
     assert "&lt;b&gt;It is broken&lt;/b&gt;" in page
 
 
@@ -143,7 +143,7 @@ def test_a_file_that_is_refused_is_said_at_its_field(signed_in: SignedIn) -> Non
     )
 
     assert answer.status_code == 422
-    assert "This is no JPEG" in text(answer)
+    assert "This file is not a valid JPEG" in text(answer)
     assert 'name="alt_text"' in text(answer)
     asset.refresh_from_db()
     assert asset.filename == "old.png"
@@ -158,10 +158,10 @@ def test_dark_sizes_are_asked_for(signed_in: SignedIn) -> None:
     assert set(asset.dark_variants) == {"large", "medium", "small"}
     page = text(client.get(at(asset)))
     assert page.count("<td>Dark</td>") == 3
-    assert "Make dark sizes again" in page
+    assert "Regenerate dark versions" in page
     assert client.get(at(asset, "variants")).status_code == 405
     answer = client.post(at(asset, "variants"), {"theme": "blue"}, follow=True)
-    assert "The theme is one of light, dark." in text(answer)
+    assert "must be one of light, dark." in text(answer)
 
 
 def used(asset: Asset) -> None:
@@ -194,7 +194,7 @@ def test_a_file_that_nothing_uses_is_deleted_after_one_question(signed_in: Signe
     asset, client = store(picture("PNG", (50, 50))), signed_in()
 
     page = text(client.get(at(asset, "delete")))
-    assert "Nothing uses it." in page
+    assert "It is not used anywhere." in page
     assert 'name="force"' not in page
     assert client.post(at(asset, "delete")).status_code == 302
     assert not Asset.objects.exists()
@@ -212,7 +212,7 @@ def test_a_translator_changes_nothing(signed_in: SignedIn, page: str) -> None:
     assert (asset.filename, asset.dark_variants) == ("a.jpg", {})
     assert sorted(on_disk()) == files
     shown = text(client.get(at(asset))).partition('class="file-page"')[2].partition("<footer")[0]
-    assert "Where it is used" in shown
+    assert "Used in" in shown
     assert "<button" not in shown
 
 
@@ -226,7 +226,7 @@ def test_the_check_of_files_is_asked_for_and_shown(
 
     with run_on_commit():
         assert client.post(address).headers["Location"] == address
-        assert "The files are being checked." in text(client.get(address))
+        assert "Checking files…" in text(client.get(address))
 
     page = text(client.get(address))
     assert "1 file is missing" in page
@@ -248,13 +248,13 @@ def test_lost_sizes_are_made_again_and_a_lost_file_is_said(
     with run_on_commit():
         client.post(address)
     page = text(client.get(address))
-    assert "The file itself is lost" in page
+    assert "Original file missing" in page
     assert f'href="{at(lost)}#replace"' in page
 
     with run_on_commit():
         answer = client.post(address, {"repair": "1"}, follow=True)
 
-    assert "The sizes of 1 file are being made." in text(answer)
+    assert "Generating sizes for 1 file." in text(answer)
     assert small.exists()
     assert signed_in("translator").post(address, {"repair": "1"}).status_code == 403
 

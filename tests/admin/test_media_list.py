@@ -78,9 +78,7 @@ def test_the_list_is_narrowed_to_what_needs_somebody(signed_in: SignedIn) -> Non
     make.post(featuredMediaId=str(mute.pk))
     assert listed(client, "?o=-4")[0] == "mute.png"
     page = client.get(f"{LIST}?words=en&view=table").content.decode()
-    assert (
-        '<a class="chip-link" href="?view=table">Alternative text: <bdi>Missing in English' in page
-    )
+    assert '<a class="chip-link" href="?view=table">Alt text: <bdi>Missing in English' in page
     assert Asset.objects.get(pk=mute.pk).alt_text == ""
 
 
@@ -105,8 +103,8 @@ def test_several_are_deleted_after_a_question_and_what_is_in_use_is_kept(
     assert done["Location"] == f"{LIST}?view=table"
     told = [str(message) for message in client.get(LIST).context["messages"]]
     assert told == [
-        "used.png is kept. The file is in use in one place.",
-        "1 file is deleted.",
+        "Could not delete used.png. The file is in use in one place.",
+        "Deleted 1 file.",
     ]
     assert set(Asset.objects.values_list("filename", flat=True)) == {"used.png", "other.png"}
     bulk(client, "delete", used, other, confirmed="1", force="on")
@@ -117,7 +115,10 @@ def test_several_get_categories(signed_in: SignedIn) -> None:
     first, second = make.image("a.png", categories=["old", "kept"]), make.image("b.png")
     client = signed_in()
 
-    assert "They have now: kept, old" in bulk(client, "categories", first, second).content.decode()
+    assert (
+        "Current categories: kept, old"
+        in bulk(client, "categories", first, second).content.decode()
+    )
     answer = bulk(client, "categories", first, second, confirmed="1", add="new", remove="old")
     refused = bulk(client, "categories", first, second, confirmed="1", add="x" * 61)
 
@@ -172,8 +173,8 @@ def test_several_files_come_at_once_and_a_bad_one_keeps_none_out(signed_in: Sign
 
     assert (answer.status_code, answer["Location"]) == (302, LIST)
     told = [str(message) for message in client.get(LIST).context["messages"]]
-    assert told[0::2] == ["The file 0.png is there.", "The file 2.png is there."]
-    assert told[1].startswith("The file 1.png: ")
+    assert told[0::2] == ["Uploaded 0.png.", "Uploaded 2.png."]
+    assert told[1].startswith("1.png: ")
     assert listed(client) == ["2.png", "0.png"]
     assert {tuple(asset.categories) for asset in Asset.objects.all()} == {("walls",)}
 
@@ -185,6 +186,6 @@ def test_one_text_is_not_said_of_several_files(signed_in: SignedIn) -> None:
     many = upload(client, *[make.picture()] * 21)
 
     assert (answer.status_code, many.status_code) == (422, 422)
-    assert "say what each shows on its own page" in answer.content.decode()
+    assert "add alt text on each file’s page" in answer.content.decode()
     assert "At most 20 files at once." in many.content.decode()
     assert Asset.objects.count() == 0

@@ -94,7 +94,7 @@ def test_one_file_comes_and_the_same_again_only_if_it_is_wanted(signed_in: Signe
     assert (first.status_code, first.json()["id"]) == (201, str(made.pk))
     assert made.categories == ["walls"]
     assert (again.status_code, again.json()["there"]["id"]) == (200, str(made.pk))
-    assert again.json()["message"] == "The same file is there already: wall.png."
+    assert again.json()["message"] == "Already in the library: wall.png."
     assert (wanted.status_code, Asset.objects.count()) == (201, 2)
     assert Event.objects.filter(name="media.uploaded").count() == 2
 

@@ -160,7 +160,7 @@ def test_a_move_answers_its_sentence_and_the_way_back() -> None:
     assert client.post(f"{URL}move/", {**sent, "page": "nonsense"}).status_code == 404
     assert client.post(f"{URL}move/", {**sent, "to": "nonsense"}).status_code == 404
     assert client.post(f"{URL}move/", {**sent, "version": "2", "to": str(first.pk)}).json() == {
-        "message": "A post cannot stand below itself."
+        "message": "A post cannot be its own parent."
     }
 
 

@@ -250,8 +250,8 @@ def test_a_pattern_shows_what_it_would_do_and_does_nothing(signed_in: SignedIn) 
     assert "Redirects lead from 2 addresses" in shown
     assert "No address changes" in said("/blog/{slug}")
     assert "There is no variable {title}" in said("/x/{title}")
-    assert "are not for pages" in said("/api/{slug}")
-    assert "A pattern holds {slug} or {path}" in said("/{yyyy}")
+    assert "Addresses below /api are reserved" in said("/api/{slug}")
+    assert "A pattern must contain {slug} or {path}" in said("/{yyyy}")
     make.post(type="page", slug="cup", title="Other cup")
     assert "“Cup” and “Other cup” would have the same address /cup." in said("/{slug}")
     assert UrlPattern.objects.count() == 0

@@ -85,7 +85,7 @@ def test_what_is_ticked_is_made_and_what_is_there_is_named(signed_in: SignedIn) 
 
     page = answer.content.decode()
     assert "1 translation was made" in page
-    assert "Not made in de: The post is there in de already" in page
+    assert "Not made in de: The post already exists in de" in page
     made = Post.objects.get(translation_group=one.translation_group, locale="de")
     assert (made.status, made.title) == ("draft", "One")
 

@@ -66,7 +66,7 @@ def test_the_picture_shows_who_is_shown_what(signed_in: SignedIn) -> None:
     assert names == [("A", "60"), ("B", "30"), ("C", "10")]
     assert f'href="{post.path}?variation=B"' in page
     assert f"{post.path}?variation=D" not in page
-    assert "What the test shows" in page
+    assert "Experiment results" in page
 
 
 def test_starting_warns_where_no_goal_can_be_reached(signed_in: SignedIn) -> None:
@@ -106,7 +106,7 @@ def test_a_share_is_set_and_a_wrong_one_is_refused(signed_in: SignedIn) -> None:
         sent = {"do": "weigh", "value": str(made.pk), "weight": weight}
         assert "from 1 to 100" in text(client.post(page, sent, follow=True))
     sent = {"do": "weigh", "value": str(made.pk), "weight": "51"}
-    assert "B can have at most 50" in text(client.post(page, sent, follow=True))
+    assert "B can get at most 50" in text(client.post(page, sent, follow=True))
     assert state(made) == (40, True)
 
 
@@ -142,7 +142,7 @@ def test_what_does_not_fit_has_no_button_to_start_it(signed_in: SignedIn) -> Non
     assert 'value="start"' not in asked
     sent = {"do": "start", "value": str(made.pk)}
     refused = text(client.post(url(post, "variations"), sent, follow=True))
-    assert "B can have at most 20" in refused
+    assert "B can get at most 20" in refused
     assert state(made) == (30, False)
 
 
@@ -231,7 +231,7 @@ def test_a_translator_looks_and_does_nothing(signed_in: SignedIn) -> None:
     shown = text(client.get(page))
 
     assert "Title of B" in shown
-    for offered in ("ask=", 'name="weight"', "What the test shows"):
+    for offered in ("ask=", 'name="weight"', "Experiment results"):
         assert offered not in shown
     for what in ("start", "stop", "promote"):
         assert client.get(ask(post, what, made)).status_code == 403

@@ -39,7 +39,7 @@ def test_a_run_tells_its_steps_its_chain_its_reactions_and_its_cost(signed_in: S
     steps, chain = html.index("Steps"), html.index("Related runs and events")
     reactions = html.index(">Reactions<")
     assert steps < chain < reactions
-    assert "No media has the id 1." in html[steps:chain]
+    assert "There is no media file with the id 1." in html[steps:chain]
     assert html[steps:chain].count("<tr class") == 4
     assert html[chain:reactions].count("<li") == 4
     assert html[chain:reactions].index("Proofreader") < html[chain:reactions].index("this run")

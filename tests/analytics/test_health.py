@@ -13,7 +13,10 @@ from proofroom.core.diagnostics.doctor import CheckResult, examine
 
 pytestmark = pytest.mark.django_db
 
-ADVICE = "start the worker and the scheduler; reports count a part each time they are read"
+ADVICE = (
+    "start the worker and the scheduler; until then, reports catch up a little each time "
+    "they are opened"
+)
 
 
 def said() -> list[tuple[str, str, str]]:
@@ -37,6 +40,6 @@ def test_it_warns_only_where_events_wait_for_long(monkeypatch: pytest.MonkeyPatc
     late = said()
 
     assert empty == counted == [("ok", "every view and click is added up", "")]
-    assert never == [("warn", "no view or click was ever added up", ADVICE)]
+    assert never == [("warn", "no views or clicks counted yet", ADVICE)]
     assert soon == [("ok", "the last views and clicks are about to be added up", "")]
-    assert late == [("warn", "figures are 12 minutes behind", ADVICE)]
+    assert late == [("warn", "analytics are 12 minutes behind", ADVICE)]

@@ -98,7 +98,7 @@ def test_a_draft_that_nobody_saw_has_no_tab() -> None:
     page = ApiClient("admin").get(f"/admin/content/post/{post.pk}/change/").content
 
     assert b"/admin/analytics/heatmap/" not in page
-    assert "The post is not published" in page_of(post)
+    assert "This post is not published" in page_of(post)
 
 
 @pytest.mark.parametrize("name", ["heatmap", "frame"])
@@ -126,7 +126,7 @@ def test_clicks_of_modules_are_drawn_by_their_boxes_and_the_others_by_the_page()
         "page": [[0.43, 250.0, 3]],
         "modules": {hero: [[0.5, 0.25, 6]], gone: [[0.1, 0.1, 1]]},
     }
-    assert "10 clicks with a place" in page
+    assert "10 clicks on the page" in page
     assert 'data-heat-most="6"' in page
     assert ranked(page) == [
         ("Hero", "6", "60"),
@@ -134,7 +134,7 @@ def test_clicks_of_modules_are_drawn_by_their_boxes_and_the_others_by_the_page()
         ("Questions and answers", "0", "0"),
         ("A module that is gone", "1", "10"),
     ]
-    assert "1 module that is gone from the page" in page
+    assert "1 module no longer on the page" in page
     rows = re.findall(
         r'<tr><th scope="row">([^<]+)</th><td>([^<]+)</td><td>([^<]+)</td></tr>', page
     )
@@ -143,7 +143,7 @@ def test_clicks_of_modules_are_drawn_by_their_boxes_and_the_others_by_the_page()
         ("Outside modules", "43 %, 250 px", "3"),
         ("A module that is gone", "10 %, 10 %", "1"),
     ]
-    assert "Nobody clicked here" not in page
+    assert "No clicks in this period." not in page
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_period_of_its_own_counts_its_days_and_a_wrong_one_is_named() -> None:
     assert 'value="2026-03-02"' in within
     assert "from (2026-03-19) must not be later than to (2026-03-02)." in wrong
     assert cells_in(wrong)["page"] == []
-    assert "Nobody clicked here" not in wrong
+    assert "No clicks in this period." not in wrong
 
 
 @pytest.mark.parametrize(
@@ -323,9 +323,9 @@ def test_a_variation_has_figures_and_a_page_of_its_own() -> None:
 
     page, frame = page_of(variation), frame_of(variation).content.decode()
 
-    assert "2 clicks with a place" in page
+    assert "2 clicks on the page" in page
     assert "<title>The other" in frame
-    assert "0 clicks with a place" in page_of(post)
+    assert "0 clicks on the page" in page_of(post)
 
 
 def test_names_from_outside_cannot_leave_the_page() -> None:

@@ -64,9 +64,9 @@ def test_totals_stand_beside_the_period_before(admin: Client) -> None:
 
     assert "Views 1,200 ▲ 20 % 20 percent more than before from 1,000" in text
     assert "Clicks 90 ▼ 10 % 10 percent less than before from 100" in text
-    assert "Goals reached 3 no figures before" in text
+    assert "Goals reached 3 no earlier data" in text
     before = Period(ago(29), today()).before()
-    assert f"Compared with {before.first.day} {before.first:%B %Y} to" in text
+    assert f"Compared with the previous period, {before.first.day} {before.first:%B %Y} to" in text
 
 
 def test_what_the_figures_divide_into_reads_as_tables(admin: Client) -> None:
@@ -76,7 +76,7 @@ def test_what_the_figures_divide_into_reads_as_tables(admin: Client) -> None:
     text = words(page)
 
     assert "search.example 700 58 %" in text
-    assert "None: typed in, a bookmark, or not told 500 42 %" in text
+    assert "Direct or unknown 500 42 %" in text
     assert "Phones 900 100 %" in text
     assert "English (en) 1,200 100 %" in text
     day = ago(1)
@@ -89,11 +89,11 @@ def test_a_post_is_found_by_its_title_its_address_and_its_id(admin: Client) -> N
     post = a_post_with_figures()
     make.post("Filter papers", slug="papers")
 
-    assert "Views 800 no figures before" in words(shown(admin, f"?postId={post.pk}"))
+    assert "Views 800 no earlier data" in words(shown(admin, f"?postId={post.pk}"))
     assert "Views 800 " in words(shown(admin, "?post=coffee"))
     assert "Views 800 " in words(shown(admin, f"?post={post.pk}"))
     which = words(shown(admin, "?post=filter"))
-    assert "Which one? " in which
+    assert "Choose a post Filter papers" in which
     assert "Filter papers /blog/papers" in which
     assert "Views 1,200" in which
 
@@ -101,8 +101,8 @@ def test_a_post_is_found_by_its_title_its_address_and_its_id(admin: Client) -> N
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("?post=nothing-like-it", "No post has that"),
-        ("?post=%25_%F0%9F%98", "No post has that"),
+        ("?post=nothing-like-it", "No post matches this title or address."),
+        ("?post=%25_%F0%9F%98", "No post matches this title or address."),
         ("?postId=00000000-0000-4000-8000-000000000000", "There is no such post"),
         ("?from=yesterday", "from must be a day"),
         ("?from=2026-02-01&to=2026-01-01", "must not be later"),
@@ -135,20 +135,20 @@ def test_spans_and_own_days(admin: Client) -> None:
 
 def test_an_empty_page_says_why_it_may_be(admin: Client, settings: Any) -> None:
     text = words(shown(admin))
-    assert "Nobody was counted yet" in text
-    assert "Your own visits are not counted" in text
-    assert "Counting is switched off" not in text
+    assert "No visits yet" in text
+    assert "Visits by logged-in users, including yours, are not counted." in text
+    assert "Analytics is turned off" not in text
 
     changed = {"analytics_tracking": False, "analytics_consent": True}
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=changed)
     text = words(shown(admin))
-    assert "Counting is switched off. Pages carry no script that counts" in text
-    assert "nobody is counted before they agreed" in text
+    assert "Analytics is turned off. To turn it on, set ANALYTICS_TRACKING=1" in text
+    assert "Visitors are counted only after they agree (ANALYTICS_CONSENT=1)." in text
 
     count(ago(300), 1)
-    assert "Nothing was counted in these days" in words(shown(admin))
+    assert "No visits in this period" in words(shown(admin))
     post = make.post()
-    assert "Nothing was counted for this post" in words(shown(admin, f"?postId={post.pk}"))
+    assert "No visits to this post in this period" in words(shown(admin, f"?postId={post.pk}"))
 
 
 def test_the_days_and_the_posts_are_exported_and_begin_no_formula(admin: Client) -> None:

@@ -39,17 +39,18 @@ def test_verdicts_stand_in_sentences_with_their_ranges(editor: Client) -> None:
 
     text = words(shown(editor, post.pk))
 
-    assert "Which one reaches “signup” more often" in text
+    assert "Conversions for “signup”" in text
     assert "B is better than A, by 1.34 to 5.86 points." in text
     assert "C is worse than A, by 1.26 to 5.14 points." in text
-    assert "No difference between D and A is seen: it may be −1.91 to +2.31 points." in text
+    assert "The true difference may be −1.91 to +2.31 points." in text
+    assert "No difference found between D and A." in text
     assert "E is worse than A, by 8.51 to 11.49 points." in text
     assert "B 20 % 5,000 0 680 13.6 % +1.34 to +5.86 points" in text
     assert "A the original 20 % 5,000 0 500 10.0 % –" in text
-    assert "To see a difference of 20 % of the rate of A, most likely, roughly " in text
+    assert "To detect a difference of 20 % of A’s rate, this page needs about " in text
     assert f"/admin/content/post/{post.pk}/variations/" in shown(editor, b.pk)
     other = words(shown(editor, post.pk, "?goal=other&effect=50"))
-    assert "Too early to say anything of B: each version needs 100 views at least" in other
+    assert "Too early to judge B. Each version needs at least 100 views" in other
 
 
 def test_the_page_of_the_variations_leads_here(editor: Client) -> None:
@@ -57,7 +58,7 @@ def test_the_page_of_the_variations_leads_here(editor: Client) -> None:
 
     page = editor.get(f"/admin/content/post/{post.pk}/variations/").content.decode()
 
-    assert f'href="/admin/analytics/variations/{post.pk}/">What the test shows</a>' in page
+    assert f'href="/admin/analytics/variations/{post.pk}/">Experiment results</a>' in page
 
 
 def test_rates_are_drawn_on_one_scale() -> None:
@@ -81,8 +82,8 @@ def test_doubts_stand_above_the_verdicts(editor: Client) -> None:
     change_variation(post_id=post.pk, variation_id=b.pk, weight=10, actor=make.actor("editor"))
 
     page = shown(editor, post.pk)
-    assert "Weights were changed in these days" in page
-    assert page.index("with doubt") < page.index("Which one reaches")
+    assert "Weights were changed during this period" in page
+    assert page.index("may be unreliable") < page.index("Conversions for")
 
 
 def test_a_post_without_a_test_says_what_to_do(editor: Client) -> None:
@@ -90,12 +91,13 @@ def test_a_post_without_a_test_says_what_to_do(editor: Client) -> None:
 
     text = words(shown(editor, post.pk))
     assert "not started" in text
-    assert "Make one, give it a part of the visitors, and start it. Go to the variations" in text
+    assert "This post has no experiment yet. Create a variation" in text
+    assert "start it. Go to the variations" in text
 
     tried, _ = begun()
     text = words(shown(editor, tried.pk))
-    assert "Nobody has reached a goal yet" in text
-    assert "Too early to say anything of B" in text
+    assert "No conversions yet" in text
+    assert "Too early to judge B" in text
 
 
 @pytest.mark.parametrize("query", ["?from=x", f"?from={ago(1)}&to={ago(3)}"])
@@ -117,9 +119,9 @@ def test_goals_of_forms_and_estimates_are_said_as_people_do(editor: Client) -> N
 
     text = words(shown(editor, post.pk))
 
-    assert "form sent: contact (136)" in text
-    assert "Which one reaches “form sent: contact” more often" in text
-    assert re.search(r"roughly \d\d?,?\d?00 more views", text)
+    assert "form submitted: contact (136)" in text
+    assert "Conversions for “form submitted: contact”" in text
+    assert re.search(r"about \d\d?,?\d?00 more views", text)
     assert [round_estimate(number) for number in (0, 7, 42, 125, 25227)] == [0, 7, 42, 120, 25000]
 
 
@@ -129,8 +131,8 @@ def test_a_test_that_nobody_saw_is_not_called_none(editor: Client) -> None:
 
     text = words(shown(editor, post.pk))
 
-    assert "Nothing to compare No view of a variation was counted in these days." in text
-    assert "There is no test" not in text
+    assert "Nothing to compare No views of variations in this period." in text
+    assert "No experiment" not in text
 
 
 def test_the_heatmap_of_an_original_leads_to_those_of_its_variations(client: Client) -> None:
@@ -143,11 +145,10 @@ def test_the_heatmap_of_an_original_leads_to_those_of_its_variations(client: Cli
     assert f'<a href="/admin/analytics/heatmap/{b.pk}/">heatmap of B</a>' in page
     assert f"/admin/analytics/heatmap/{c.pk}/" not in page
     assert (
-        f'<a href="/admin/analytics/sitecount/?postId={post.pk}">Figures of this post</a>' in page
+        f'<a href="/admin/analytics/sitecount/?postId={post.pk}">Analytics for this post</a>'
+        in page
     )
-    assert (
-        "shown a variation" not in client.get(f"/admin/analytics/heatmap/{b.pk}/").content.decode()
-    )
+    assert "saw a variation" not in client.get(f"/admin/analytics/heatmap/{b.pk}/").content.decode()
 
 
 def test_who_may_not_edit_posts_does_not_see_it(client: Client) -> None:

@@ -86,7 +86,7 @@ def _steps(of: AgentRun) -> None:
         (
             ("model", "gpt-example", True, "called search_media"),
             ("tool", "search_media", True, "3 images"),
-            ("tool", "get_media", False, "No media has the id 1."),
+            ("tool", "get_media", False, "There is no media file with the id 1."),
             ("model", "gpt-example", True, "answered"),
         ),
         1,

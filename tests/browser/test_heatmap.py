@@ -119,12 +119,12 @@ def test_a_click_on_a_button_is_drawn_on_it_at_every_width_and_when_the_page_gre
     page.frame_locator("iframe").get_by_role("link", name="Read on").scroll_into_view_if_needed()
     until(lambda: is_on_the_button(page))
     page.get_by_role("link", name="All", exact=True).click()
-    page.get_by_text("3 clicks with a place").wait_for()
+    page.get_by_text("3 clicks on the page").wait_for()
 
     assert drawn == {
-        "mobile": (True, "1 click with a place", 390),
-        "tablet": (True, "1 click with a place", 820),
-        "desktop": (True, "1 click with a place", 1280),
+        "mobile": (True, "1 click on the page", 390),
+        "tablet": (True, "1 click on the page", 820),
+        "desktop": (True, "1 click on the page", 1280),
     }
     assert grew
     assert before is not None
@@ -207,7 +207,7 @@ def test_keys_point_at_modules_and_there_is_no_barrier(open_page: OpenPage, widt
     frame = page.frame_locator("iframe")
     shown = "() => [...document.querySelectorAll('[data-heat-shown]')].map((one) => one.id)"
 
-    page.get_by_label("Show the colours").focus()
+    page.get_by_label("Show heatmap").focus()
     page.keyboard.press("Tab")
     pointed = frame.locator("html").evaluate(shown)
     top = frame.locator(f"#module-{callout}").evaluate(
@@ -215,10 +215,10 @@ def test_keys_point_at_modules_and_there_is_no_barrier(open_page: OpenPage, widt
     )
     page.keyboard.press("Tab")
     next_one = frame.locator("html").evaluate(shown)
-    page.get_by_label("Show the colours").uncheck()
+    page.get_by_label("Show heatmap").uncheck()
     hidden = page.locator("canvas").is_hidden()
-    page.get_by_label("Show the colours").check()
-    page.get_by_text("Most hit spots").click()
+    page.get_by_label("Show heatmap").check()
+    page.get_by_text("Most clicked spots").click()
 
     assert pointed == [f"module-{callout}"]
     assert 0 <= top < 1
@@ -246,7 +246,7 @@ def test_a_frame_that_fails_says_so_and_without_scripts_the_figures_stand(
     page.goto(f"/admin/analytics/heatmap/{post.pk}/", wait_until="commit")
     page.frame_locator("iframe").get_by_text("Gone").wait_for()
     held[0].continue_()  # the script comes last: what it would hear of the frame is past
-    page.get_by_text("The page could not be shown.").wait_for()
+    page.get_by_text("The page could not be loaded.").wait_for()
     plain.goto(f"/admin/analytics/heatmap/{post.pk}/")
     plain.get_by_role("link", name="Callout").click()
 
@@ -254,7 +254,7 @@ def test_a_frame_that_fails_says_so_and_without_scripts_the_figures_stand(
     frame = plain.frame_locator("iframe").locator(f"#module-{callout}:target")
     frame.wait_for()
     assert plain.locator("canvas").count() == 0
-    assert plain.get_by_label("Show the colours").is_hidden()
-    assert plain.get_by_text("4 clicks with a place").is_visible()
-    plain.get_by_text("Most hit spots").click()
+    assert plain.get_by_label("Show heatmap").is_hidden()
+    assert plain.get_by_text("4 clicks on the page").is_visible()
+    plain.get_by_text("Most clicked spots").click()
     assert plain.get_by_role("cell", name="50 %, 50 %").is_visible()

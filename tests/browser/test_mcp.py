@@ -62,7 +62,7 @@ def entered(chromium: Any, url: str, *, scripts: bool = True) -> Iterator[Any]:
 
 
 def token_made(page: Any, name: str) -> None:
-    page.click("text=Make a token for this client")
+    page.click("text=Create token")
     page.fill("#id_name", name)
     page.select_option("#id_user", label="editor (editor)")
     page.click('button[type="submit"].default')

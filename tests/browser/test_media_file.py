@@ -80,7 +80,7 @@ def test_keys_set_the_focal_point_and_keep_a_part_of_the_picture(open_page: Any)
     page.select_option("[data-crop-ratio]", "1:1")
     page.locator("[data-crop-corner]").press("Shift+ArrowLeft")
     assert serious_in_any_light(page) == []
-    page.get_by_role("button", name="Save the part as a new file").click()
+    page.get_by_role("button", name="Save as new file").click()
     page.wait_for_url(lambda url: str(asset.pk) not in url)
     made = Asset.objects.get(filename="wall-cropped.jpg")
     assert made.width == made.height

@@ -37,7 +37,7 @@ def drop(page: Any, *files: tuple[str, str, bytes]) -> None:
 def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) -> None:
     page = open_page()
     page.goto(LIST)
-    assert "No file yet" in page.inner_text("#media-results")
+    assert "No files yet" in page.inner_text("#media-results")
     wall = encoded(drawn(1), "PNG")
 
     drop(
@@ -56,7 +56,7 @@ def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) ->
 
     drop(page, ("copy.png", "image/png", wall))
     page.locator(".upload[data-is=there]").wait_for()
-    assert "The same file is there already: wall.png." in page.inner_text(".uploads")
+    assert "Already in the library: wall.png." in page.inner_text(".uploads")
     assert Asset.objects.count() == 2
     page.get_by_role("button", name="Upload anyway").click()
     page.locator(".upload[data-is=done]").nth(2).wait_for()

@@ -43,9 +43,9 @@ def test_a_form_is_built_and_the_site_shows_it(open_page: Any) -> None:
     names = [row["name"] for row in form.fields]
     page = open_page()
     page.goto(f"/admin/forms/formdefinition/{form.pk}/change/")
-    page.get_by_role("button", name="Choice from a list").click()
+    page.get_by_role("button", name="Dropdown").click()
     page.locator("[data-new] [data-part=label]").fill("How do you brew?")
-    page.get_by_label("Options, one on each line").last.fill("Filter\nEspresso")
+    page.get_by_label("Options, one per line").last.fill("Filter\nEspresso")
     page.locator(".builder-preview", has_text="Espresso").wait_for()
     handle = page.locator("[data-new] [data-handle]")
     handle.press("Home")

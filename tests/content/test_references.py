@@ -208,11 +208,11 @@ def test_post_fields_refuse_it(name: str) -> None:
 @pytest.mark.parametrize(
     ("type_", "prop", "value", "sentence"),
     [
-        ("hero", "imageId", GONE, f"No media has the id {GONE}."),
+        ("hero", "imageId", GONE, f"There is no media file with the id {GONE}."),
         ("blog-list", "postIds", GONE, f"No post has the id {GONE}."),
         ("blog-list", "termId", GONE, f"No taxonomy term has the id {GONE}."),
         ("form", "form", "nowhere", "No form has the slug nowhere."),
-        ("prose", "content", f"![A cup]({GONE_FILE})", "No media has a file at the address"),
+        ("prose", "content", f"![A cup]({GONE_FILE})", "There is no media file at the address"),
     ],
 )
 def test_the_editor_says_it_at_the_field(

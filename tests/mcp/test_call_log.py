@@ -128,7 +128,7 @@ def test_what_is_refused_most_comes_first_and_the_figures_follow_the_filters() -
     assert "6 calls, " in re.sub(r"<[^>]+>", "", text)
     assert '<a href="?span=day&amp;tool=list_posts&amp;code=invalid_arguments">' in text
     assert len(rows(shown("?span=day&tool=list_posts&code=invalid_arguments"))) == 3
-    assert "1 call, 1 was refused or failed" in re.sub(r"<[^>]+>", "", shown("?caller=local"))
+    assert "1 call, 1 rejected or failed" in re.sub(r"<[^>]+>", "", shown("?caller=local"))
 
 
 def test_the_figures_stand_in_a_table_too() -> None:
@@ -141,9 +141,9 @@ def test_the_figures_stand_in_a_table_too() -> None:
 
 
 def test_an_empty_log_says_how_to_connect() -> None:
-    assert "No AI client has called yet." in shown()
-    assert 'href="/admin/mcp/">Connect one</a>' in shown()
-    assert "No AI client has called yet." not in shown("?outcome=ok")
+    assert "No calls yet." in shown()
+    assert 'href="/admin/mcp/">Connect a client</a>' in shown()
+    assert "No calls yet." not in shown("?outcome=ok")
 
 
 def test_the_list_takes_as_many_statements_for_one_call_as_for_fifty() -> None:

@@ -113,12 +113,12 @@ def test_the_page_says_that_the_server_answers(
     environment: Environment, open_server: Running, locked_server: Running
 ) -> None:
     assert check_server().state == "silent"
-    assert "Nobody answers there now." in page("editor")
+    assert "No response." in page("editor")
 
     for server in (open_server, locked_server):
         environment(mcp_port=int(server.url.rpartition(":")[2]))
         assert check_server().state == "answers"
-    assert "The server answers there now." in page("editor")
+    assert "The server responds." in page("editor")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_public_address_is_called_under_the_rules_of_all_calls(environment: En
         reached = check_server()
         assert reached.state == "not_asked"
         assert "127.0.0.1" in reached.note
-        assert "is not known" in page()
+        assert "the server’s status is unknown" in page()
 
         environment(outgoing_allowed_hosts=("127.0.0.1",))
         assert check_server().state == "answers"

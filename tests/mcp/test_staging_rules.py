@@ -94,7 +94,7 @@ def test_objects_and_lists_may_come_as_strings_of_json() -> None:
 @pytest.mark.parametrize(
     ("patch", "words"),
     [
-        ({"featuredMediaId": str(uuid4())}, "No media has the id"),
+        ({"featuredMediaId": str(uuid4())}, "There is no media file with the id"),
         ({"jsonldOverrides": [1]}, "jsonldOverrides"),
         ({"robotsJson": "noindex"}, "robotsJson"),
         ({"customFields": "{}"}, "customFields must be an object"),
@@ -134,7 +134,7 @@ def test_a_global_slug_and_another_scope_contradict_each_other() -> None:
         postId=str(post.pk), moduleType="faq", globalSlug="newsletter",
     )  # fmt: skip
 
-    assert (code, "leave scope out" in text) == ("invalid", True)
+    assert (code, "Leave out scope" in text) == ("invalid", True)
     assert wrong_type == "unknown_global"
 
 

@@ -45,7 +45,7 @@ def test_a_stale_version_is_refused_with_the_present_one() -> None:
     )
 
     assert code == "stale_version"
-    assert "you sent version 0, it is 1. Read it again" in text
+    assert "you sent version 0, the current version is 1. Reload it" in text
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_stale_version_is_refused_with_the_present_one() -> None:
         ({"patch": {"modules": []}}, "unknown_field", "update_post_module_ai_review"),
         ({"patch": {"title": ""}}, "invalid", "title must not be empty"),
         ({"patch": {"title": 7}}, "invalid", "title must be text"),
-        ({"patch": {"slug": "No Spaces"}}, "invalid", "A slug is made of"),
+        ({"patch": {"slug": "No Spaces"}}, "invalid", "A slug may contain"),
         ({"patch": {"canonicalUrl": "javascript:alert(1)"}}, "invalid", "absolute http(s)"),
         ({"patch": {"featuredMediaId": make.PASSWORD}}, "invalid", "must be a UUID"),
         ({"patch": {"customFields": {"rank": 1}}}, "invalid_props", "customFields.rank"),
@@ -83,7 +83,7 @@ def test_a_wrong_patch_is_refused_with_the_lesson(
          "props.titel: There is no property 'titel' here. Did you mean 'title'?"),
         ({"moduleType": "faq", "props": {"items": [{"question": 7}]}}, "invalid_props",
          "props.items.0.question: This should be text."),
-        ({"moduleType": "callout", "scope": "global"}, "invalid", "by its globalSlug"),
+        ({"moduleType": "callout", "scope": "global"}, "invalid", "by their globalSlug"),
         ({"moduleType": "callout", "globalSlug": "nope"}, "unknown_global", "'nope'"),
         ({"moduleType": "callout", "scope": "static"}, "invalid_arguments", "'local' or 'global'"),
         ({"moduleType": "hero", "contentMarkdown": "x"}, "no_rich_text", "send props"),

@@ -114,7 +114,7 @@ def test_a_proposal_is_translated_once_it_is_submitted() -> None:
         ({"locale": "xx"}, "invalid", "'xx' is not a locale of this site; known: en, de."),
         ({"locale": "DE"}, "invalid", "'DE' is not a locale"),
         ({"locale": ""}, "invalid", "locale must be a language of this site"),
-        ({"locale": "en"}, "translation_exists", "en is the language of the post itself"),
+        ({"locale": "en"}, "translation_exists", "en is the language of this post ("),
         ({"locale": 5}, "invalid_arguments", "`locale`"),
         ({"sourceLayer": "ai-review"}, "invalid_arguments", "'source' or 'review'"),
         ({"layer": "source"}, "invalid_arguments", "unknown argument `layer`"),
@@ -128,7 +128,7 @@ def test_a_proposal_is_translated_once_it_is_submitted() -> None:
         ({"fields": {"title": ""}}, None, "title must not be empty"),
         ({"fields": {"title": "a\x00"}}, "invalid_arguments", "fields"),
         ({"fields": "[]"}, "invalid_arguments", "`fields`"),
-        ({"fields": {"featuredMediaId": str(uuid4())}}, None, "No media has the id"),
+        ({"fields": {"featuredMediaId": str(uuid4())}}, None, "There is no media file with the id"),
         ({"fields": {"customFields": {"nope": 1}}}, None, "nope"),
         ({"slug": "Not A Slug"}, None, "slug"),
         ({"slug": "taken"}, None, "Send a slug of its own"),
@@ -240,7 +240,7 @@ def test_a_post_that_has_no_translations_is_refused(monkeypatch: pytest.MonkeyPa
         code, text = refused(tool, postId=str(uuid4()), **arguments)
         assert code == "not_found"
         code, text = refused(tool, postId=str(plain.pk), **arguments)
-        assert (code, text) == ("not_localized", "Posts of type testimonial are not translated.")
+        assert (code, text) == ("not_localized", "Posts of type testimonial cannot be translated.")
 
 
 @pytest.mark.parametrize("tool", [ONE, MANY])

@@ -55,7 +55,7 @@ def test_what_is_whole_is_counted() -> None:
     code, text = told()
     assert code == 0
     assert "checked:  5\n" in text
-    assert "Every file is where it belongs." in text
+    assert "No problems found." in text
 
 
 def test_missing_files_and_sizes_are_named() -> None:

@@ -46,7 +46,7 @@ def test_threat_34_other_kinds_are_refused_whatever_their_name(name):
 
     assert error.status == 422
     assert error.details == {
-        "file": ["This is no JPEG, PNG, WebP, GIF, AVIF or PDF, whatever its name says."]
+        "file": ["This file is not a valid JPEG, PNG, WebP, GIF, AVIF or PDF."]
     }
 
 
@@ -74,7 +74,7 @@ def test_a_truncated_image_is_refused(kind, end):
 
     error = refused(cut, "damaged_file")
 
-    assert error.details == {"file": ["The file is damaged: it cannot be read to its end."]}
+    assert error.details == {"file": ["The file is damaged and cannot be read."]}
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])

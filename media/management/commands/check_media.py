@@ -47,4 +47,4 @@ class Command(BaseCommand):
         if more:
             self.stdout.write(f"and {more} more")
         if report.is_whole:
-            self.stdout.write(self.style.SUCCESS("Every file is where it belongs."))
+            self.stdout.write(self.style.SUCCESS("No problems found."))

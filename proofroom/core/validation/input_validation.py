@@ -103,13 +103,14 @@ def clean_line(
     if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
         raise invalid(
             name,
-            _("%(name)s must not hold control characters or line breaks.") % {"name": name},
+            _("%(name)s must not contain control characters or line breaks.") % {"name": name},
         )
     try:
         value.encode()
     except UnicodeEncodeError:
         raise invalid(
-            name, _("%(name)s holds half of a character (a lone surrogate).") % {"name": name}
+            name,
+            _("%(name)s contains an incomplete character (a lone surrogate).") % {"name": name},
         ) from None
     return value
 

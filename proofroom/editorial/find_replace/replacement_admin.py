@@ -153,7 +153,7 @@ class ReplacementAdmin(FormAdmin[Replacement]):
         except ValueError:
             row = None
         if row is None:
-            raise Http404(_("There is no such replacement."))
+            raise Http404(_("Replacement not found."))
         if request.method == "POST":
             with refusals_as_messages(request):
                 if request.POST.get("action") == "cancel":

@@ -190,7 +190,7 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
             return require_encodable(cast("Json", json.loads(typed)))
         except UnicodeEncodeError:
             sentence = _(
-                "This holds half of a character (a lone surrogate), which cannot be stored."
+                "This contains an incomplete character (a lone surrogate), which cannot be stored."
             )
             raise invalid(where, sentence) from None
         except (ValueError, RecursionError) as error:
