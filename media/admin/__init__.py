@@ -30,7 +30,7 @@ from media.admin.library import LibraryList, library_context
 from media.admin.list_filters import FILTERS
 from media.admin.picker import pick_page
 from media.admin.upload_forms import UploadForm
-from media.admin.uploads import describe, states, upload
+from media.admin.uploads import describe, import_pasted, states, upload
 from media.models import Asset
 from media.queries import annotate_use_counts, filter_by_words
 from media.services.files import store_image
@@ -116,6 +116,7 @@ class AssetAdmin(FormAdmin[Asset]):
             path("check/orphans/", site.admin_view(orphans_page), name="media_asset_orphans"),
             path("pick/", site.admin_view(pick_page), name="media_asset_pick"),
             path("upload/", site.admin_view(upload), name="media_asset_upload"),
+            path("import/", site.admin_view(import_pasted), name="media_asset_import"),
             path("states/", site.admin_view(states), name="media_asset_states"),
             path(
                 "<uuid:object_id>/describe/",

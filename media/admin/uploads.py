@@ -17,6 +17,7 @@ from media.admin.file_choice import choice_of
 from media.queries import load_assets
 from media.services.files import AlreadyThere, store_image
 from media.services.update import update_asset
+from media.services.web_import import import_image, keep_image
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.errors import CmsError, invalid
 
@@ -68,6 +69,31 @@ def upload(request: HttpRequest) -> JsonResponse:
         actor=actor,
     )
     return JsonResponse(choice_of(asset).as_json(), status=201)
+
+
+@require_POST
+@_answers_json
+def import_pasted(request: HttpRequest) -> JsonResponse:
+    """Keep an image that came with pasted text: a `file`, or the one at `url`. `isNew` says that it was not there."""
+    require(request, "media.upload")
+    files, url = request.FILES.getlist("file"), request.POST.get("url", "")
+    if len(files) + bool(url) != 1:
+        raise invalid("file", _("Send one file at a time."))
+    language, alt_text = request.POST.get("language", ""), request.POST.get("alt_text", "")
+    actor = actor_of(request)
+    if url:
+        asset, is_new = import_image(url=url, alt_text=alt_text, locale=language, actor=actor)
+    else:
+        file: UploadedFile[bytes] = files[0]
+        asset, is_new = keep_image(
+            file=file,
+            filename=str(file.name or ""),
+            alt_text=alt_text,
+            locale=language,
+            actor=actor,
+        )
+    answer = {**choice_of(asset, language).as_json(), "isNew": is_new}
+    return JsonResponse(answer, status=201 if is_new else 200)
 
 
 @require_safe

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
@@ -16,7 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from media import file_store, search
-from media.metadata import clean_alt_text, clean_categories, clean_description, clean_filename
+from media.metadata import (
+    clean_alt_text,
+    clean_alt_texts,
+    clean_categories,
+    clean_description,
+    clean_filename,
+)
 from media.models import Asset, AssetStatus, StoredFile, Theme
 from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
@@ -61,12 +67,16 @@ def store_image(
     file: Readable,
     filename: str,
     alt_text: str = "",
+    alt_texts: Mapping[str, str] | None = None,
     categories: Sequence[str] = (),
     description: str = "",
     is_new_only: bool = False,
+    is_image_only: bool = False,
     actor: Actor,
 ) -> Asset:
     """Keep a file (JPEG, PNG, WebP, GIF, AVIF or PDF by its content); workers make its variants.
+
+    `alt_texts` are in languages beside the default one; with `is_image_only` a PDF is refused.
 
     Generated images come in here too, so a face that takes files from callers asks for a person itself. Not to be
     called in a transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), `RuleViolation` by field,
@@ -76,11 +86,12 @@ def store_image(
     asset = Asset(
         filename=clean_filename(filename),
         alt_text=clean_alt_text(alt_text),
+        alt_texts=clean_alt_texts(alt_texts or {}, {}),
         categories=clean_categories(categories),
         description=clean_description(description),
         uploaded_by_id=actor.user.pk,
     )
-    cleaned = read_file(file, is_new_only=is_new_only)
+    cleaned = read_file(file, is_new_only=is_new_only, is_image_only=is_image_only)
     with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
@@ -95,7 +106,7 @@ def store_image(
     return asset
 
 
-def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
+def read_file(file: Readable, *, is_new_only: bool = False, is_image_only: bool = False) -> Cleaned:
     """The checked and cleaned content of a file that a caller sent."""
     # Only who takes a file loads the library for images.
     from media.images import Cleaned, clean, damaged_image_error
@@ -110,11 +121,14 @@ def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
         )
     if not content:
         raise invalid("file", _("The file is empty."))
+    is_document = content.startswith(_PDF)
+    if is_document and is_image_only:
+        raise invalid("file", _("This file is not an image."), code="media_type")
     digest = sha256(content).hexdigest()
     there = Asset.objects.filter(digest=digest).order_by("-created_at") if is_new_only else None
     if there is not None and (same := there.first()) is not None:
         raise AlreadyThere(same)
-    if content.startswith(_PDF):
+    if is_document:
         if _PDF_END not in content[-_PDF_TAIL:]:
             raise damaged_image_error()
         return Cleaned(content, "application/pdf", ".pdf", digest=digest)

@@ -114,8 +114,8 @@ EVERYTHING = {
     ],
 }
 KNOWN = {
-    "nodes": "blockquote bulletList codeBlock doc hardBreak heading horizontalRule image listItem orderedList "
-    "paragraph table tableCell tableHeader tableRow text",
+    "nodes": "blockquote bulletList codeBlock doc hardBreak heading horizontalRule image importedImage listItem "
+    "orderedList paragraph table tableCell tableHeader tableRow text",
     "marks": "bold code italic link strike",
 }
 OPENED = """async (content) => {
@@ -151,7 +151,7 @@ CLEAN = """**Bold** _slanted_
 3. third
 4. fourth
 
-A bad and a [good](https://example.com/) link
+A bad and a [good](https://example.com/) link\\[Image not imported\\]
 
 plain"""
 
@@ -196,12 +196,12 @@ def test_what_is_written_is_stored_as_it_looks(open_page: Any) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.locator(".rt-link [data-state=live]").wait_for()
-    page.get_by_role("button", name="Set the link").click()
+    page.get_by_role("button", name="Insert link").click()
     page.keyboard.type("\n- coffee\nwater\n\n")
     page.locator(".rt [data-do=image]").click()
     page.locator("dialog [data-pick]").first.dblclick()
     page.locator(".rt-alt input").fill("Kitchen scales")
-    page.get_by_role("button", name="Put it in").click()
+    page.get_by_role("button", name="Insert image").click()
     page.locator("img.rt-image").wait_for()
 
     save(page)

@@ -50,6 +50,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "media/asset/alt-texts/": EDITORS,
     "media/asset/bulk/": EDITORS,
     "media/asset/check/": EDITORS,
+    "media/asset/import/": EDITORS,
     "media/asset/upload/": EDITORS,
     "media/asset/<object_id>/crop/": EDITORS,
     "media/asset/<object_id>/delete/": EDITORS,

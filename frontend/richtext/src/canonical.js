@@ -1,6 +1,7 @@
 // A document as the server writes it (proofroom/definitions/richtext/markdown_reader.py): no attribute that says nothing.
 
 import { safeHref, safeSrc } from "./links.js";
+import { MARKER } from "./pasted_images.js";
 
 const MARKS = ["link", "bold", "italic", "strike", "code"];
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,40}$/;
@@ -59,13 +60,27 @@ function marksOf(node) {
   return found.sort((one, other) => MARKS.indexOf(one.type) - MARKS.indexOf(other.type));
 }
 
+/** With words in place of the markers of images that were not imported, one text where the marks are the same. */
+function withoutMarkers(content) {
+  if (!content.some(({ type }) => type === MARKER)) return content;
+  const kept = [];
+  for (const node of content) {
+    const text = node.type === MARKER ? { type: "text", text: node.attrs.note, marks: node.marks ?? [] } : node;
+    const last = kept.at(-1);
+    const isSame = last?.type === "text" && text.type === "text" && JSON.stringify(last.marks ?? []) === JSON.stringify(text.marks ?? []);
+    if (isSame) kept[kept.length - 1] = { ...last, text: last.text + text.text };
+    else kept.push(text);
+  }
+  return kept;
+}
+
 /** The node as it is stored. What is equal for a reader is equal here. */
 export function canonical(node) {
   const kept = withAttributes(node);
   if (node.type === "text") kept.text = node.text.replace(CONTROLS, " ");
   const marks = marksOf(node).filter((mark) => mark.type !== "link" || mark.attrs.href);
   if (marks.length) kept.marks = marks;
-  const content = (node.content || []).filter((child) => child.type !== "image" || safeSrc(child.attrs?.src));
+  const content = withoutMarkers(node.content || []).filter((child) => child.type !== "image" || safeSrc(child.attrs?.src));
   if (content.length) kept.content = content.map(canonical);
   return kept;
 }

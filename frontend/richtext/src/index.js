@@ -4,22 +4,27 @@ import { Editor } from "@tiptap/core";
 
 import { canonical } from "./canonical.js";
 import { cleaned } from "./paste.js";
+import { PastedImages } from "./pasted_images.js";
 import { extensions } from "./schema.js";
 
 export { safeHref } from "./links.js";
+export { replaceMarker } from "./pasted_images.js";
 
 /**
  * An editor in `element` over a stored document. Throws for a document that the schema does not know.
  * `attributes` go to the editable element; `onChange` hears of every change, `onMove` also of the cursor.
+ * `onImages` hears of images of other places that were pasted, for each of which `note` returns the words that stand
+ * for it until `replaceMarker` is called.
  */
-export function createEditor({ element, content, attributes, onChange, onMove }) {
+export function createEditor({ element, content, attributes, onChange, onMove, note, onImages }) {
+  const images = new PastedImages({ note, onFound: onImages });
   const editor = new Editor({
     element,
     extensions,
     content,
     injectCSS: false,
     enableContentCheck: true,
-    editorProps: { attributes, transformPastedHTML: cleaned },
+    editorProps: { ...images.editorProps, attributes, transformPastedHTML: (html) => cleaned(html, images) },
     onUpdate: ({ editor: changed }) => onChange(changed),
     onTransaction: ({ editor: moved }) => onMove(moved),
   });

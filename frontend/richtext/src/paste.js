@@ -100,8 +100,8 @@ function inert(html) {
     .replace(/<[^>]*>/g, (tag) => tag.replace(/\sstyle(?=\s*=)/gi, ` ${CSS_OF}`));
 }
 
-/** Clean HTML of the clipboard. The editor's own is left as it is. */
-export function cleaned(html) {
+/** Clean HTML of the clipboard; `images` marks those of other places. The editor's own is left as it is. */
+export function cleaned(html, images) {
   if (html.includes("data-pm-slice")) return html;
   const page = new DOMParser().parseFromString(inert(html), "text/html");
   page.querySelectorAll("script, style, meta, link, title, object, iframe, template, o\\:p").forEach((one) => one.remove());
@@ -112,5 +112,6 @@ export function cleaned(html) {
     if (cell.tagName === "COLGROUP") cell.remove();
     else cell.removeAttribute("colwidth");
   }
+  images.mark(page);
   return page.body.innerHTML;
 }

@@ -1,4 +1,4 @@
-// The nodes and marks of proofroom/definitions/richtext/schema.py, no more and no less.
+// The nodes and marks of proofroom/definitions/richtext/schema.py, and the marker of an image that is not imported yet.
 
 import { Code } from "@tiptap/extension-code";
 import { Image } from "@tiptap/extension-image";
@@ -7,6 +7,7 @@ import { Table, TableCell, TableHeader, TableRow } from "@tiptap/extension-table
 import { StarterKit } from "@tiptap/starter-kit";
 
 import { safeHref, safeSrc } from "./links.js";
+import { ImageMarker } from "./pasted_images.js";
 
 const address = (rule) => ({ default: null, parseHTML: (element) => rule(element.getAttribute(rule === safeSrc ? "src" : "href")) });
 const written = (name) => ({ default: null, parseHTML: (element) => element.getAttribute(name) });
@@ -90,6 +91,7 @@ export const extensions = [
     isAllowedUri: (href) => safeHref(href) !== null,
   }),
   OwnImage,
+  ImageMarker,
   PlainTable.configure({ resizable: false }),
   TableRow.extend({ content: "(tableCell | tableHeader)+" }),
   TableHeader.extend({ addAttributes: () => CELL }),

@@ -84,15 +84,18 @@ class Client:
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
         seconds: float = CALL_TIMEOUT_SECONDS,
+        max_bytes: int = LARGEST_BODY,
     ) -> HttpResult:
         """Call, and answer what came back, whatever its status. Ends after `seconds`, whatever the other side does.
+
+        Of the body at most `max_bytes` are read.
 
         Raises `CallRefused` where the rules forbid the call and `Unreachable` where no status came.
         """
         started = time.monotonic()
         target = target_of(url)
         request = _request(method, target, headers or {}, body)
-        heard = _Heard()
+        heard = _Heard(max_bytes)
         try:
             async with asyncio.timeout(seconds):
                 kept = self._take(target)
@@ -117,7 +120,7 @@ class Client:
         heard: _Heard,
     ) -> None:
         try:
-            line.ask(request, body)
+            line.ask(request, body, max_bytes=heard.max_bytes)
             await heard.listen(line)
         finally:
             self._keep(target, line)
@@ -161,7 +164,8 @@ class Client:
 class _Heard:
     """The answer so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self.head: h11.Response | None = None
         self.body = bytearray()
         self.note = ""
@@ -170,9 +174,9 @@ class _Heard:
         self.head = await line.head()
         while (part := await line.part()) is not None:
             self.body += part
-            if len(self.body) > LARGEST_BODY:
-                del self.body[LARGEST_BODY:]
-                self.note = f"Only the first {LARGEST_BODY // 1024} kB were read."
+            if len(self.body) > self.max_bytes:
+                del self.body[self.max_bytes :]
+                self.note = f"Only the first {self.max_bytes // 1024} kB were read."
                 return
 
     def answer(self, host: str, ms: int) -> HttpResult:
@@ -195,12 +199,15 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     body: bytes = b"",
     seconds: float = CALL_TIMEOUT_SECONDS,
+    max_bytes: int = LARGEST_BODY,
 ) -> HttpResult:
     """One call, for code that waits for it. Not to be used where an event loop runs."""
 
     async def once() -> HttpResult:
         async with Client() as client:
-            return await client.send(method, url, headers=headers, body=body, seconds=seconds)
+            return await client.send(
+                method, url, headers=headers, body=body, seconds=seconds, max_bytes=max_bytes
+            )
 
     return asyncio.run(once())
 

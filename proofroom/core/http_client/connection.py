@@ -48,8 +48,9 @@ class Unreachable(CmsError):
 
 PAUSE_ABOVE: Final = 64 * 1024
 LARGEST_HEAD: Final = 32 * 1024
-MOST_BYTES: Final = 256 * 1024
-"""Of one answer, on the wire: whoever sends 1xx without an end, or chunks of one byte, is not heard out."""
+MOST_BYTES: Final = 512 * 1024
+"""Of one answer, on the wire, beyond what is read of its body: whoever sends 1xx without an end, or chunks of one
+byte, is not heard out. The system hands over up to 256 KB at once."""
 
 
 class Broken(Exception):
@@ -66,6 +67,7 @@ class HttpConnection(asyncio.Protocol):
         self._ended = False
         self._busy = False
         self._received = 0
+        self._most = MOST_BYTES
         self._waiter: asyncio.Future[None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
 
@@ -115,9 +117,10 @@ class HttpConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def ask(self, request: h11.Request, body: bytes) -> None:
+    def ask(self, request: h11.Request, body: bytes, *, max_bytes: int) -> None:
         """Hand a call to the system. It is not waited for: an answer may come before all of it was read."""
         self._busy, self._received = True, 0
+        self._most = max_bytes + MOST_BYTES
         if self._expiry is not None:
             self._expiry.cancel()
         data = [
@@ -173,7 +176,7 @@ class HttpConnection(asyncio.Protocol):
         data = bytes(self._buffer)
         self._buffer.clear()
         self._received += len(data)
-        if self._received > MOST_BYTES:
+        if self._received > self._most:
             raise Broken("it is more than an answer needs")
         if not data and self._http.their_state is h11.SEND_RESPONSE:
             raise Broken("the connection was closed")

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, NoReturn, TypeAlias, cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from proofroom.core.admin.permissions import require
+from proofroom.core.admin.permissions import may, require
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import Json
 from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
@@ -24,6 +28,105 @@ from proofroom.definitions.richtext.schema import EMPTY, validate
 
 DOCUMENT: Final = "~doc"
 """The end of the name of the hidden field with the document, behind the name of the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class InsertChoice:
+    """What `/` offers on an empty line. `search` are further words that find it; `icon` is the path of a drawing."""
+
+    name: str
+    label: str | Promise
+    help: str | Promise
+    search: str | Promise
+    icon: str
+
+
+INSERT_MENU: Final = (
+    InsertChoice(
+        "heading2",
+        gettext_lazy("Heading 2"),
+        gettext_lazy("Starts a section"),
+        pgettext_lazy("words that find a block", "h2 title section"),
+        "M3 4v12M10 4v12M3 10h7M13.5 11a2 2 0 1 1 3.6 1.2L13.5 16H17.5",
+    ),
+    InsertChoice(
+        "heading3",
+        gettext_lazy("Heading 3"),
+        gettext_lazy("Starts a part of a section"),
+        pgettext_lazy("words that find a block", "h3 subtitle"),
+        "M3 4v12M10 4v12M3 10h7M13.5 9.5h3.5l-2 2.5a2 2 0 1 1-1.7 3",
+    ),
+    InsertChoice(
+        "heading4",
+        gettext_lazy("Heading 4"),
+        gettext_lazy("The smallest heading"),
+        pgettext_lazy("words that find a block", "h4"),
+        "M3 4v12M10 4v12M3 10h7M16.5 16V9l-3.5 5h5",
+    ),
+    InsertChoice(
+        "bulletList",
+        gettext_lazy("List"),
+        gettext_lazy("Items with bullets"),
+        pgettext_lazy("words that find a block", "bullet unordered ul"),
+        "M8 5h9M8 10h9M8 15h9M3.5 5h.01M3.5 10h.01M3.5 15h.01",
+    ),
+    InsertChoice(
+        "orderedList",
+        gettext_lazy("Numbered list"),
+        gettext_lazy("Steps in their order"),
+        pgettext_lazy("words that find a block", "ordered ol steps"),
+        "M9 5h8M9 10h8M9 15h8M3 3.5h1.5v4M3 12.5h2.5l-2.5 4h2.5",
+    ),
+    InsertChoice(
+        "blockquote",
+        gettext_lazy("Quote"),
+        gettext_lazy("Words of somebody else"),
+        pgettext_lazy("words that find a block", "blockquote citation"),
+        "M4 4v12M8 6h9M8 10h9M8 14h6",
+    ),
+    InsertChoice(
+        "table",
+        gettext_lazy("Table"),
+        gettext_lazy("Three columns with a header row"),
+        pgettext_lazy("words that find a block", "grid columns rows"),
+        "M3 4h14v12H3zM3 8h14M3 12h14M9 4v12",
+    ),
+    InsertChoice(
+        "image",
+        gettext_lazy("Image"),
+        gettext_lazy("From the media library"),
+        pgettext_lazy("words that find a block", "picture photo media"),
+        "M3 4h14v12H3zM3 13l4-4 4 4 2-2 4 4M13 7.5h.01",
+    ),
+    InsertChoice(
+        "link",
+        gettext_lazy("Link to a page"),
+        gettext_lazy("A post, a page or an address"),
+        pgettext_lazy("words that find a block", "url post address"),
+        "M8.5 11.5a3 3 0 0 0 4.2 0l3-3a3 3 0 0 0-4.2-4.2l-1 1M11.5 8.5a3 3 0 0 0-4.2 0l-3 3a3 3 0 0 0 4.2 4.2l1-1",
+    ),
+    InsertChoice(
+        "codeBlock",
+        gettext_lazy("Code block"),
+        gettext_lazy("Code or commands, as they are typed"),
+        pgettext_lazy("words that find a block", "pre snippet"),
+        "M7 6 3 10l4 4M13 6l4 4-4 4",
+    ),
+    InsertChoice(
+        "rule",
+        gettext_lazy("Divider"),
+        gettext_lazy("A line between two parts"),
+        pgettext_lazy("words that find a block", "hr rule separator"),
+        "M3 10h14",
+    ),
+    InsertChoice(
+        "module",
+        gettext_lazy("Add module below"),
+        gettext_lazy("Opens the list of modules"),
+        pgettext_lazy("words that find a block", "block section"),
+        "M3 3h14v8H3zM10 14v5M7.5 16.5h5",
+    ),
+)
 
 Written: TypeAlias = "str | dict[str, str]"
 """Markdown, or `{"markdown": …, "document": JSON}` of the editor."""
@@ -92,7 +195,14 @@ def richtext(request: HttpRequest) -> HttpResponse:
     """GET: the toolbar. POST `markdown` or `document`: the other of the two, as the form's own door reads it."""
     require(request, "posts.view")
     if request.method != "POST":
-        return render(request, "admin/cms/richtext_tools.html")
+        most = settings.CMS_ENV.media_max_bytes
+        words = {
+            "menu": INSERT_MENU,
+            "may_upload": may(request, "media.upload"),
+            "upload_bytes": most,
+            "upload_limit": f"{most / 1024 / 1024:g}",
+        }
+        return render(request, "admin/cms/richtext_tools.html", words)
     name = "document" if "document" in request.POST else "markdown"
     text = request.POST.get(name, "")
     try:

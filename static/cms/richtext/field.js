@@ -5,6 +5,8 @@
 
 import { attachEach, pageData } from "../fields/page_data.js";
 import { fetchJson, fetchPage } from "../http.js";
+import { ImageImport } from "./image_import.js";
+import { InsertMenu } from "./insert_menu.js";
 import { run, setBlock, show } from "./toolbar.js";
 
 const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
@@ -130,9 +132,20 @@ class RichField {
     this.foot = document.importNode(tools.querySelector(".rt-foot"), true);
     this.place = document.createElement("div");
     this.place.className = "rt-text";
-    this.frame.append(this.bar, this.place, this.foot);
+    const panel = document.importNode(tools.querySelector(".rt-images"), true);
+    const menu = document.importNode(tools.querySelector(".rt-menu"), true);
+    this.frame.append(this.bar, this.place, panel, this.foot, menu);
     this.area.after(this.frame);
+    this.images = new ImageImport(panel, {
+      replace: (id, what) => this.bundle.replaceMarker(this.editor, id, what),
+      language: () => pageData("locale"),
+      onClose: () => this.editor.commands.focus(),
+    });
+    this.menu = new InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
     this.open(content);
+    this.frame.addEventListener("keydown", (event) => {
+      if (this.place.contains(event.target)) this.menu.key(event);
+    }, true);
     this.bar.addEventListener("click", (event) => this.press(event.target.closest("[data-do]")?.dataset.do));
     this.bar.addEventListener("change", (event) => {
       if (event.target.matches("[data-block]")) setBlock(this.editor, Number(event.target.value));
@@ -167,7 +180,12 @@ class RichField {
       content: whole,
       attributes: this.attributes(),
       onChange: () => this.changed(),
-      onMove: (editor) => show(this.bar, editor),
+      onMove: (editor) => {
+        show(this.bar, editor);
+        this.menu.follow(editor);
+      },
+      note: (name) => this.images.note(name),
+      onImages: (images) => this.images.add(images),
     });
     this.first = JSON.stringify(this.bundle.documentOf(this.editor));
     show(this.bar, this.editor);
@@ -198,6 +216,22 @@ class RichField {
     if (name === "source") this.toggleSource();
     else if (name === "wide") this.toggleWide();
     else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
+  }
+
+  insert(name) {
+    if (name === "module") this.moduleButton.click();
+    else if (name.startsWith("heading")) setBlock(this.editor, Number(name.at(-1)));
+    else this.press(name);
+  }
+
+  mayInsert(name) {
+    if (name === "module") return Boolean(this.moduleButton);
+    return name !== "table" || !this.editor.isActive("table");
+  }
+
+  /** The button that adds a module below the one of this text; none where a text is no module's. */
+  get moduleButton() {
+    return this.area.closest("[data-module]")?.querySelector(":scope > .module-between [data-insert]");
   }
 
   toggleWide(is = !this.frame.classList.contains("is-wide")) {
