@@ -19,7 +19,14 @@ from agents_app.runs.payloads import canonical_payload
 from agents_app.runs.prompt import system_prompt
 from content.models import Autosave, Layer, Post
 from content.posts import autosave
-from content.posts.autosave import delete_expired_copies, discard_copy, find_copy, save_copy
+from content.posts.autosave import (
+    Predecessor,
+    delete_expired_copies,
+    discard_copy,
+    find_copy,
+    list_copies,
+    save_copy,
+)
 from content.posts.trash import delete_post
 from content.tasks import purge_trash
 from mcp_bridge.access.principals import Principal
@@ -55,16 +62,34 @@ def test_a_copy_is_written_again_found_by_its_writer_and_discarded() -> None:
     keep(post, title="Newer", key=key)
     keep(post, "admin")
 
-    found = find_copy(post_id=post.pk, actor=editor)
+    (found,) = list_copies(post_id=post.pk, actor=editor)
 
-    assert found is not None
     assert (found.pk, found.entries) == (key, [["post.title", "Newer"]])
-    assert find_copy(post_id=post.pk, actor=editor, layer="review") is None
-    assert find_copy(post_id=None, actor=editor) is None
+    assert find_copy(key=key, post_id=post.pk, actor=editor) == found
+    assert find_copy(key=key, post_id=post.pk, actor=editor, layer="review") is None
+    assert list_copies(post_id=None, actor=editor) == []
+    assert list_copies(post_id=post.pk, actor=editor, without=[key]) == []
     discard_copy(key=key, actor=make.actor("admin", via="admin"))
-    assert find_copy(post_id=post.pk, actor=editor) is not None
+    assert list_copies(post_id=post.pk, actor=editor) == [found]
     discard_copy(key=key, actor=editor)
-    assert find_copy(post_id=post.pk, actor=editor) is None
+    assert list_copies(post_id=post.pk, actor=editor) == []
+
+
+def test_a_copy_replaces_those_that_it_contains_and_no_others() -> None:
+    post, editor = make.post(), make.actor("editor", via="admin")
+    of_another, restored, written_on = keep(post, "admin"), keep(post), keep(post)
+    seen = [
+        Predecessor(of_another),
+        Predecessor(restored, Autosave.objects.get(pk=restored).saved_at),
+        Predecessor(written_on, timezone.now() - timedelta(minutes=1)),
+    ]
+
+    key = keep(post, follows=seen)
+
+    left = set(Autosave.objects.values_list("pk", flat=True))
+    assert left == {of_another, written_on, key}
+    discard_copy(key=key, actor=editor, follows=[Predecessor(written_on)])
+    assert set(Autosave.objects.values_list("pk", flat=True)) == {of_another}
 
 
 def test_the_copy_of_another_is_neither_overwritten_nor_moved() -> None:
@@ -109,7 +134,7 @@ def test_the_oldest_copies_and_those_of_a_month_are_forgotten(
     assert first not in {other, second, third}
 
     Autosave.objects.filter(pk=second).update(saved_at=timezone.now() - timedelta(days=31))
-    assert find_copy(post_id=post.pk, actor=make.actor("editor", via="admin")) is None
+    assert list_copies(post_id=post.pk, actor=make.actor("editor", via="admin")) == []
     purge_trash()
     assert set(Autosave.objects.values_list("pk", flat=True)) == {other, third}
     assert delete_expired_copies() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -73,8 +74,8 @@ def test_a_draft_copy_comes_back_over_what_stands_now(signed_in: SignedIn) -> No
     )
     before = make.live_hash()
     offer = client.get(url(post)).content.decode()
-    assert "You changed: Title." in offer
-    assert "The post was saved since then." in offer
+    assert "· Title</p>" in offer
+    assert "Also changed since then" not in offer
     assert "Typed before the crash" not in offer
 
     page = client.post(url(post), restore)
@@ -90,6 +91,107 @@ def test_a_draft_copy_comes_back_over_what_stands_now(signed_in: SignedIn) -> No
     assert not Autosave.objects.exists()
     gone = client.post(url(post), restore, follow=True)
     assert "These changes were saved or discarded meanwhile." in gone.content.decode()
+
+
+def test_the_offer_names_only_what_differs(signed_in: SignedIn) -> None:
+    """The form sends terms in the order of their names, and a draft copy may hold what was saved meanwhile."""
+    terms = [str(make.term(name).pk) for name in ("Espresso", "Filter", "Beans")]
+    post, client = make.post(taxonomyTermIds=terms, excerpt="Old"), signed_in()
+    stored = list(make.layers(post).live.taxonomy_term_ids)
+    sent = fields(client.get(url(post)))
+    sent |= {"post.taxonomyTermIds": stored[::-1], "post.title": ["Mine"], "post.excerpt": ["New"]}
+    restore = keep(client, post, sent)
+    make.edited(post, {"title": "By another", "excerpt": "New"})
+
+    offer = client.get(url(post)).content.decode()
+    page = client.post(url(post), restore).content.decode()
+
+    assert "· Title<br>" in offer
+    assert "Also changed since then: Title. Restoring lets you choose." in offer
+    assert re.findall(r'name="take\.([^"]+)" value="yours"', page) == ["post.title"]
+
+
+def test_a_copy_that_was_not_decided_on_stays(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    first = keep(client, post, {**fields(client.get(url(post))), "post.title": "First"})
+
+    keep(client, post, {**fields(client.get(url(post))), "post.excerpt": "Second"})
+
+    offer = client.get(url(post)).content.decode()
+    assert ("· Title</p>" in offer, "· Excerpt</p>" in offer) == (True, True)
+    saved = {**fields(client.get(url(post))), "post.metaTitle": "Third", "do": "save"}
+    assert client.post(url(post), saved).status_code == 302
+    assert Autosave.objects.count() == 2
+    client.post(url(post), {**first, "do": "discard"})
+    assert Autosave.objects.count() == 1
+
+
+def test_a_restored_copy_goes_once_another_holds_it(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    typed = {**fields(client.get(url(post))), "post.title": "First"}
+    restore = keep(client, post, typed)
+
+    restored = fields(client.post(url(post), restore))
+
+    assert Autosave.objects.count() == 1  # nothing holds it yet
+    assert restored["copy"] != typed["copy"]
+    keep(client, post, {**restored, "post.excerpt": "More"})
+    (copy,) = Autosave.objects.all()
+    assert str(copy.pk) == restored["copy"][0]
+    assert {tuple(pair) for pair in copy.entries} >= {
+        ("post.title", "First"),
+        ("post.excerpt", "More"),
+    }
+    assert client.post(url(post), {**restored, "do": "save"}).status_code == 302
+    assert not Autosave.objects.exists()
+
+
+def test_what_another_window_wrote_after_the_restoring_stays(signed_in: SignedIn) -> None:
+    """The first window is still open and writes on; its copy holds more than was restored in the second."""
+    post, client = make.post(), signed_in()
+    first = {**fields(client.get(url(post))), "post.title": "First"}
+    restored = fields(client.post(url(post), keep(client, post, first)))
+    keep(client, post, {**first, "post.title": "First, and more"})
+
+    keep(client, post, {**restored, "post.excerpt": "Of the second"})
+    assert Autosave.objects.count() == 2
+    assert client.post(url(post), {**restored, "do": "save"}).status_code == 302
+
+    (copy,) = Autosave.objects.all()
+    assert ["post.title", "First, and more"] in copy.entries
+
+
+def test_words_in_a_removed_module_stay_in_the_copy(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    module = make.layers(post).live.modules[1].id
+    sent = fields(client.get(url(post)))
+    name = next(name for name in sent if name.startswith(f"modules.{module}.") and "~" not in name)
+    restore = keep(client, post, {**sent, name: ["Words of mine"]})
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda d: document_edits.remove_module(d, module),
+    )
+
+    assert "Text in a module that was removed" in client.get(url(post)).content.decode()
+    page = client.post(url(post), restore)
+    assert "Words of mine" in page.content.decode()
+    keep(client, post, {**fields(page), "post.title": "More"})
+
+    assert Autosave.objects.filter(pk=restore["copy"][0]).exists()
+
+
+def test_a_refused_form_goes_on_with_its_own_copy(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    typed = {**fields(client.get(url(post))), "post.excerpt": "Typed"}
+    keep(client, post, typed)
+
+    refused = client.post(url(post), {**typed, "post.title": "", "do": "save"})
+
+    assert refused.status_code == 422
+    assert "data-copy-offer" not in refused.content.decode()
+    keep(client, post, fields(refused))
+    assert [str(copy.pk) for copy in Autosave.objects.all()] == fields(refused)["copy"]
 
 
 @pytest.mark.parametrize(("keep", "title"), [("theirs", "By another"), ("yours", "Mine")])
@@ -110,7 +212,7 @@ def test_who_saves_second_chooses_field_by_field(
 
     page = stale.content.decode()
     assert stale.status_code == 409
-    assert page.count("choice choice-both") == 1
+    assert page.count('class="choice"') == 1
     assert "By another" in page
     chosen = {**fields(stale), "take.post.title": keep, "do": "save"}
     # The page still shows both, so it does not go on from here.

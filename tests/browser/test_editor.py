@@ -145,6 +145,34 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     assert not Autosave.objects.exists()
 
 
+def test_typing_past_the_offer_of_a_copy_loses_nothing(open_page: Any) -> None:
+    post = make.post()
+    for field in ("title", "excerpt"):
+        page = open_page()
+        opened(page, post)
+        page.fill(f"#f-post-{field}", "Typed and left")
+        page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+        page.close(run_before_unload=False)
+
+    page = open_page()
+    opened(page, post)
+    offers = page.locator(".copy-offered")
+    assert ["Excerpt" in offers.nth(0).inner_text(), "Title" in offers.nth(1).inner_text()] == [
+        True,
+        True,
+    ]
+    offers.nth(1).locator("button", has_text="Restore").click()
+    page.wait_for_selector("[data-edit][data-sent][data-ready]")
+    assert page.input_value("#f-post-title") == "Typed and left"
+    assert "Excerpt" in offers.inner_text()
+    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+    assert Autosave.objects.count() == 2
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("[data-save-state][data-state=clean]")
+    (left,) = Autosave.objects.all()
+    assert ["post.excerpt", "Typed and left"] in left.entries
+
+
 def test_a_new_post_is_kept_before_it_is_created(open_page: Any) -> None:
     page = open_page()
     page.goto("/admin/content/post/add/")
@@ -175,13 +203,13 @@ def test_two_editors_know_of_one_another_and_the_second_chooses(open_page: Any) 
     first.wait_for_selector("[data-save-state][data-state=clean]")
     second.fill("#f-post-title", "By the second")
     second.keyboard.press("Control+s")
-    choice = second.locator(".choice-both")
+    choice = second.locator(".choice")
     choice.wait_for()
     assert serious_in_any_light(second) == []
     choice.locator("input[value=theirs]").check(force=True)
     second.fill("#f-post-excerpt", "Of the second")
     second.keyboard.press("Control+s")
-    second.wait_for_selector(".choice-both", state="detached")
+    second.wait_for_selector(".choice", state="detached")
 
     post.refresh_from_db()
     assert (post.title, post.excerpt) == ("By the first", "Of the second")

@@ -71,6 +71,15 @@ class Sheet:
             is_rich and is_as_stored(typed, unit.value)
         )
 
+    def differing(self) -> list[FormUnit]:
+        """Return what was typed anew and is not what stands now."""
+        now = self.stamps()
+        return [
+            unit
+            for unit in self.touched()
+            if value_stamp(self.typed[unit.path]) != now.get(unit.path)
+        ]
+
     @property
     def order(self) -> list[str]:
         return [module.token for module in self.modules]
@@ -85,7 +94,10 @@ class Sheet:
 
     def moved(self) -> list[str]:
         """Paths that others changed since the form was shown."""
-        now = self.stamps()
+        sections = [
+            module_section(module, dict(self.shared.values())) for module in self.document.modules
+        ]
+        now = replace(self, modules=sections).stamps()  # those that this form removed, too
         return [path for path, was in self.was.items() if path in now and now[path] != was]
 
 

@@ -174,6 +174,9 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
         return _object(field, typed, old, where)
     if field.kind == "richtext":
         return rich_text(typed, old, where)
+    if isinstance(typed, list) and isinstance(old, list | tuple):
+        is_same = sorted(map(str, typed)) == sorted(map(str, old))
+        return cast("Json", list(old) if is_same else typed)
     if isinstance(typed, bool | list | dict):
         return cast("Json", typed)
     if field.kind == "number":
@@ -227,5 +230,15 @@ def match_item(field: EditorField, item: object, known: Sequence[Json], at: int)
 
 def value_stamp(typed: Typed) -> str:
     """A short word for a typed value, to see later whether it is still the same."""
-    text = json.dumps(typed, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(_unordered(typed), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _unordered(typed: Typed) -> Typed:
+    """The value with its lists of chosen words sorted: a form sends those in the order in which it offers them."""
+    if isinstance(typed, dict):
+        return {name: _unordered(value) for name, value in typed.items()}
+    if isinstance(typed, list):
+        words = [item for item in typed if isinstance(item, str)]
+        return sorted(words) or [_unordered(item) for item in typed if isinstance(item, dict)]
+    return typed

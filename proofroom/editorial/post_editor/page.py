@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -22,7 +22,7 @@ from media.presenters import smallest_url
 from proofroom.core.admin.permissions import may
 from proofroom.core.json import Json
 from proofroom.definitions import modules
-from proofroom.editorial.post_editor.autosave import offer_copy
+from proofroom.editorial.post_editor.autosave import copies_of_page, offer_copies
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import (
@@ -196,11 +196,13 @@ def show(
     request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
     now = layers.review.version if layer else post.version
     rights = rights_of(frame)
+    copies = copies_of_page(frame.sent)
     context = {
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
-        "copy": frame.sent.get("copy") or uuid4(),
-        "offered": None if frame.sent else offer_copy(request, post.pk, frame.document, layer, now),
+        "copy": copies.key,
+        "follows": copies.fields,
+        "offered": offer_copies(request, post.pk, frame.document, layer, copies),
         # Around the form: the layers, a result of a search, what other apps show.
         "review_count": len(layers.review.changes),
         "ai_review_count": len(layers.ai_review.changes),

@@ -29,7 +29,13 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.realtime.messages import presence_message
-from proofroom.editorial.post_editor.autosave import copy_key, copy_layer, form_of
+from proofroom.editorial.post_editor.autosave import (
+    copy_key,
+    copy_layer,
+    form_of,
+    lost_texts,
+    read_follows,
+)
 from proofroom.editorial.post_editor.form_data import (
     Sheet,
     edit_of,
@@ -37,11 +43,9 @@ from proofroom.editorial.post_editor.form_data import (
     read_sheet,
     refresh,
 )
-from proofroom.editorial.post_editor.form_fields import value_stamp
 from proofroom.editorial.post_editor.module_actions import rearrange
 from proofroom.editorial.post_editor.page import Frame, module_partial, show
 from proofroom.editorial.post_editor.publish_state import STATUS_AFTER
-from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
 from proofroom.editorial.posts.post_pages import find_post, post_url, read, review_url, version_sent
 from proofroom.editorial.posts.undo import offer_undo_status
 from proofroom.website.layer_pages import preview_page
@@ -49,16 +53,14 @@ from proofroom.website.layer_pages import preview_page
 
 @dataclass(frozen=True, slots=True)
 class ConflictChoice:
-    """A difference between what stands and what was typed. `is_both`: others changed it too since it was shown."""
+    """What this form and others both changed, to different values."""
 
-    group: str
     card: ChangeCard
-    is_both: bool
     is_field: bool
 
 
 def build_conflict_choices(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
-    """What a save of this form would change, those that others changed too first; nothing for what is refused."""
+    """What a save of this form would change and others changed too; nothing where it is refused."""
     try:
         typed = edit_of(sheet, sheet.document)
     except CmsError:
@@ -69,12 +71,13 @@ def build_conflict_choices(sheet: Sheet, moved: Collection[str]) -> list[Conflic
     groups = cards_between(
         sheet.document, typed, changes, references_of(changes, sheet.document, typed)
     )
-    found = [
-        ConflictChoice(group.name, card, card.path in moved, card.path in fields)
+    return [
+        ConflictChoice(card, card.path in fields)
         for group in groups
         for card in group.cards
+        # A module that this form removes, and that others wrote in.
+        if card.path in moved or any(path.startswith(f"{card.path}.") for path in moved)
     ]
-    return sorted(found, key=lambda choice: not choice.is_both)
 
 
 @answers_refusals
@@ -102,8 +105,10 @@ def decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
     """Show the draft copy over what is stored now, or forget it."""
     request, actor = frame.request, actor_of(frame.request)
     if is_wanted:
-        layer = copy_layer(frame.layer)
-        copy = find_copy(post_id=frame.post.pk, actor=actor, layer=layer, key=copy_key(request))
+        layer, key = copy_layer(frame.layer), copy_key(request)
+        copy = None
+        if key is not None:
+            copy = find_copy(key=key, post_id=frame.post.pk, actor=actor, layer=layer)
         if copy is not None:
             frame = replace(frame, sent=form_of(copy))
             sheet = read_sheet(frame.document, frame.sent)
@@ -145,7 +150,7 @@ def save(
         more = {"problem": "" if errors else error.message}
         return refused(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     if (copy := copy_key(request)) is not None:
-        discard_copy(key=copy, actor=actor_of(request))
+        discard_copy(key=copy, actor=actor_of(request), follows=read_follows(request.POST))
     # A script asks, which keeps the page open.
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
@@ -231,26 +236,18 @@ def _show_conflicts(
     """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
     data = frame.sent
     names = module_names(frame.layers.live, frame.layers.review.document)
-    # What was typed into modules that are gone: after the refresh the sheet knows of them no more.
-    order = set(data.getlist("order"))
-    gone = tuple(
-        f"modules.{id_}."
-        for id_ in sheet.was_order
-        if id_ in order and sheet.document.module(id_) is None
-    )
-    lost = []
-    for name in data:
-        text = normalize_line_ends(data.get(name, ""))
-        is_text = name.startswith(gone) and not name.endswith((DOCUMENT, ".count"))
-        if is_text and text.strip() and sheet.was.get(name) != value_stamp(text):
-            lost.append(text)
+    # Before the refresh: after it the sheet knows no more of modules that are gone.
+    lost = lost_texts(sheet, data)
     paths = refresh(sheet)
     context = {
         **more,
         "moved": [label_of(path, sheet.document, names) for path in paths],
         "choices": build_conflict_choices(sheet, paths),
         "lost": lost,
+        "differs": bool(sheet.touched()) or sheet.order != sheet.was_order,
     }
+    if lost:  # the next copy will not hold these words, so that the one that does stays
+        context["follows"] = ()
     return show(frame, sheet, more=context, status=status)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -49,9 +49,11 @@ from proofroom.editorial.inbox.queue_rows import age_of
 from proofroom.editorial.post_editor.autosave import (
     autosave,
     autosave_new,
+    copies_of_page,
     copy_key,
     form_of,
     offer_new,
+    read_follows,
 )
 from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker
@@ -305,11 +307,12 @@ def add(request: HttpRequest) -> HttpResponse:
     if do == "discard" and key is not None:
         discard_copy(key=key, actor=actor)
         return HttpResponseRedirect(request.get_full_path())
-    copy = None
-    if request.method != "POST" or do == "restore":
-        copy = find_copy(post_id=None, actor=actor, key=key)
-        if do == "restore" and copy is not None:
-            sent, copy = form_of(copy), None
+    if do == "restore":
+        copy = find_copy(key=key, post_id=None, actor=actor) if key is not None else None
+        if copy is None:
+            messages.info(request, _("These changes were saved or discarded meanwhile."))
+            return HttpResponseRedirect(request.get_full_path())
+        sent = form_of(copy)
     parent = _parent_of(sent.get("parent") or request.GET.get("parent", ""))
     asked = {"type": parent.type, "locale": parent.locale} if parent is not None else request.GET
     typed = {
@@ -344,14 +347,16 @@ def add(request: HttpRequest) -> HttpResponse:
             problem = "" if errors else error.message
         else:
             if key is not None:
-                discard_copy(key=key, actor=actor)
+                discard_copy(key=key, actor=actor, follows=read_follows(request.POST))
             messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
             return HttpResponseRedirect(post_url("change", post))
+    copies = copies_of_page(sent)
     context = {
         "typed": typed,
         "parent": parent,
-        "copy": sent.get("copy") or uuid4(),
-        "offered": offer_new(copy) if copy else None,
+        "copy": copies.key,
+        "follows": copies.fields,
+        "offered": offer_new(request, copies),
         "is_restored": do == "restore",
         "problem": problem,
         "errors": errors,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -47,7 +47,7 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.errors import Conflict
 from proofroom.core.i18n import in_words
 from proofroom.definitions.richtext.html import to_html
-from proofroom.editorial.post_editor.autosave import offer_copy
+from proofroom.editorial.post_editor.autosave import copies_of_page, offer_copies
 from proofroom.editorial.post_editor.controls import Control
 from proofroom.editorial.post_editor.form import (
     FormUnit,
@@ -241,16 +241,18 @@ def show_translation(
     now = layers.review.version if layer else post.version
     own = {row.path for row in rows if row.control is not None}
     wrong = [found for row in rows if row.control for found in row.control.to_correct()]
+    copies = copies_of_page(frame.sent)
     context = {
         **rights,
         "may_write": may_write,
         "may_check": may(request, "posts.translate"),
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
-        "copy": frame.sent.get("copy") or uuid4(),
-        "offered": offer_copy(request, post.pk, frame.document, layer, now)
-        if may_write and not frame.sent
-        else None,
+        "copy": copies.key,
+        "follows": copies.fields,
+        "offered": offer_copies(request, post.pk, frame.document, layer, copies)
+        if may_write
+        else (),
         "source": comparison.post,
         "groups": groups,
         "progress": Progress(total - left, total),

@@ -1,5 +1,6 @@
 // The draft copy: while somebody types, the form is sent to the server, where only they find it again. It is offered when
-// they open the form the next time, on any machine, and goes once they save.
+// they open the form the next time, on any machine, and goes once they save. Every page writes a copy of its own; one that
+// it was restored from goes with the first that holds its content.
 
 import { fetchJson } from "../http.js";
 
@@ -13,7 +14,7 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
   let planned;
   let waitsSince = 0;
   let sending = Promise.resolve();
-  let isKept = Boolean(form.dataset.sent);
+  let isKept = false;
   let isCurrent = true;
   let revision = 0;
 
@@ -43,11 +44,14 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
       isCurrent = mine === revision;
       onState(isKept ? "kept" : "none");
       form.dataset.kept = String(isKept);
+      if (isKept) dropFollowed();
     } catch {
       onState("failed");
       planned ??= setTimeout(next, RETRY_MILLISECONDS);
     }
   }
+
+  const dropFollowed = () => { for (const field of form.querySelectorAll('input[name="follows"]')) field.remove(); };
 
   // One after another: an older copy never arrives after a newer one.
   function next() { sending = sending.then(send); }
@@ -81,6 +85,7 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
       isKept = false;
       isCurrent = true;
       delete form.dataset.kept;
+      dropFollowed();
     },
   };
 }

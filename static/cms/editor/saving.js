@@ -4,7 +4,7 @@
 import { fetchJson } from "../http.js";
 import { startAutosave } from "./autosave.js";
 
-const IGNORED = /^(csrfmiddlewaretoken|copy|was|was_order|version|order|add|number|do|take\..*)$/;
+const IGNORED = /^(csrfmiddlewaretoken|copy|follows|was|was_order|version|order|add|number|do|take\..*)$/;
 
 const unitOf = (name) => {
   const parts = name.split(".");
