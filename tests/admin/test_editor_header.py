@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import product
@@ -10,7 +11,7 @@ from typing import Any, Final
 import pytest
 from django.test import Client
 
-from content.models import Post, Status
+from content.models import Layer, Post, Status
 from content.posts.publish import set_status
 from proofroom.editorial.post_editor.publish_state import PostState, header_of
 from tests import make
@@ -127,6 +128,58 @@ def test_no_state_contradicts_itself(is_dirty: bool) -> None:
             assert (main, done) == (None, []), state
         if main is None:
             assert "view this post" in header.hint
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", ["draft", "published", "archived"])
+def test_only_a_draft_offers_a_schedule(signed_in: SignedIn, status: str) -> None:
+    post, client = make.post(), signed_in()
+    if status != "draft":
+        set_status(post_id=post.pk, status=status, actor=make.actor("admin"))
+
+    page = client.get(url(post)).content.decode()
+    sent = fields(client.get(url(post)))
+    answer = client.post(url(post), {**sent, "do": "schedule", "schedule_at": "2031-05-03T09:00"})
+
+    assert "post.publishAt" not in sent
+    assert page.count('data-dialog="schedule"') == (2 if status == "draft" else 0)
+    assert ('id="schedule"' in page) == (status == "draft")
+    assert answer.status_code == (302 if status == "draft" else 422)
+    post.refresh_from_db()
+    assert post.publish_at == (MOMENT if status == "draft" else None)
+
+
+@pytest.mark.django_db
+def test_each_page_of_a_post_is_offered_once(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in("admin")
+    make.staged(post, {"title": "New"}, layer=Layer.REVIEW)
+
+    def tabs(page: str) -> list[str]:
+        listed = client.get(url(post, page)).content.decode().split('class="tabs"')[1]
+        return re.findall(
+            r"change/?|[a-z]+/\?layer=[a-z-]+|preview|revisions", listed.split("</ul>")[0]
+        )
+
+    assert tabs("change") == ["change/", "review/?layer=review"]
+    assert tabs("revisions") == ["change/", "review/?layer=review", "preview", "revisions"]
+
+
+@pytest.mark.django_db
+def test_a_global_module_leads_to_its_page(signed_in: SignedIn) -> None:
+    shared = make.global_module()
+    for title in ("One", "Two"):
+        post = make.post(title)
+        sent = fields(signed_in().get(url(post)))
+        added = signed_in().post(
+            url(post), {**sent, "add": f"{shared.type}@newsletter", "do": "add"}
+        )
+        assert signed_in().post(url(post), {**fields(added), "do": "save"}).status_code == 302
+
+    page = signed_in().get(url(post)).content.decode()
+
+    assert f'href="/admin/content/moduleinstance/{shared.pk}/change/">Edit global module' in page
+    assert "(used in 2 posts)" in page
+    assert "Edit global module" not in signed_in("translator").get(url(post)).content.decode()
 
 
 @pytest.mark.django_db

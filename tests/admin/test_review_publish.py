@@ -36,7 +36,7 @@ def test_it_says_what_goes_live_where_and_what_stays(signed_in: SignedIn) -> Non
     assert "What is left open stays here." in page
     assert "1 change in Review stays there." in page
     assert "it is published at once instead" in page
-    assert primary_buttons(page) == 1
+    assert primary_buttons(page) == 0  # a slug needs a closer look first
     assert "1 change in AI Review" not in page
     below = client.get(review(post, "review")).content.decode()
     assert "2 changes in AI Review stay there." in below

@@ -356,6 +356,17 @@ def test_a_slash_on_a_module_opens_the_list_of_modules(open_page: Any) -> None:
     page = open_page()
     opened(page, post)
 
+    page.fill("#f-post-excerpt", "Tea")
+    page.keyboard.type("/Coffee")
+    assert page.input_value("#f-post-excerpt") == "Tea/Coffee"
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("/")
+    page.wait_for_selector("[data-picker-words]:focus")
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="SEO").focus()
+    page.keyboard.press("/")
+    assert page.locator(".picker[open]").count() == 0  # it searches
+    page.keyboard.press("Escape")
     page.locator(".module-item > details > summary").first.focus()
     page.keyboard.press("/")
     page.wait_for_selector("[data-picker-words]:focus")

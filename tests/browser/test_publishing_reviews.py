@@ -20,12 +20,18 @@ def test_the_review_says_what_goes_live_before_the_click(open_page: Any) -> None
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
     publish, held = "[data-publish-button]", "[data-held-sentence]"
     assert page.inner_text(publish) == "Approve and publish all…"
+    flagged = page.locator("[data-flagged]").count() > 0
+    assert page.locator(f"{publish}.default").count() == (0 if flagged else 1)
 
     page.check('[name="post.metaDescription"][value=accept]', force=True)
     assert "Review holds another change of it" in page.inner_text(held)
     assert page.is_disabled(publish)
     page.check('[name="post.metaDescription"][value=leave]', force=True)
     page.check('[name="post.title"][value=accept]', force=True)
+
+    page.check('[name="post.metaDescription"][value=reject]', force=True)
+    assert page.inner_text(publish) == "Publish 1, reject 1"
+    page.check('[name="post.metaDescription"][value=leave]', force=True)
 
     said = page.inner_text("[data-goes-live]")
     assert f"1 change goes live at {post.path}." in said

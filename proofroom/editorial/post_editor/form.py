@@ -25,6 +25,7 @@ _PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publis
 _TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
+SCHEDULE: Final = "post.publishAt"
 _ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
 """Rules for search engines that are check boxes; those that have none stay JSON."""
 _NEW_ID: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
@@ -120,7 +121,7 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)
             yield FormUnit(f"post.{ROBOTS}", robots, robots_to_form(value))
         elif name == "publishAt":
-            yield FormUnit(f"post.{name}", schedule_field(), value)
+            yield FormUnit(SCHEDULE, schedule_field(), value)
         elif name == "parentId":
             if definition and definition.hierarchical:
                 parent = replace(form_field_of(POST_FIELDS[name]), among=document.type)

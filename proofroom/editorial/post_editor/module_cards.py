@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from content.global_modules.queries import globals_list
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.i18n import in_words
@@ -27,7 +29,10 @@ ControlsOf = Callable[[Iterable[FormUnit], ModuleSection], list[Control]]
 
 @dataclass(slots=True)
 class ModuleCard:
-    """A module in the form. `controls` is None while its fields are not on the page."""
+    """A module in the form. `controls` is None while its fields are not on the page.
+
+    One that is shared has a page of its own, `shared_url`, and is placed by `shared_posts` posts.
+    """
 
     module: ModuleSection
     number: int
@@ -39,6 +44,8 @@ class ModuleCard:
     was: Mapping[str, str]
     controls: list[Control] | None = None
     errors: Sequence[str] = ()
+    shared_url: str = ""
+    shared_posts: int = 0
     is_open: bool = False
     is_touched: bool = False
 
@@ -61,8 +68,11 @@ def cards_of(
 ) -> list[ModuleCard]:
     """All modules as cards. `wanted` have their fields on the page anyway, `opened` are shown open.
 
-    One query, for thumbnails, however many modules there are.
+    One query, for thumbnails, however many modules there are, and one more where some are shared.
     """
+    slugs = {module.shared_slug for module in sheet.modules if module.shared_slug}
+    rows = globals_list().filter(global_slug__in=slugs) if slugs else ()
+    shared = {row.global_slug: row for row in rows}
     touched = {unit.path for unit in sheet.touched()}
     # The smallest picture of each image that stands directly in a module, by id.
     ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
@@ -97,6 +107,9 @@ def cards_of(
         )
         card.errors = errors.get(f"modules.{module.id}", [])
         card.controls = controls_of(module.units, module) if is_here else None
+        if (instance := shared.get(module.shared_slug)) is not None:
+            card.shared_url = reverse("admin:content_moduleinstance_change", args=[instance.pk])
+            card.shared_posts = instance.affected
         card.is_open, card.is_touched = is_open, is_touched
         cards.append(card)
     return cards

@@ -27,6 +27,7 @@ from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import (
     ROBOTS,
+    SCHEDULE,
     FormUnit,
     ModuleSection,
     schedule_field,
@@ -44,7 +45,14 @@ from proofroom.editorial.posts.panels import (
     field_actions,
     panels,
 )
-from proofroom.editorial.posts.post_pages import post_page, post_url, read, review_url, version_sent
+from proofroom.editorial.posts.post_pages import (
+    log_url,
+    post_page,
+    post_url,
+    read,
+    review_url,
+    version_sent,
+)
 
 MAX_TITLE_LENGTH: Final = 60
 MAX_DESCRIPTION_LENGTH: Final = 160
@@ -210,6 +218,7 @@ def show(
         "ai_review_url": review_url(post, Layer.AI_REVIEW),
         "search": search_preview(request, post, frame.document),
         "history_url": post_url("revisions", post),
+        "log_url": log_url(request, post),
         **_form(frame, sheet, errors or {}),
         **rights,
         **_header(frame, sheet, rights),
@@ -298,9 +307,14 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         wanted={name.split(".")[1] for name in sent if name.startswith("modules.")},
         opened={opened} if verb == "open" else (),
     )
-    own = {unit.path for section in sheet.sections for unit in section.units}
+    sections_shown = [
+        # When it goes live is said and changed beside the other steps of publishing.
+        replace(section, units=tuple(unit for unit in section.units if unit.path != SCHEDULE))
+        for section in sheet.sections
+    ]
+    own = {unit.path for section in sections_shown for unit in section.units}
     touched = {unit.path for unit in sheet.touched()}
-    controls = [builder.build(section.units) for section in sheet.sections]
+    controls = [builder.build(section.units) for section in sections_shown]
     # Where the form has to be corrected, in its order: ids and labels.
     to_correct = [
         wrong for shown in controls for control in shown for wrong in control.to_correct()
@@ -317,7 +331,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
             shown,
             is_touched=any(unit.path in touched for unit in section.units),
         )
-        for section, shown in zip(sheet.sections, controls, strict=True)
+        for section, shown in zip(sections_shown, controls, strict=True)
     ]
     return {
         "sections": [section for section in sections if section.name not in _RAIL_SECTIONS],
@@ -352,6 +366,7 @@ def rights_of(frame: Frame) -> dict[str, Any]:
         "may_save": frame.layer is None and may(request, live),
         "may_stage": may(request, "posts.review.save"),
         "may_arrange": may(request, "posts.edit"),
+        "may_edit_globals": may(request, "globals.edit"),
     }
 
 
@@ -382,9 +397,10 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
             *([one.secondary] if one.secondary else [] for one in (clean, dirty))
         ),
         "menu": merge_actions(clean.menu, dirty.menu),
+        "schedule": next((one for one in clean.menu if one.dialog == "schedule"), None),
         "is_scheduled": state.is_scheduled,
         "schedule_label": schedule_field().label,
-        "schedule_at": sheet.typed["post.publishAt"],
+        "schedule_at": sheet.typed[SCHEDULE],
         "pages": {
             "review": review_url(post, Layer.REVIEW),
             "ai_review": review_url(post, Layer.AI_REVIEW),

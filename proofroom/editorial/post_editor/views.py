@@ -36,6 +36,7 @@ from proofroom.editorial.post_editor.autosave import (
     lost_texts,
     read_follows,
 )
+from proofroom.editorial.post_editor.form import SCHEDULE
 from proofroom.editorial.post_editor.form_data import (
     Sheet,
     edit_of,
@@ -94,7 +95,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     sheet = read_sheet(frame.document, request.POST)
     if do in ("schedule", "unschedule") and frame.layer is None:
         wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
-        sheet.typed["post.publishAt"] = wanted
+        sheet.typed[SCHEDULE] = wanted
     elif do not in ("save", "save-review", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)

@@ -56,6 +56,13 @@ def review_url(post: Post | str, layer: str) -> str:
     return post_url("review", post, f"?layer={layer}")
 
 
+def log_url(request: HttpRequest, post: Post) -> str:
+    """The activity log of the post, for those who may read it."""
+    if not may(request, "settings.manage"):
+        return ""
+    return f"{reverse('admin:proofroom_core_event_changelist')}?post={post.pk}"
+
+
 def layer_label(layer: str) -> str:
     return str(_("Review") if layer == Layer.REVIEW else _("AI Review"))
 
@@ -66,14 +73,15 @@ def rejection_url(post: Post, rejections: Iterable[int]) -> str:
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 
 
-def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
-    """The links above every page of a post."""
+_EDITOR_TABS: Final = frozenset({"source", "edit-review"})
+_IN_EDITOR: Final = frozenset({"preview", "revisions", "log"})
+"""Pages that the editor shows beside the content."""
+
+
+def tabs(request: HttpRequest, post: Post, layers: Layers, current: str) -> list[PostTab]:
+    """The links above every page of a post, without those that lead to nothing."""
     found = [
-        PostTab(
-            "source",
-            _("Live") if post.status == Status.PUBLISHED else _("Draft"),
-            post_url("change", post),
-        ),
+        PostTab("source", _("Edit"), post_url("change", post)),
         PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
         PostTab(
             "ai-review",
@@ -90,12 +98,16 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
         PostTab("revisions", _("Revisions"), post_url("revisions", post)),
         *more_tabs(request, post),
     ]
-    if may(request, "settings.manage"):
-        log = reverse("admin:proofroom_core_event_changelist")
-        found.append(PostTab("log", _("Log"), f"{log}?post={post.pk}"))
+    if log := log_url(request, post):
+        found.append(PostTab("log", _("Log"), log))
     if post.status == Status.PUBLISHED:
         found.append(PostTab("site", _("View on site"), post.path))
-    return found
+    return [
+        one
+        for one in found
+        if (one.count != 0 or one.name == current)
+        and not (current in _EDITOR_TABS and one.name in _IN_EDITOR)
+    ]
 
 
 def page(
@@ -131,7 +143,7 @@ def post_page(
     frame = {
         "post": post,
         "post_title": title_in(post, layers),
-        "tabs": tabs(request, post, layers),
+        "tabs": tabs(request, post, layers, tab),
         "tab": tab,
         **context,
     }

@@ -222,6 +222,8 @@ def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
             ngettext("Approve and publish %(count)s", "Approve and publish %(count)s", n)
             for n in both
         ],
+        "publishAlso": [_("Publish %(count)s, reject %(rejected)s")],
+        "publishNone": [_("Approve and publish")],
         "publishAll": [_("Approve and publish all…")],
         "goesLive": goes,
         "stays": [ngettext("%(count)s stays here.", "%(count)s stay here.", n) for n in both],

@@ -27,6 +27,7 @@ function startKeys(form, { modules, picker, saving }) {
 
   const acts = {
     n: () => picker?.open(current() ?? undefined),
+    "/": () => picker?.open(current() ?? undefined),
     "]": () => go(1),
     "[": () => go(-1),
     o: () => { const card = current(); if (card) modules.foldOf(card).open = !modules.foldOf(card).open; },
@@ -46,10 +47,12 @@ function startKeys(form, { modules, picker, saving }) {
     if (isTyping(event.target) || document.querySelector("dialog[open]") || !modules) return;
     const followsG = Date.now() - lastG < 1500;
     lastG = event.key === "g" ? Date.now() : 0;
+    // Beside the content this key searches, as on every page.
+    if (event.key === "/" && event.target !== document.body && !event.target.closest(".edit-main")) return;
     if (followsG || !form.querySelector("[data-pick-open]") || !acts[event.key]) return;
     event.preventDefault();
     acts[event.key]();
-  });
+  }, true);
 }
 
 function startPlace(form, modules, rail) {
@@ -146,7 +149,8 @@ function startDialogs() {
   document.addEventListener("click", ({ target }) => {
     const opener = target.closest("[data-dialog]");
     if (opener) {
-      opener.closest("[data-menu]").open = false;
+      const menu = opener.closest("[data-menu]");
+      if (menu) menu.open = false;
       document.getElementById(opener.dataset.dialog).showModal();
     } else target.closest("button[data-close]")?.closest("dialog")?.close();
   });

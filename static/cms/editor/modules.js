@@ -279,13 +279,6 @@ export function startPicker(form, modules) {
     if (button) pick(button);
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  // On a module this key adds one below it; elsewhere on the page it searches.
-  form.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!event.target.matches("summary, button, a") || !event.target.closest("[data-modules], .add-module")) return;
-    event.preventDefault();
-    open(event.target.closest("[data-module]") ?? undefined);
-  });
   form.addEventListener("click", (event) => {
     if (event.target.closest("[data-pick-open]")) open();
     const insert = event.target.closest("[data-insert]");

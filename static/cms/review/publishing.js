@@ -13,6 +13,12 @@ export class Publishing {
     this.held = new Set(this.box.dataset.held.split(" ").filter(Boolean));
   }
 
+  labelOf(accept, reject) {
+    if (accept && reject) return say("publishAlso", { count: accept, rejected: reject });
+    if (accept) return say("publish", { count: accept });
+    return reject ? say("publishNone") : say("publishAll");
+  }
+
   show(cards, { accept, reject, leave }) {
     const accepted = cards.filter((card) => card.decision === "accept");
     const affected = accept ? accepted : cards;
@@ -31,7 +37,9 @@ export class Publishing {
       item.textContent = card.label;
       return item;
     }));
-    this.button.textContent = accept || reject ? say("publish", { count: accept }) : say("publishAll");
+    this.button.textContent = this.labelOf(accept, reject);
+    // All of it at once is not the first thing to do while something needs a closer look.
+    this.button.classList.toggle("default", accept > 0 || !cards.some((card) => card.isFlagged));
     this.button.disabled = held > 0 || (!accept && reject > 0);
   }
 }
