@@ -133,7 +133,7 @@ def test_no_state_contradicts_itself(is_dirty: bool) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
 def test_only_a_draft_offers_a_schedule(signed_in: SignedIn, status: str) -> None:
-    post, client = make.post(), signed_in()
+    post, client = make.post(status="draft"), signed_in()
     if status != "draft":
         set_status(post_id=post.pk, status=status, actor=make.actor("admin"))
 
