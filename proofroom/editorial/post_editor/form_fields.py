@@ -239,6 +239,9 @@ def _unordered(typed: Typed) -> Typed:
     if isinstance(typed, dict):
         return {name: _unordered(value) for name, value in typed.items()}
     if isinstance(typed, list):
-        words = [item for item in typed if isinstance(item, str)]
-        return sorted(words) or [_unordered(item) for item in typed if isinstance(item, dict)]
+        if words := [item for item in typed if isinstance(item, str)]:
+            return sorted(words)
+        return [
+            cast("dict[str, Typed]", _unordered(item)) for item in typed if isinstance(item, dict)
+        ]
     return typed

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -71,8 +72,11 @@ def cards_of(
     One query, for thumbnails, however many modules there are, and one more where some are shared.
     """
     slugs = {module.shared_slug for module in sheet.modules if module.shared_slug}
-    rows = globals_list().filter(global_slug__in=slugs) if slugs else ()
-    shared = {row.global_slug: row for row in rows}
+    shared: dict[str, tuple[UUID, int]] = {}
+    if slugs:
+        rows = globals_list().filter(global_slug__in=slugs)
+        for slug, pk, posts in rows.values_list("global_slug", "pk", "affected"):
+            shared[str(slug)] = pk, posts
     touched = {unit.path for unit in sheet.touched()}
     # The smallest picture of each image that stands directly in a module, by id.
     ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
@@ -107,9 +111,9 @@ def cards_of(
         )
         card.errors = errors.get(f"modules.{module.id}", [])
         card.controls = controls_of(module.units, module) if is_here else None
-        if (instance := shared.get(module.shared_slug)) is not None:
-            card.shared_url = reverse("admin:content_moduleinstance_change", args=[instance.pk])
-            card.shared_posts = instance.affected
+        if module.shared_slug in shared:
+            pk, card.shared_posts = shared[module.shared_slug]
+            card.shared_url = reverse("admin:content_moduleinstance_change", args=[pk])
         card.is_open, card.is_touched = is_open, is_touched
         cards.append(card)
     return cards
