@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.global_modules.queries import globals_list
+from content.global_modules.queries import placed_by_slug
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.i18n import in_words
@@ -71,12 +70,7 @@ def cards_of(
 
     One query, for thumbnails, however many modules there are, and one more where some are shared.
     """
-    slugs = {module.shared_slug for module in sheet.modules if module.shared_slug}
-    shared: dict[str, tuple[UUID, int]] = {}
-    if slugs:
-        rows = globals_list().filter(global_slug__in=slugs)
-        for slug, pk, posts in rows.values_list("global_slug", "pk", "affected"):
-            shared[str(slug)] = pk, posts
+    shared = placed_by_slug({module.shared_slug for module in sheet.modules} - {""})
     touched = {unit.path for unit in sheet.touched()}
     # The smallest picture of each image that stands directly in a module, by id.
     ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
