@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +18,7 @@ from agents_app.models import AgentRun
 from content.layers import reject
 from content.models import Layer, Post
 from content.posts import document_edits
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import fields, review, url
@@ -256,3 +260,88 @@ def test_words_for_a_change_that_is_gone_are_said(signed_in: SignedIn) -> None:
 
     assert "typed is not saved" not in same
     assert "What you typed is not saved: My &lt;b&gt;words" in typed
+
+
+MERGED: JsonObject = {
+    "type": "doc",
+    "content": [
+        {
+            "type": "orderedList",
+            "attrs": {"start": 1, "type": "a"},
+            "content": [
+                {
+                    "type": "listItem",
+                    "content": [
+                        {"type": "paragraph", "content": [{"type": "text", "text": "one"}]}
+                    ],
+                }
+            ],
+        },
+        {
+            "type": "table",
+            "content": [
+                {
+                    "type": "tableRow",
+                    "content": [
+                        {
+                            "type": "tableCell",
+                            "attrs": {"colspan": 2},
+                            "content": [
+                                {"type": "paragraph", "content": [{"type": "text", "text": "wide"}]}
+                            ],
+                        }
+                    ],
+                },
+                {
+                    "type": "tableRow",
+                    "content": [
+                        {"type": "tableCell", "content": [{"type": "paragraph"}]},
+                        {"type": "tableCell", "content": [{"type": "paragraph"}]},
+                    ],
+                },
+            ],
+        },
+    ],
+}
+
+
+def test_the_editor_opens_with_the_document_and_saves_what_markdown_cannot_say(
+    signed_in: SignedIn,
+) -> None:
+    post = make.post()
+    prose = make.module_id(post, "prose")
+    make.staged(
+        post, edit=lambda d: document_edits.update_module(d, prose, props={"content": MERGED})
+    )
+    path = f"modules.{prose}.props.content"
+    client = signed_in()
+
+    def stored() -> Any:
+        module = make.layers(post).ai_review.document.module(prose)
+        assert module is not None
+        return module.props["content"]
+
+    shown = client.get(edit_url(post, path)).content.decode()
+    opened = html.unescape(re.findall(r'<template data-document="([^"]*)"', shown)[0])
+    send(client, post, path)
+    untouched = stored()
+    send(client, post, path, **{f"{path}~doc": opened})
+    sent_back = stored()
+    changed = json.loads(opened)
+    changed["content"][0]["attrs"]["start"] = 3
+    send(client, post, path, **{f"{path}~doc": json.dumps(changed)})
+
+    assert json.loads(opened) == untouched == sent_back == MERGED
+    assert stored() == changed
+
+
+def test_a_picker_offers_what_its_field_takes(signed_in: SignedIn) -> None:
+    page, other = make.post("About us", type="page"), make.post("Beans", type="page")
+    make.post("A blog post")
+    make.staged(page, {"parentId": str(other.pk)}, layer=Layer.REVIEW)
+
+    shown = signed_in().get(edit_url(page, "post.parentId", "review")).content.decode()
+
+    options = re.findall(r'<option value="([^"]+)"', shown)
+    assert options == [str(other.pk)]
+    assert 'data-reference="post-reference" data-among="page"' in shown

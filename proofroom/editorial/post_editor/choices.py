@@ -47,6 +47,7 @@ class PostChoices:
         self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
 
     def __call__(self, form_field: EditorField) -> Sequence[tuple[str, Sequence[Choice]]]:
+        """The groups of what the field takes; what is chosen is offered whatever it is."""
         readers: dict[str, Callable[[], Sequence[tuple[str, Sequence[Choice]]]]] = {
             "media": self._media,
             "post-reference": self._posts,
@@ -56,7 +57,21 @@ class PostChoices:
         }
         if form_field.kind not in self._lists:
             self._lists[form_field.kind] = readers[form_field.kind]()
-        return self._lists[form_field.kind]
+        listed = self._lists[form_field.kind]
+        if form_field.kind == "taxonomy-reference":
+            return self._limit(listed, taxonomy_label(form_field.among) if form_field.among else "")
+        return self._limit(listed, form_field.among if form_field.kind == "post-reference" else "")
+
+    def _limit(
+        self, listed: Sequence[tuple[str, Sequence[Choice]]], group: str
+    ) -> Sequence[tuple[str, Sequence[Choice]]]:
+        if not group:
+            return listed
+        limited = [
+            (label, [one for one in choices if label == group or one[0] in self.keep])
+            for label, choices in listed
+        ]
+        return [(label, choices) for label, choices in limited if choices]
 
     def _media(self) -> list[tuple[str, list[Choice]]]:
         newest = Asset.objects.order_by("-created_at").values("pk")[:_MAX_CHOICES]

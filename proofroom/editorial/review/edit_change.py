@@ -33,7 +33,8 @@ from proofroom.editorial.post_editor.form_fields import (
     to_typed,
     value_stamp,
 )
-from proofroom.editorial.post_editor.rich_text import normalize_line_ends
+from proofroom.editorial.post_editor.page import add_script_data
+from proofroom.editorial.post_editor.rich_text import is_as_stored, normalize_line_ends
 from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
 from proofroom.editorial.posts.post_pages import read as read_post
 from proofroom.editorial.review.page import Reviewed, may_edit
@@ -106,7 +107,12 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
                 ),
                 code="stale_version",
             )
-        touched = [unit for unit in now if value_stamp(typed[unit.path]) != was[unit.path]]
+        touched = [
+            unit
+            for unit in now
+            if value_stamp(typed[unit.path]) != was[unit.path]
+            and not is_as_stored(typed[unit.path], unit.value)
+        ]
         if not touched:
             return document
         values: JsonObject = {
@@ -160,6 +166,8 @@ def _show(
     controls = [
         control_of(unit.field, unit.path, typed[unit.path], errors, choices) for unit in units
     ]
+    for control, unit in zip(controls, units, strict=True):
+        add_script_data(control, unit.field, typed[unit.path], unit.value)
     is_at_fields = any(control.has_errors for control in controls)
     context = {
         "controls": controls,
