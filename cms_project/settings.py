@@ -285,6 +285,7 @@ _TASK_SECONDS = {
     "agents_app.tasks.prune_transcripts": 86_400.0,
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.sweep_decisions": 30.0,
+    "imports.tasks.sweep_imports": 60.0,
     "content.tasks.purge_trash": 3_600.0,
     "previews.tasks.forget_old_links": 86_400.0,
     "forms.tasks.prune_submissions": 86_400.0,

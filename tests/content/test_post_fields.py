@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import models
 
 from agents_app.models import AgentRun
@@ -19,7 +20,6 @@ from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
-from content.posts.markdown_import import import_folder
 from content.review.labels import label_of
 from content.translated_words import words
 from content.translations.translate import create_translation
@@ -339,7 +339,9 @@ def test_the_front_matter_of_a_document_may_give_every_translated_text(tmp_path:
     front = "\n".join(f"{name}: {value}" for name, value in texts.items())
     (tmp_path / "one.md").write_text(f"---\n{front}\n---\nText")
 
-    list(import_folder(tmp_path, type="page", locale="en", actor=make.actor("admin")))
+    make.user("admin")
+
+    call_command("import", "markdown", str(tmp_path))
 
     live = make.layers(Post.objects.get()).live.fields
     assert {name: live[name] for name in texts} == texts

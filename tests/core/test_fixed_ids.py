@@ -60,6 +60,8 @@ TASKS = {
     "core.tasks.seal_events",
     "core.tasks.sweep_events",
     "forms.tasks.prune_submissions",
+    "imports.tasks.run_import",
+    "imports.tasks.sweep_imports",
     "mcp_bridge.tasks.prune_calls",
     "media.tasks.check_files",
     "media.tasks.delete_files",

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer
-from content.posts.markdown_import import split_front_matter
+from content.posts.front_matter import split_front_matter
 from content.posts.publish import set_status
 from proofroom.core.caching.accepted_forms import prefers_markdown
 from tests import make

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from content.posts.markdown_import import split_front_matter
+from content.posts.front_matter import split_front_matter
 from proofroom.core.json import Json
 
 FOLDER = Path(__file__).parent

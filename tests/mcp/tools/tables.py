@@ -44,6 +44,8 @@ LIVE: Final = frozenset(
         "auth.Group_permissions", "auth.Permission", "content.Autosave", "content.CopyOrigin: live",
         "content.DecisionBatch",
         "content.DecisionItem", "content.EditingMark", "proofroom_feedback.Feedback",
+        "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine", "proofroom_imports.ImportRun",
+        "proofroom_imports.ImportedObject",
         "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance",
         "proofroom_shared_content.ApprovalRule",
         "proofroom_shared_content.SharedProposal", "proofroom_shared_content.SharedRevision",

@@ -1,0 +1,64 @@
+"""Uploaded archives: unpacked into a folder, with nothing that leads out of it."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import zipfile
+from pathlib import Path
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from proofroom.core.errors import RuleViolation
+
+MAX_FILES: Final = 20_000
+MAX_BYTES: Final = 2 * 1024 * 1024 * 1024
+"""Of all files together, unpacked."""
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    """Unpack a ZIP archive, and return the folder with its content. Raises `RuleViolation`; links are left out."""
+    folder.mkdir()
+    total = 0
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            entries = opened.infolist()
+            if len(entries) > MAX_FILES:
+                raise _refused(
+                    _("The archive has more than %(most)s files.") % {"most": f"{MAX_FILES:,}"}
+                )
+            for entry in entries:
+                parts = [part for part in entry.filename.replace("\\", "/").split("/") if part]
+                mode = entry.external_attr >> 16
+                is_odd = (
+                    ".." in parts or entry.filename.startswith("/") or ":" in "".join(parts[:1])
+                )
+                if (
+                    not parts
+                    or is_odd
+                    or stat.S_ISLNK(mode)
+                    or any(len(part) > 200 for part in parts)
+                ):
+                    continue
+                target = folder.joinpath(*parts)
+                if entry.is_dir():
+                    target.mkdir(parents=True, exist_ok=True)
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with opened.open(entry) as source, target.open("wb") as file:
+                    while block := source.read(1024 * 1024):
+                        total += len(block)
+                        if total > MAX_BYTES:
+                            raise _refused(_("The archive is too large when it is unpacked."))
+                        file.write(block)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise _refused(_("The archive cannot be read: %(why)s") % {"why": error}) from None
+    inside = [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
+    # Most archives hold one folder, which is the content.
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+def _refused(message: str) -> RuleViolation:
+    return RuleViolation(message, details={"file": [message]})

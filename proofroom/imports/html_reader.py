@@ -1,0 +1,450 @@
+"""HTML of other systems as blocks of rich text. The browser's rules read it, whatever its faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Final, cast
+
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.links import safe_href, safe_src
+from proofroom.definitions.richtext.nodes import MARK_ORDER, code_lines, one_line
+from proofroom.definitions.richtext.schema import ALIGNMENTS, LANGUAGE, MAX_WORDS
+
+_MARKS: Final = {
+    "strong": "bold", "b": "bold", "em": "italic", "i": "italic", "cite": "italic", "dfn": "italic",
+    "var": "italic", "s": "strike", "del": "strike", "strike": "strike", "code": "code", "kbd": "code",
+    "samp": "code", "tt": "code",
+}  # fmt: skip
+_HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
+_FLOW: Final = frozenset(
+    {"p", "div", "section", "article", "aside", "header", "footer", "main", "nav", "center", "address"}
+    | {"figure", "figcaption", "details", "summary", "dl", "dt", "dd", "ul", "ol", "li", "blockquote"}
+    | {"pre", "hr", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "fieldset"}
+    | {"iframe", "video", "audio", "object", "embed", "form", "noscript", "menu", "dir", *_HEADINGS}
+)  # fmt: skip
+_INLINE: Final = frozenset(
+    {"a", "img", "br", "span", "u", "mark", "small", "sub", "sup", "abbr", "q", "ins", "time", "font"}
+    | {"bdi", "bdo", "big", "data", "label", "picture", "source", "wbr", "acronym", *_MARKS}
+)  # fmt: skip
+KNOWN_TAGS: Final = _FLOW | _INLINE | {"script", "style", "html", "head", "body", "title", "svg"}
+"""What is read as markup; anything else between angle brackets is text, such as `<your name>`."""
+_FRAMES: Final = frozenset({"iframe", "video", "audio", "object", "embed"})
+_ATTRIBUTES: Final = frozenset(
+    {
+        "href",
+        "src",
+        "alt",
+        "title",
+        "class",
+        "start",
+        "type",
+        "colspan",
+        "rowspan",
+        "align",
+        "style",
+    }
+    | {"data-src", "data", "cite"}
+)
+_DEEPEST: Final = 13
+_DEEPEST_QUOTE: Final = 4
+_BLANK: Final = re.compile(r"[ \t\r\n\f]+")
+_PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A page or a film of another site, or a file that plays, between the blocks."""
+
+    tag: str
+    address: str
+
+
+@dataclass(slots=True)
+class HtmlElement:
+    tag: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    content: list[HtmlElement | str] = field(default_factory=list)
+
+    def find(self, *tags: str) -> Iterator[HtmlElement]:
+        """The elements of these tags below this one, in their order."""
+        for child in self.content:
+            if isinstance(child, HtmlElement):
+                if child.tag in tags:
+                    yield child
+                yield from child.find(*tags)
+
+    @property
+    def text(self) -> str:
+        return "".join(child if isinstance(child, str) else child.text for child in self.content)
+
+    @property
+    def classes(self) -> set[str]:
+        return set(self.attributes.get("class", "").split())
+
+
+class _TreeBuilder(HTMLParser):
+    """Reads HTML that is well-formed by now."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.root = HtmlElement("body")
+        self.open = [self.root]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = HtmlElement(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].content.append(element)
+        if tag not in ("br", "img", "hr", "source", "wbr", "embed"):
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        if len(self.open) > 1 and self.open[-1].tag == tag:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].content.append(data)
+
+
+def parse_html(html: str) -> HtmlElement:
+    """The elements of HTML, nested properly, without scripts, styles and comments."""
+    import nh3
+
+    clean = nh3.clean(
+        html,
+        tags=set(_FLOW | _INLINE),
+        clean_content_tags={"script", "style", "title", "svg"},
+        attributes={"*": set(_ATTRIBUTES)},
+        url_schemes={"http", "https", "mailto", "tel", "ftp", "attachment"},
+        link_rel=None,
+    )
+    builder = _TreeBuilder()
+    builder.feed(clean)
+    builder.close()
+    return builder.root
+
+
+def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObject | Frame]:
+    """Blocks of rich text, with the frames that stand between them.
+
+    With `has_bare_lines`, an empty line outside of an element begins a paragraph, and a line break is one.
+    """
+    return blocks_of_element(parse_html(html), has_bare_lines=has_bare_lines)
+
+
+def blocks_of_element(
+    element: HtmlElement, *, has_bare_lines: bool = False
+) -> list[JsonObject | Frame]:
+    """The content of an element as `blocks_of_html` answers it."""
+    return _BlockReader(has_bare_lines).flow(element.content, 1, 0)
+
+
+def only_blocks(found: Sequence[JsonObject | Frame]) -> list[JsonObject]:
+    """The blocks, with a link in place of each frame."""
+    return [link_paragraph(block.address) if isinstance(block, Frame) else block for block in found]
+
+
+def link_paragraph(address: str, text: str = "") -> JsonObject:
+    """A paragraph that is a link; its text alone where the address is none that may be stored."""
+    words = one_line(text or address).strip() or "…"
+    node: JsonObject = {"type": "text", "text": words}
+    if (href := safe_href(address)) is not None:
+        node["marks"] = [{"type": "link", "attrs": {"href": href}}]
+    return {"type": "paragraph", "content": [node]}
+
+
+def text_paragraph(text: str, *marks: str) -> JsonObject:
+    words = one_line(text).strip()
+    node: JsonObject = {"type": "text", "text": words}
+    if marks:
+        node["marks"] = [{"type": mark} for mark in marks]
+    return {"type": "paragraph", "content": [node]} if words else {"type": "paragraph"}
+
+
+def image_paragraph(address: str, alt: str = "") -> JsonObject:
+    src = safe_src(address)
+    if src is None:
+        return text_paragraph(alt)
+    attrs: JsonObject = {"src": src, "alt": one_line(alt)[:MAX_WORDS]}
+    return {"type": "paragraph", "content": [{"type": "image", "attrs": attrs}]}
+
+
+class _BlockReader:
+    def __init__(self, has_bare_lines: bool) -> None:
+        self.has_bare_lines = has_bare_lines
+
+    def flow(
+        self, nodes: Sequence[HtmlElement | str], depth: int, quotes: int
+    ) -> list[JsonObject | Frame]:
+        blocks: list[JsonObject | Frame] = []
+        loose: list[HtmlElement | str] = []
+        for node in nodes:
+            if isinstance(node, HtmlElement) and self._is_block(node):
+                blocks += self._paragraphs(loose)
+                loose = []
+                blocks += self._block(node, depth, quotes)
+            else:
+                loose.append(node)
+        return blocks + self._paragraphs(loose)
+
+    def _is_block(self, node: HtmlElement) -> bool:
+        # A link or a span around a heading or a table is as good as none.
+        return node.tag in _FLOW or (node.tag != "picture" and any(node.find(*_FLOW)))
+
+    def _paragraphs(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | Frame]:
+        if not self.has_bare_lines:
+            return self._paragraph(nodes)
+        parts: list[list[HtmlElement | str]] = [[]]
+        for node in nodes:
+            if isinstance(node, HtmlElement):
+                parts[-1].append(node)
+                continue
+            for number, text in enumerate(_PARAGRAPHS.split(node)):
+                if number:
+                    parts.append([])
+                for line_number, line in enumerate(text.split("\n")):
+                    if line_number and parts[-1] and line.strip():
+                        parts[-1].append(HtmlElement("br"))
+                    parts[-1].append(line)
+        return [block for part in parts for block in self._paragraph(part)]
+
+    def _paragraph(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | Frame]:
+        inline = _InlineReader().read(nodes)
+        return [{"type": "paragraph", "content": inline}] if inline else []
+
+    def _block(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
+        tag = node.tag
+        if tag in _FRAMES:
+            return self._frame(node)
+        if tag in _HEADINGS and not any(node.find(*_FRAMES, "table", "ul", "ol")):
+            inline = _InlineReader().read(node.content)
+            heading: JsonObject = {"type": "heading", "attrs": {"level": _HEADINGS[tag]}}
+            return [{**heading, "content": inline}] if inline else []
+        if tag == "hr":
+            return [{"type": "horizontalRule"}]
+        if tag == "pre":
+            return [_code_block(node)]
+        if tag in ("dt", "summary"):
+            inline = _InlineReader(("bold",)).read(node.content)
+            return [{"type": "paragraph", "content": inline}] if inline else []
+        if tag == "figcaption":
+            inline = _InlineReader(("italic",)).read(node.content)
+            return [{"type": "paragraph", "content": inline}] if inline else []
+        if tag in ("ul", "ol", "menu", "dir") and depth < _DEEPEST:
+            return self._list(node, depth, quotes)
+        if tag == "blockquote" and depth < _DEEPEST and quotes < _DEEPEST_QUOTE:
+            inside = only_blocks(self.flow(node.content, depth + 1, quotes + 1))
+            return [{"type": "blockquote", "content": cast("Json", inside)}] if inside else []
+        if tag == "table" and depth < _DEEPEST - 2:
+            return self._table(node, depth, quotes)
+        return self.flow(node.content, depth, quotes)
+
+    def _frame(self, node: HtmlElement) -> list[JsonObject | Frame]:
+        values = node.attributes
+        address = values.get("src") or values.get("data-src") or values.get("data") or ""
+        if not address:
+            address = next(
+                (source.attributes.get("src", "") for source in node.find("source", "embed")), ""
+            )
+        if address.startswith("//"):
+            address = f"https:{address}"
+        inside = self.flow(node.content, 1, 0) if node.tag != "iframe" else []
+        return [Frame(node.tag, address), *inside] if safe_href(address) else inside
+
+    def _list(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
+        items: list[JsonObject] = []
+        for child in node.content:
+            if isinstance(child, str):
+                inside = only_blocks(self._paragraph([child]))
+            elif child.tag in ("ul", "ol") and items:
+                # A list right inside a list belongs to the item before it.
+                nested = only_blocks(self._block(child, depth + 2, quotes))
+                cast("list[Json]", items[-1]["content"]).extend(nested)
+                continue
+            else:
+                content = child.content if child.tag == "li" else [child]
+                inside = only_blocks(self.flow(content, depth + 2, quotes))
+            if not inside and (isinstance(child, str) or child.tag != "li"):
+                continue
+            if not inside or inside[0]["type"] != "paragraph":
+                inside.insert(0, {"type": "paragraph"})
+            items.append({"type": "listItem", "content": cast("Json", inside)})
+        if not items:
+            return []
+        if node.tag != "ol":
+            return [{"type": "bulletList", "content": cast("Json", items)}]
+        start = node.attributes.get("start", "")
+        number = int(start) if re.fullmatch(r"[0-9]{1,9}", start, re.ASCII) else 1
+        return [{"type": "orderedList", "attrs": {"start": number}, "content": cast("Json", items)}]
+
+    def _table(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
+        blocks: list[JsonObject | Frame] = []
+        rows: list[JsonObject] = []
+        for caption in node.find("caption"):
+            blocks += self._paragraph(caption.content)
+        for row in _rows(node):
+            cells: list[Json] = []
+            for cell in row.content:
+                if not isinstance(cell, HtmlElement) or cell.tag not in ("td", "th"):
+                    continue
+                inside = only_blocks(self.flow(cell.content, depth + 3, quotes))
+                made: JsonObject = {
+                    "type": "tableHeader" if cell.tag == "th" else "tableCell",
+                    "content": cast("Json", inside or [{"type": "paragraph"}]),
+                }
+                if attrs := _cell_attributes(cell.attributes):
+                    made["attrs"] = attrs
+                cells.append(made)
+            if cells:
+                rows.append({"type": "tableRow", "content": cells})
+        return [*blocks, {"type": "table", "content": cast("Json", rows)}] if rows else blocks
+
+
+def _rows(node: HtmlElement) -> Iterator[HtmlElement]:
+    """The rows of a table, without those of tables in its cells."""
+    for child in node.content:
+        if isinstance(child, HtmlElement):
+            if child.tag == "tr":
+                yield child
+            elif child.tag in ("thead", "tbody", "tfoot"):
+                yield from _rows(child)
+
+
+def _cell_attributes(values: Mapping[str, str]) -> JsonObject:
+    attrs: JsonObject = {}
+    for name in ("colspan", "rowspan"):
+        if re.fullmatch(r"[0-9]{1,2}", values.get(name, ""), re.ASCII) and int(values[name]) > 1:
+            attrs[name] = int(values[name])
+    style = re.search(r"text-align:\s*(\w+)", values.get("style", ""))
+    align = style[1] if style else values.get("align", "")
+    if align in ALIGNMENTS:
+        attrs["align"] = align
+    return attrs
+
+
+def _code_block(node: HtmlElement) -> JsonObject:
+    words = [*node.classes, *(word for code in node.find("code") for word in code.classes)]
+    named = (re.match(r"(?:language|lang|brush:?)-?(.+)", word) for word in words)
+    language = next((found[1] for found in named if found), None)
+    block: JsonObject = {
+        "type": "codeBlock",
+        "attrs": {"language": language if language and LANGUAGE.fullmatch(language) else None},
+    }
+    text = _text_with_breaks(node)
+    if text := code_lines(text.replace("\r\n", "\n")).strip("\n"):
+        block["content"] = [{"type": "text", "text": text}]
+    return block
+
+
+def _text_with_breaks(node: HtmlElement) -> str:
+    return "".join(
+        child if isinstance(child, str) else "\n" if child.tag == "br" else _text_with_breaks(child)
+        for child in node.content
+    )
+
+
+class _InlineReader:
+    """Reads the inline content of one block, with white space as browsers show it."""
+
+    def __init__(self, marks: tuple[str, ...] = ()) -> None:
+        self.content: list[JsonObject] = []
+        self.marks: list[str] = list(marks)
+        self.links: list[JsonObject] = []
+
+    def read(self, nodes: Sequence[HtmlElement | str]) -> list[Json]:
+        for node in nodes:
+            self._node(node)
+        while self.content and self.content[-1]["type"] == "hardBreak":
+            self.content.pop()
+        if self.content and self.content[-1]["type"] == "text":
+            text = str(self.content[-1]["text"]).rstrip(" ")
+            if text:
+                self.content[-1]["text"] = text
+            else:
+                self.content.pop()
+        return cast("list[Json]", self.content)
+
+    def _node(self, node: HtmlElement | str) -> None:
+        if isinstance(node, str):
+            self._text(node)
+        elif node.tag == "br":
+            self._break()
+        elif node.tag == "img":
+            self._image(node)
+        elif node.tag == "a":
+            self._link(node)
+        elif node.tag in _MARKS:
+            self.marks.append(_MARKS[node.tag])
+            for child in node.content:
+                self._node(child)
+            self.marks.pop()
+        else:
+            if node.tag in _FLOW and self.content:
+                self._text(" ")
+            for child in node.content:
+                self._node(child)
+
+    def _text(self, text: str) -> None:
+        text = _BLANK.sub(" ", one_line(text))
+        last = self.content[-1] if self.content else None
+        starts_anew = last is None or last["type"] == "hardBreak"
+        if starts_anew or (last is not None and str(last.get("text", "")).endswith(" ")):
+            text = text.lstrip(" ")
+        if not text:
+            return
+        marks = self._found_marks()
+        if last is not None and last["type"] == "text" and last.get("marks", []) == marks:
+            last["text"] = f"{last['text']}{text}"
+            return
+        node: JsonObject = {"type": "text", "text": text}
+        if marks:
+            node["marks"] = cast("Json", marks)
+        self.content.append(node)
+
+    def _break(self) -> None:
+        last = self.content[-1] if self.content else None
+        if last is None:
+            return
+        if last["type"] == "text":
+            last["text"] = str(last["text"]).rstrip(" ") or " "
+        self.content.append({"type": "hardBreak"})
+
+    def _image(self, node: HtmlElement) -> None:
+        values = node.attributes
+        address = values.get("src", "")
+        if not address or address.startswith("data:"):
+            address = values.get("data-src", "")
+        if address.startswith("//"):
+            address = f"https:{address}"
+        src, alt = safe_src(address), one_line(values.get("alt", ""))[:MAX_WORDS]
+        if src is None:
+            self._text(alt)
+            return
+        attrs: JsonObject = {"src": src, "alt": alt}
+        if title := one_line(values.get("title", "")).strip()[:MAX_WORDS]:
+            attrs["title"] = title
+        image: JsonObject = {"type": "image", "attrs": attrs}
+        if self.links:
+            image["marks"] = [self.links[-1]]
+        self.content.append(image)
+
+    def _link(self, node: HtmlElement) -> None:
+        address = node.attributes.get("href", "")
+        if address.startswith("//"):
+            address = f"https:{address}"
+        href = safe_href(address)
+        if href is not None:
+            attrs: JsonObject = {"href": href}
+            if title := one_line(node.attributes.get("title", "")).strip()[:MAX_WORDS]:
+                attrs["title"] = title
+            self.links.append({"type": "link", "attrs": attrs})
+        for child in node.content:
+            self._node(child)
+        if href is not None:
+            self.links.pop()
+
+    def _found_marks(self) -> list[JsonObject]:
+        found: list[JsonObject] = self.links[-1:]
+        found += [{"type": name} for name in MARK_ORDER[1:] if name in self.marks]
+        return found

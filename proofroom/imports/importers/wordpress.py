@@ -1,0 +1,499 @@
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree.ElementTree import Element, ParseError
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from content.post_fields import EXCERPT_MAX
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.definitions import allowed_modules, find_post_type, post_types, taxonomies
+from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.items import (
+    Item,
+    MediaItem,
+    MenuEntryItem,
+    MenuItem,
+    PostItem,
+    Remark,
+    TermItem,
+)
+from proofroom.imports.media_files import MediaFiles
+from proofroom.imports.wordpress_content import WordPressContent
+from proofroom.imports.xml_stream import open_xml
+
+_TYPES: Final[Mapping[str, str]] = {"post": "blog", "page": "page"}
+_TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
+_LIVE: Final = frozenset({"publish", "private", "future"})
+_LEFT_OUT: Final = frozenset({"auto-draft", "trash", "inherit"})
+_SILENT: Final = frozenset(
+    {
+        "revision",
+        "customize_changeset",
+        "custom_css",
+        "oembed_cache",
+        "wp_global_styles",
+        "user_request",
+    }
+    | {"wp_navigation", "wp_template", "wp_template_part", "wp_font_family", "wp_font_face"}
+)
+_IMAGE: Final = re.compile(r"\.(jpe?g|png|gif|webp|avif|pdf)$", re.IGNORECASE)
+_SIZE: Final = re.compile(r"-(?:\d{1,5}x\d{1,5}|scaled|rotated)(?=\.\w{2,5}$)")
+_TITLES: Final = ("_yoast_wpseo_title", "rank_math_title", "_aioseo_title")
+_DESCRIPTIONS: Final = (
+    "_yoast_wpseo_metadesc", "rank_math_description", "_aioseo_description", "_genesis_description",
+)  # fmt: skip
+
+
+class WordPressImporter(ContentImporter):
+    name = "wordpress"
+    label = "WordPress"
+    description = gettext_lazy("An export file of WordPress (WXR, Tools › Export).")
+    takes = "file"
+    suffixes = (".xml", ".wxr")
+    default_type = "blog"
+
+    def open(self, path: Path, options: ImportOptions) -> Reader:
+        return WordPressReader(path, options)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An item of the export with what is read of it."""
+
+    post_id: str = ""
+    type: str = ""
+    status: str = ""
+    title: str = ""
+    slug: str = ""
+    link: str = ""
+    guid: str = ""
+    creator: str = ""
+    parent: str = ""
+    order: str = ""
+    content: str = ""
+    excerpt: str = ""
+    attachment: str = ""
+    meta: dict[str, str] = field(default_factory=dict)
+    terms: list[tuple[str, str, str]] = field(default_factory=list)
+    """Domain, slug and name."""
+
+
+@dataclass(slots=True)
+class _Index:
+    """What of the whole file has to be known while its posts are read."""
+
+    hosts: set[str] = field(default_factory=set)
+    attachments: dict[str, str] = field(default_factory=dict)
+    attached: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    by_path: dict[str, str] = field(default_factory=dict)
+    reusable: dict[str, str] = field(default_factory=dict)
+    menus: dict[str, tuple[str, list[_Entry]]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    """The kind of each post, by its id."""
+    term_links: dict[str, str] = field(default_factory=dict)
+
+
+class WordPressReader(Reader):
+    """A WXR file, read as a stream: only addresses, menus and shared blocks are held in memory."""
+
+    def __init__(self, path: Path, options: ImportOptions) -> None:
+        self.path, self.options = path, options
+        media = (Path(options.media).resolve(),) if options.media else ()
+        self.files = MediaFiles(media, options.fetch)
+        self.remarks: list[Remark] = []
+        self.terms: list[TermItem] = []
+        self.index = _Index()
+        self.site = options.site.rstrip("/")
+        self._read_index()
+        self.scope = options.name or self.site or path.name
+        self.allowed = {
+            name: frozenset(module.name for module in allowed_modules(name))
+            for name in post_types.names()
+        }
+
+    # The file.
+
+    def _entries(self) -> Iterator[_Entry | TermItem]:
+        """Every item and term in the order of the file; what is broken ends it with a remark."""
+        with self.path.open("rb") as file:
+            yield from self._stream(file)
+
+    def _stream(self, file: IO[bytes]) -> Iterator[_Entry | TermItem]:
+        path: list[Element] = []
+        number = 0
+        try:
+            for event, element in open_xml(file):
+                if event == "start":
+                    path.append(element)
+                    continue
+                path.pop()
+                name = _local(element.tag)
+                depth = len(path)
+                if depth == 2 and name == "item":
+                    number += 1
+                    yield _entry_of(element)
+                elif depth == 2 and name in ("category", "tag", "term"):
+                    if (term := _term_of(element, name)) is not None:
+                        yield term
+                elif depth == 2 and name in ("link", "base_site_url", "base_blog_url"):
+                    self._add_host(_text(element))
+                if depth <= 2:
+                    element.clear()
+                    if path:
+                        path[-1].remove(element)
+        except ParseError as error:
+            if number == 0:
+                raise RuleViolation(
+                    _("The file is not an export of WordPress: %(why)s") % {"why": error}
+                ) from None
+            message = _(
+                "The file is broken after item %(number)s; what follows was not read: %(why)s"
+            )
+            self._remark_once(
+                Remark(self.path.name, message % {"number": number, "why": error}, "error")
+            )
+
+    def _add_host(self, address: str) -> None:
+        parts = urlsplit(address.strip())
+        if parts.hostname:
+            self.index.hosts.add(parts.hostname.removeprefix("www."))
+            self.site = self.site or address.strip().rstrip("/")
+
+    def _remark_once(self, remark: Remark) -> None:
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+
+    def _read_index(self) -> None:
+        index = self.index
+        if self.site:
+            self._add_host(self.site)
+        has_items = False
+        seen: set[tuple[str, str]] = set()
+        for entry in self._entries():
+            has_items = True
+            if isinstance(entry, TermItem):
+                seen.add((entry.taxonomy, entry.source_id))
+                self.terms.append(entry)
+                continue
+            index.types[entry.post_id] = entry.type
+            for domain, slug, name in entry.terms:
+                taxonomy = _TAXONOMIES.get(domain, domain)
+                if taxonomy in taxonomies and (taxonomy, slug) not in seen:
+                    seen.add((taxonomy, slug))
+                    self.terms.append(TermItem(slug, taxonomy, name or slug, slug))
+                if domain == "nav_menu" and entry.type == "nav_menu_item":
+                    index.menus.setdefault(slug, (name or slug, []))[1].append(entry)
+            if entry.type == "attachment":
+                address = entry.attachment or entry.guid
+                index.attachments[entry.post_id] = address
+                if _IMAGE.search(urlsplit(address).path):
+                    index.attached[entry.parent].append(address)
+                index.by_path[_file_path(address)] = address
+            elif entry.type == "wp_block":
+                index.reusable[entry.post_id] = entry.content
+        if not has_items and not index.hosts:
+            raise RuleViolation(_("The file is not an export of WordPress: it has no items."))
+
+    # Items.
+
+    def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
+        unknown_types: dict[str, int] = defaultdict(int)
+        if not wanted:
+            yield from self.terms
+        for entry in self._entries():
+            if isinstance(entry, TermItem) or entry.status in _LEFT_OUT - {"inherit"}:
+                continue
+            if entry.type == "attachment":
+                if not wanted:
+                    yield from self._media(entry)
+                continue
+            if entry.type in ("nav_menu_item", "wp_block", *_SILENT) or entry.status == "inherit":
+                continue
+            type_ = _TYPES.get(entry.type, entry.type)
+            if type_ not in post_types:
+                unknown_types[entry.type] += 1
+                continue
+            if not entry.post_id:
+                if not wanted:
+                    yield Remark(
+                        entry.title or entry.link, _("The item has no id; skipped."), "error"
+                    )
+                continue
+            yield self._post(entry, type_, entry.post_id in wanted)
+        if not wanted:
+            for name, number in unknown_types.items():
+                message = _("This site has no post type %(name)s: %(number)s items were left out.")
+                yield Remark(name or "?", message % {"name": name, "number": number})
+            yield from self._menus()
+            yield from self.remarks
+
+    def _media(self, entry: _Entry) -> Iterator[Item]:
+        address = entry.attachment or entry.guid
+        if not _IMAGE.search(urlsplit(address).path):
+            message = _("Files of this kind cannot be imported; links to it stay as they are.")
+            yield Remark(address[:300], message)
+            return
+        alt = entry.meta.get("_wp_attachment_image_alt", "")
+        yield MediaItem(address, alt, _plain(entry.content or entry.excerpt)[:2000])
+
+    def _post(self, entry: _Entry, type_: str, is_wanted: bool) -> PostItem:
+        place = f"{entry.title or entry.slug or entry.post_id} ({entry.type} {entry.post_id})"[:280]
+        fields: JsonObject = {}
+        modules: tuple[object, ...] = ()
+        remarks: list[Remark] = []
+        if is_wanted:
+            fields = self._fields(entry)
+            content = WordPressContent(
+                allowed=self.allowed[type_],
+                attachment=lambda id_: self.index.attachments.get(id_, ""),
+                reusable=lambda id_: self.index.reusable.get(id_, ""),
+                attached_images=lambda id_: list(self.index.attached.get(id_, ())),
+            )
+            modules, unknown = content.read(entry.content, entry.post_id)
+            if unknown:
+                listed = ", ".join(f"{name} ({number})" for name, number in sorted(unknown.items()))
+                message = _("Not understood, and left as text: %(names)s.") % {"names": listed}
+                remarks.append(Remark(place, message))
+            if entry.creator:
+                text = _("Author in the source: %(name)s.") % {"name": entry.creator}
+                remarks.append(Remark(place, text, "info"))
+            if entry.meta.get("_wp_page_template", "default") not in ("", "default"):
+                text = _("It used the page template %(name)s.")
+                remarks.append(
+                    Remark(place, text % {"name": entry.meta["_wp_page_template"]}, "info")
+                )
+        group = next(
+            (slug for domain, slug, _name in entry.terms if domain == "post_translations"), ""
+        )
+        locale = self._locale(entry)
+        uses = {use.slug for use in find_post_type(type_).taxonomies}
+        terms = [
+            (_TAXONOMIES.get(domain, domain), slug)
+            for domain, slug, _name in entry.terms
+            if domain in _TAXONOMIES or domain in uses
+        ]
+        path = self._path(entry.link)
+        is_live = entry.status in _LIVE and path not in ("", "/")
+        addresses = [f"?p={entry.post_id}", f"?page_id={entry.post_id}"]
+        if path and "?" not in path:
+            addresses.append(path)
+        return PostItem(
+            source_id=entry.post_id,
+            place=place,
+            type=type_,
+            locale=locale,
+            title=entry.title or unquote(entry.slug) or _("Untitled"),
+            slug=unquote(entry.slug),
+            parent_id=entry.parent if entry.parent not in ("", "0") else None,
+            fields=fields,
+            modules=modules,  # type: ignore[arg-type]  # of the reader, or none
+            terms=tuple(dict.fromkeys(terms)),
+            featured_image=self.index.attachments.get(entry.meta.get("_thumbnail_id", ""), ""),
+            base=entry.link,
+            addresses=tuple(addresses),
+            old_paths=(path,) if is_live and "?" not in path else (),
+            translation_group=group,
+            remarks=tuple(remarks),
+        )
+
+    def _fields(self, entry: _Entry) -> JsonObject:
+        fields: JsonObject = {}
+        if excerpt := _plain(entry.excerpt):
+            fields["excerpt"] = excerpt[:EXCERPT_MAX]
+        if re.fullmatch(r"-?[0-9]{1,6}", entry.order, re.ASCII) and entry.order != "0":
+            fields["orderIndex"] = int(entry.order)
+        for name, keys in (("metaTitle", _TITLES), ("metaDescription", _DESCRIPTIONS)):
+            text = next((entry.meta[key] for key in keys if entry.meta.get(key)), "")
+            if text and "%" not in text:  # with placeholders of the plugin it says nothing here
+                fields[name] = " ".join(text.split())
+        return fields
+
+    def _locale(self, entry: _Entry) -> str:
+        for domain, slug, _name in entry.terms:
+            if (
+                domain == "language"
+                and slug.replace("_", "-").split("-")[0] in settings.CMS_ENV.locales
+            ):
+                return slug.replace("_", "-").split("-")[0]
+        return self.options.site_locale
+
+    def _menus(self) -> Iterator[MenuItem]:
+        for slug, (name, entries) in self.index.menus.items():
+            below: dict[str, list[_Entry]] = defaultdict(list)
+            ids = {entry.post_id for entry in entries}
+            for entry in entries:
+                parent = entry.meta.get("_menu_item_menu_item_parent", "0")
+                below[parent if parent in ids and parent != entry.post_id else "0"].append(entry)
+            yield MenuItem(
+                slug, name, slug, self.options.site_locale, self._entries_below("0", below, 0)
+            )
+
+    def _entries_below(
+        self, parent: str, below: Mapping[str, list[_Entry]], depth: int
+    ) -> tuple[MenuEntryItem, ...]:
+        if depth > 10:
+            return ()
+        found: list[MenuEntryItem] = []
+        for entry in sorted(
+            below.get(parent, ()), key=lambda one: int(one.order) if one.order.isdigit() else 0
+        ):
+            kind = entry.meta.get("_menu_item_type", "custom")
+            post_id = entry.meta.get("_menu_item_object_id", "") if kind == "post_type" else None
+            found.append(
+                MenuEntryItem(
+                    label=entry.title,
+                    address=entry.meta.get("_menu_item_url", ""),
+                    post_id=post_id if post_id and post_id in self.index.types else None,
+                    entries=self._entries_below(entry.post_id, below, depth + 1),
+                )
+            )
+        return tuple(found)
+
+    # Addresses.
+
+    def _path(self, address: str) -> str:
+        """The path of an address of the site, with the query that names a post; empty for another site."""
+        try:
+            parts = urlsplit(html.unescape(address.strip()))
+            host = (parts.hostname or "").removeprefix("www.")
+        except ValueError:
+            return ""
+        if (parts.scheme and parts.scheme not in ("http", "https")) or (
+            parts.netloc and host not in self.index.hosts
+        ):
+            return ""
+        query = parse_qs(parts.query)
+        for name in ("p", "page_id", "attachment_id"):
+            if name in query:
+                return f"?{name}={query[name][0]}"
+        if not parts.netloc and not parts.path.startswith("/"):
+            return ""
+        return unquote(parts.path).rstrip("/") or "/"
+
+    def link_key(self, address: str, base: str) -> str:
+        return self._path(address)
+
+    def is_own(self, address: str, base: str) -> bool:
+        path = self._path(address)
+        return path not in ("", "/") and not re.search(r"\.\w{2,5}$", path)
+
+    def file_key(self, address: str, base: str) -> str:
+        known = self._attachment_at(address)
+        if known:
+            return known
+        path = self._path(address)
+        if path.startswith("/") and self.site and not address.startswith(("http://", "https://")):
+            parts = urlsplit(self.site)
+            return f"{parts.scheme}://{parts.netloc}{path}"
+        return address if address.startswith(("http://", "https://")) else ""
+
+    def _attachment_at(self, address: str) -> str:
+        """The attachment that an address is a size of."""
+        path = self._path(address)
+        if not path.startswith("/"):
+            return ""
+        key = _file_path(path)
+        by_path = self.index.by_path
+        return by_path.get(key) or by_path.get(_SIZE.sub("", key)) or ""
+
+    def linked_file_key(self, address: str, base: str) -> str:
+        path = self._path(address)
+        if path.startswith("?attachment_id="):
+            return self.index.attachments.get(path.partition("=")[2], "")
+        if not _IMAGE.search(path):
+            return ""
+        return self._attachment_at(address) or (
+            self.file_key(address, base) if "/uploads/" in path else ""
+        )
+
+
+def _file_path(address: str) -> str:
+    return unquote(urlsplit(address).path).lower()
+
+
+def _local(tag: str) -> str:
+    return tag.rsplit("}", 1)[-1]
+
+
+def _text(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+def _plain(text: str) -> str:
+    """HTML as one line of text."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "post_id": "post_id",
+    "post_type": "type",
+    "status": "status",
+    "post_name": "slug",
+    "link": "link",
+    "guid": "guid",
+    "creator": "creator",
+    "post_parent": "parent",
+    "menu_order": "order",
+    "attachment_url": "attachment",
+}
+
+
+def _entry_of(element: Element) -> _Entry:
+    entry = _Entry()
+    for child in element:
+        name = _local(child.tag)
+        namespace = child.tag.rsplit("}", 1)[0] if "}" in child.tag else ""
+        if name in _FIELDS:
+            setattr(entry, _FIELDS[name], _text(child).strip())
+        elif name == "title":
+            entry.title = " ".join(
+                html.unescape(re.sub(r"</?[a-zA-Z][^>]*>", "", _text(child))).split()
+            )
+        elif name == "encoded":
+            if "excerpt" in namespace:
+                entry.excerpt = _text(child)
+            else:
+                entry.content = _text(child)
+        elif name == "postmeta":
+            values = {_local(one.tag): _text(one) for one in child}
+            key = values.get("meta_key", "").strip()
+            if key and len(entry.meta) < 500:
+                entry.meta[key] = values.get("meta_value", "").strip()
+        elif name == "category" and child.get("domain"):
+            label = html.unescape(_text(child).strip())
+            slug = unquote(child.get("nicename") or "") or label
+            entry.terms.append((str(child.get("domain")), slug, label))
+    entry.type = entry.type or "post"
+    return entry
+
+
+def _term_of(element: Element, kind: str) -> TermItem | None:
+    """A category, a tag or another term at the head of the file; None for a taxonomy that this site has not."""
+    values = {_local(child.tag): _text(child).strip() for child in element}
+    if kind == "category":
+        domain, slug = "category", values.get("category_nicename", "")
+        name, parent = values.get("cat_name", ""), values.get("category_parent", "")
+    elif kind == "tag":
+        domain, slug = "post_tag", values.get("tag_slug", "")
+        name, parent = values.get("tag_name", ""), ""
+    else:
+        domain, slug = values.get("term_taxonomy", ""), values.get("term_slug", "")
+        name, parent = values.get("term_name", ""), values.get("term_parent", "")
+    taxonomy = _TAXONOMIES.get(domain, domain)
+    slug = unquote(slug)
+    if taxonomy not in taxonomies or not (slug or name):
+        return None
+    return TermItem(
+        slug or name, taxonomy, html.unescape(name or slug), slug, unquote(parent) or None
+    )

@@ -1,0 +1,110 @@
+"""What a source is read into: the same items whatever the source, named by the ids that they have there.
+
+Addresses of pictures and links stand in the content as the source has them; the writer puts those of this site there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from proofroom.core.json import Json
+
+Severity = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line of the report about something of the source; `place` is a file, an address or a title there."""
+
+    place: str
+    message: str
+    severity: Severity = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class TermItem:
+    """A term. `parent_id` is the id of another one of the same taxonomy; without a slug one is made from the name."""
+
+    source_id: str
+    taxonomy: str
+    name: str
+    slug: str = ""
+    parent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MediaItem:
+    """A file of the library of the source."""
+
+    address: str
+    alt_text: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleItem:
+    """A module. A media field holds the address of its file, a link that of its target, as the source has it."""
+
+    type: str
+    props: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class PostItem:
+    """A post. `place` names it in the report.
+
+    `base` is the address that relative ones in it follow, `addresses` are those that lead to it in the source: links
+    to them become links to the post. From `old_paths` visitors are redirected.
+    """
+
+    source_id: str
+    place: str
+    type: str
+    locale: str
+    title: str
+    slug: str
+    parent_id: str | None = None
+    fields: Mapping[str, Json] = field(default_factory=dict)
+    modules: tuple[ModuleItem, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    """Taxonomy and id of each."""
+    featured_image: str = ""
+    base: str = ""
+    addresses: tuple[str, ...] = ()
+    old_paths: tuple[str, ...] = ()
+    translation_group: str = ""
+    """Posts of one group and different locales are translations of each other."""
+    remarks: tuple[Remark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntryItem:
+    """A link of a menu: to a post by its id, else to an address."""
+
+    label: str
+    address: str = ""
+    post_id: str | None = None
+    entries: tuple[MenuEntryItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    source_id: str
+    name: str
+    slug: str
+    locale: str
+    entries: tuple[MenuEntryItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectItem:
+    """A path of the source that leads to a post of it, or to an address."""
+
+    from_path: str
+    to_address: str = ""
+    to_post: str = ""
+
+
+Item = TermItem | MediaItem | PostItem | MenuItem | RedirectItem | Remark

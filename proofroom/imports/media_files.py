@@ -1,0 +1,169 @@
+"""The files that imported content names: read from a folder, or fetched through the guard for outgoing calls."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urljoin, urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from media.models import Asset
+from media.services.files import AlreadyThere, store_image
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError
+from proofroom.core.http_client import CallRefused, Unreachable, fetch
+
+_MAX_REDIRECTS: Final = 4
+_FETCH_SECONDS: Final = 30.0
+_MAX_FAILURES: Final = 3
+"""After so many calls that nobody answered, a host is not called again in this run."""
+
+
+class FileProblem(Exception):
+    """The text says why a file cannot be imported."""
+
+
+def file_inside(folder: Path, name: str) -> Path | None:
+    """The file of that name below the folder, never outside of it and never by a link; None where there is none."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    if not parts or ".." in parts or any("\x00" in part or len(part) > 255 for part in parts):
+        return None
+    path = folder
+    try:
+        for part in parts:
+            path = path / part
+            if path.is_symlink():
+                return None
+        return path if path.is_file() else None
+    except OSError:
+        return None
+
+
+def walk_files(folder: Path, limit: int) -> Iterator[Path]:
+    """The files below a folder in order of their names, without links and hidden ones; at most `limit`."""
+    count = 0
+    for root, names, files in os.walk(folder, followlinks=False):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(root) / name
+            if name.startswith(".") or path.is_symlink() or not path.is_file():
+                continue
+            count += 1
+            if count > limit:
+                return
+            yield path
+
+
+@dataclass
+class MediaFiles:
+    """Finds the file behind an address.
+
+    `folders` are where files are looked for first, by every end of the address's path: `uploads/2024/a.jpg`,
+    `2024/a.jpg`, `a.jpg`. With `fetch`, what is not there is fetched.
+    """
+
+    folders: tuple[Path, ...] = ()
+    fetch: bool = True
+    failures: Counter[str] = field(default_factory=Counter)
+
+    def find(self, address: str) -> Path | None:
+        path = unquote(urlsplit(address).path if "://" in address else address.split("?")[0])
+        parts = [part for part in path.split("/") if part]
+        for folder in self.folders:
+            for start in range(len(parts)):
+                found = file_inside(folder, "/".join(parts[start:]))
+                if found is not None:
+                    return found
+        return None
+
+    def can_read(self, address: str) -> bool:
+        """Whether there is a file in the folder, or the address may be fetched; nothing is called."""
+        return self.find(address) is not None or (self.fetch and "://" in address)
+
+    def read(self, address: str) -> tuple[str, bytes]:
+        """The name and content of a file. Raises `FileProblem`."""
+        most = settings.CMS_ENV.media_max_bytes
+        path = self.find(address)
+        if path is not None:
+            try:
+                if path.stat().st_size > most:
+                    raise FileProblem(_too_large(most))
+                return path.name, path.read_bytes()
+            except OSError as error:
+                raise FileProblem(_("The file cannot be read: %(why)s") % {"why": error}) from None
+        if "://" not in address:
+            raise FileProblem(_("There is no such file in the folder."))
+        if not self.fetch:
+            raise FileProblem(_("It is not in the folder, and fetching is switched off."))
+        return self._fetch(address, most)
+
+    def _fetch(self, address: str, most: int) -> tuple[str, bytes]:
+        name = unquote(urlsplit(address).path.rsplit("/", 1)[-1]) or "file"
+        for _hop in range(_MAX_REDIRECTS + 1):
+            host = urlsplit(address).netloc
+            if self.failures[host] >= _MAX_FAILURES:
+                raise FileProblem(_("%(host)s did not answer before.") % {"host": host})
+            try:
+                answer = fetch("GET", address, seconds=_FETCH_SECONDS, max_bytes=most + 1)
+            except CallRefused as error:
+                raise FileProblem(error.reason) from None
+            except Unreachable as error:
+                self.failures[host] += 1
+                raise FileProblem(error.reason) from None
+            location = answer.headers.get("location", "")
+            if answer.status in (301, 302, 303, 307, 308) and location:
+                # Each address is judged by the guard again.
+                address = urljoin(address, location)
+                continue
+            if answer.status != 200:
+                raise FileProblem(
+                    _("%(host)s answered %(status)s.") % {"host": host, "status": answer.status}
+                )
+            if len(answer.body) > most:
+                raise FileProblem(_too_large(most))
+            if answer.note:
+                raise FileProblem(answer.note)
+            return name, answer.body
+        raise FileProblem(_("It is redirected too many times."))
+
+
+def _too_large(most: int) -> str:
+    return _("The file is larger than %(most)s MB.") % {"most": f"{most / 1024 / 1024:g}"}
+
+
+def store_file(
+    files: MediaFiles,
+    address: str,
+    *,
+    actor: Actor,
+    alt_text: str = "",
+    description: str = "",
+    categories: Sequence[str] = (),
+) -> tuple[Asset, bool]:
+    """The file in the library, and whether it is new there. Not to be called in a transaction.
+
+    Raises `FileProblem`.
+    """
+    name, content = files.read(address)
+    try:
+        asset = store_image(
+            file=BytesIO(content),
+            filename=name,
+            alt_text=" ".join(alt_text.split())[:500],
+            description=description[:2000],
+            categories=categories,
+            is_new_only=True,
+            actor=actor,
+        )
+    except AlreadyThere as error:
+        return error.asset, False
+    except CmsError as error:
+        raise FileProblem(error.message) from None
+    return asset, True

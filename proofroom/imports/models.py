@@ -1,0 +1,127 @@
+"""Runs of imports, what they said, and which object came from which item of a source."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+
+
+class RunState(models.TextChoices):
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class ImportRun(models.Model):
+    """One run. `counts` has the outcomes by kind, `stage` and `position` say how far it is.
+
+    `scope` names the site or folder that the ids of the items belong to. The file of a run that was started in the
+    admin stands in its chunks until the run is over and its file is no longer needed.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    source = models.SlugField(max_length=60)
+    name = models.CharField(max_length=300)
+    scope = models.CharField(max_length=300, blank=True, default="")
+    options = models.JSONField(default=dict, blank=True)
+    is_dry_run = models.BooleanField(default=False)
+    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.RUNNING)
+    stage = models.PositiveSmallIntegerField(default=0)
+    position = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    planned = models.PositiveIntegerField(default=0)
+    counts = models.JSONField(default=dict, blank=True)
+    line_count = models.PositiveIntegerField(default=0)
+    why = models.TextField(blank=True, default="")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, default="")
+    via = models.CharField(max_length=10, default="command")
+    touched_at = models.DateTimeField(auto_now=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "import"
+        verbose_name_plural = "imports"
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "id"], name="import_latest"),
+            models.Index(
+                fields=["touched_at"],
+                name="import_running",
+                condition=models.Q(state="running"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.name}"
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == RunState.RUNNING
+
+
+class ImportLine(models.Model):
+    """A line of the report of a run."""
+
+    run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="lines")
+    severity = models.CharField(max_length=8)
+    kind = models.CharField(max_length=12, blank=True, default="")
+    outcome = models.CharField(max_length=12, blank=True, default="")
+    place = models.CharField(max_length=300)
+    message = models.TextField(blank=True, default="")
+    object_id = models.UUIDField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+class ImportChunk(models.Model):
+    """A part of a file that was uploaded: workers may run on another machine."""
+
+    run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["run", "number"], name="import_chunk_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.run_id}"
+
+
+class ImportedObject(models.Model):
+    """The object that an item of a source became, so that the next run changes it.
+
+    The key is the hash of the id, which may be longer than an index takes. `data` has the hashes of what was
+    imported: what is the same in the source is left as people made it here.
+    """
+
+    source = models.SlugField(max_length=60)
+    scope = models.CharField(max_length=300)
+    kind = models.CharField(max_length=10)
+    key = models.CharField(max_length=64)
+    source_id = models.TextField()
+    object_id = models.UUIDField(db_index=True)
+    data = models.JSONField(default=dict, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["source", "scope", "kind", "key"], name="imported_object_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.source_id}"

@@ -1,0 +1,90 @@
+"""Blocks of rich text, one after the other, as modules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.nodes import to_text
+from proofroom.imports.html_reader import Frame, image_paragraph, link_paragraph, text_paragraph
+from proofroom.imports.items import ModuleItem
+
+_PLAYERS: Final = frozenset({"iframe", "embed", "object"})
+MAX_PROSE: Final = 400_000
+"""Characters of one prose module; a longer text goes on in the next one."""
+
+
+@dataclass
+class ModuleBuilder:
+    """Gathers text into prose, and puts other modules where they stand in it.
+
+    `allowed` are the modules that the post may have: what would need another one becomes text. `unknown` counts what
+    was not understood, by its name.
+    """
+
+    allowed: frozenset[str]
+    modules: list[ModuleItem] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    _blocks: list[JsonObject] = field(default_factory=list)
+    _length: int = 0
+
+    @property
+    def has_text(self) -> bool:
+        """Whether text was gathered since the last module."""
+        return bool(self._blocks)
+
+    def add_blocks(self, blocks: Sequence[JsonObject | Frame]) -> None:
+        for block in blocks:
+            if isinstance(block, Frame):
+                self.add_frame(block)
+                continue
+            length = len(to_text({"type": "doc", "content": [block]}))
+            if self._length + length > MAX_PROSE:
+                self.end_prose()
+            self._blocks.append(block)
+            self._length += length
+
+    def add_frame(self, frame: Frame, title: str = "") -> None:
+        """A page or film of another site as a module, else a link to it."""
+        is_page = frame.address.startswith(("https://", "http://"))
+        if frame.tag in _PLAYERS and is_page and "embed" in self.allowed:
+            self.add_module("embed", {"url": frame.address, "title": title[:160]})
+        else:
+            self.add_blocks([link_paragraph(frame.address, title)])
+
+    def add_module(self, type: str, props: JsonObject) -> bool:
+        """Put a module after what is there. Answers False, and adds nothing, where the post may not have it."""
+        if type not in self.allowed:
+            return False
+        self.end_prose()
+        self.modules.append(ModuleItem(type, props))
+        return True
+
+    def add_gallery(self, pictures: Sequence[tuple[str, str, str]]) -> None:
+        """Pictures: address, alternative text and caption of each."""
+        for start in range(0, len(pictures), 60):
+            items = [
+                {"imageId": address, "caption": caption[:300]}
+                for address, _, caption in pictures[start : start + 60]
+            ]
+            if not self.add_module("gallery", {"items": cast("Json", items)}):
+                for address, alt, caption in pictures[start : start + 60]:
+                    self.add_blocks([image_paragraph(address, alt)])
+                    if caption:
+                        self.add_blocks([text_paragraph(caption, "italic")])
+
+    def end_prose(self) -> None:
+        """Close the text that was gathered: the next one is a module of its own."""
+        if self._blocks and "prose" in self.allowed:
+            document: JsonObject = {"type": "doc", "content": cast("Json", self._blocks)}
+            self.modules.append(ModuleItem("prose", {"content": document}))
+        elif self._blocks:
+            self.unknown["text (this post type has no prose module)"] += 1
+        self._blocks, self._length = [], 0
+
+    def finish(self) -> tuple[ModuleItem, ...]:
+        self.end_prose()
+        return tuple(self.modules)

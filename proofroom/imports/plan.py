@@ -1,0 +1,258 @@
+"""The outline of a source: where each of its posts will stand, and which of its addresses lead there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.models import Post
+from content.models.post import MAX_DEPTH
+from content.paths.post_paths import fill_pattern, pattern_of
+from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.find_replace import batches
+from proofroom.core.validation.input_validation import slug_of
+from proofroom.definitions import find_post_type
+from proofroom.imports.content_importer import MAX_ITEMS, Reader
+from proofroom.imports.items import (
+    MediaItem,
+    MenuItem,
+    PostItem,
+    RedirectItem,
+    Remark,
+    TermItem,
+)
+from proofroom.imports.models import ImportedObject
+
+
+@dataclass(slots=True)
+class PlannedPost:
+    """A post of the source. `post_id` is that of the post here, where there is one."""
+
+    source_id: str
+    place: str
+    type: str
+    locale: str
+    slug: str
+    parent_id: str | None
+    level: int = 0
+    slugs: tuple[str, ...] = ()
+    path: str = ""
+    post_id: UUID | None = None
+    is_imported: bool = False
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    posts: dict[str, PlannedPost] = field(default_factory=dict)
+    terms: list[TermItem] = field(default_factory=list)
+    files: dict[str, MediaItem] = field(default_factory=dict)
+    menus: list[MenuItem] = field(default_factory=list)
+    redirects: list[RedirectItem] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    groups: dict[str, str] = field(default_factory=dict)
+    """The first post of each group of translations."""
+    addresses: dict[str, str] = field(default_factory=dict)
+    """The post that each address of the source leads to."""
+
+    @property
+    def levels(self) -> int:
+        return max((post.level for post in self.posts.values()), default=-1) + 1
+
+    def path_of(self, key: str) -> str:
+        """The path of the post that an address of the source leads to; empty for none."""
+        source_id = self.addresses.get(key)
+        return self.posts[source_id].path if source_id is not None else ""
+
+
+def make_plan(reader: Reader, source: str, tick: Callable[[], None]) -> ImportPlan:
+    """Read the outline of the whole source. `tick` is called now and then, since this may take a while."""
+    plan = ImportPlan()
+    term_ids: set[tuple[str, str]] = set()
+    for number, item in enumerate(reader.items()):
+        if number % 500 == 0:
+            tick()
+        if number >= MAX_ITEMS:
+            raise RuleViolation(
+                _("The source has more than %(most)s items. Split it into parts.")
+                % {"most": f"{MAX_ITEMS:,}"},
+                code="too_many",
+            )
+        match item:
+            case PostItem():
+                _add_post(plan, item)
+            case TermItem():
+                if (item.taxonomy, item.source_id) not in term_ids:
+                    term_ids.add((item.taxonomy, item.source_id))
+                    plan.terms.append(item)
+            case MediaItem():
+                plan.files.setdefault(item.address, item)
+            case MenuItem():
+                plan.menus.append(item)
+            case RedirectItem():
+                plan.redirects.append(item)
+            case Remark():
+                plan.remarks.append(item)
+    plan.terms = _parents_first(plan.terms)
+    _set_levels(plan)
+    _find_known_posts(plan, source, reader.scope)
+    _set_paths(plan)
+    return plan
+
+
+def _add_post(plan: ImportPlan, item: PostItem) -> None:
+    if item.source_id in plan.posts:
+        plan.remarks.append(
+            Remark(item.place, _("Another item of the source has the same id; skipped."), "error")
+        )
+        return
+    try:
+        is_tree = find_post_type(item.type).hierarchical
+    except CmsError as error:
+        plan.remarks.append(Remark(item.place, error.message, "error"))
+        return
+    plan.posts[item.source_id] = PlannedPost(
+        item.source_id,
+        item.place,
+        item.type,
+        item.locale,
+        slug_of(item.slug or item.title),
+        item.parent_id if is_tree else None,
+    )
+    for address in item.addresses:
+        plan.addresses.setdefault(address, item.source_id)
+    plan.redirects += [RedirectItem(path, to_post=item.source_id) for path in item.old_paths]
+    if item.translation_group:
+        plan.groups.setdefault(item.translation_group, item.source_id)
+
+
+def _parents_first(terms: Iterable[TermItem]) -> list[TermItem]:
+    by_id = {(term.taxonomy, term.source_id): term for term in terms}
+    ordered: dict[tuple[str, str], TermItem] = {}
+    for term in by_id.values():
+        branch: list[TermItem] = []
+        current: TermItem | None = term
+        while current is not None and current not in branch:
+            branch.append(current)
+            current = by_id.get((current.taxonomy, current.parent_id or ""))
+        for one in reversed(branch):
+            ordered.setdefault((one.taxonomy, one.source_id), one)
+    return list(ordered.values())
+
+
+def _set_levels(plan: ImportPlan) -> None:
+    """The depth of each post; a parent that is missing, of another kind, or below the post itself is left out."""
+    is_settled: set[str] = set()
+    for post in plan.posts.values():
+        branch: list[PlannedPost] = []
+        current: PlannedPost | None = post
+        while current is not None and current.source_id not in is_settled:
+            branch.append(current)
+            is_settled.add(current.source_id)
+            parent = plan.posts.get(current.parent_id) if current.parent_id else None
+            if current.parent_id and (
+                parent is None or parent in branch or parent.type != current.type
+            ):
+                plan.remarks.append(
+                    Remark(
+                        current.place,
+                        _(
+                            "Its parent is not in the source, or not of the same type: it stands at the top."
+                        ),
+                    )
+                )
+                current.parent_id, parent = None, None
+            current = parent
+        for one in reversed(branch):
+            parent = plan.posts[one.parent_id] if one.parent_id else None
+            if parent is not None and (parent.level + 2 > MAX_DEPTH or parent.locale != one.locale):
+                plan.remarks.append(
+                    Remark(one.place, _("It cannot stand below its parent: it stands at the top."))
+                )
+                one.parent_id, parent = None, None
+            one.level = parent.level + 1 if parent else 0
+
+
+def _find_known_posts(plan: ImportPlan, source: str, scope: str) -> None:
+    """The posts that came from this source before."""
+    rows = ImportedObject.objects.filter(source=source, scope=scope, kind="post")
+    for source_id, object_id in rows.values_list("source_id", "object_id").iterator():
+        if source_id in plan.posts:
+            plan.posts[source_id].post_id = object_id
+            plan.posts[source_id].is_imported = True
+    ids = [post.post_id for post in plan.posts.values() if post.post_id]
+    kept: set[UUID] = set()
+    for part in batches(ids):
+        kept.update(Post.objects.filter(pk__in=part).values_list("pk", flat=True))
+    for post in plan.posts.values():
+        if post.post_id is not None and post.post_id not in kept:
+            post.post_id, post.is_imported = None, False  # deleted for good: it comes anew
+
+
+def _set_paths(plan: ImportPlan) -> None:
+    """Slug and path of each post, level by level. One that stands at the same place already is the same post."""
+    by_level: dict[int, list[PlannedPost]] = {}
+    for post in plan.posts.values():
+        by_level.setdefault(post.level, []).append(post)
+    patterns: dict[tuple[str, str], str] = {}
+    taken: set[tuple[str, str, str | None, str]] = set()
+    now = timezone.now()
+    for level in sorted(by_level):
+        posts = by_level[level]
+        there = _posts_at(plan, posts)
+        for post in posts:
+            if post.post_id is None:
+                base, number = post.slug, 1
+                while (post.type, post.locale, post.parent_id, post.slug) in taken:
+                    number += 1
+                    post.slug = f"{base}-{number}"
+                parent = plan.posts[post.parent_id] if post.parent_id else None
+                parent_pk = parent.post_id if parent else None
+                if parent is None or parent_pk is not None:
+                    post.post_id = there.get((post.type, post.locale, post.slug, parent_pk))
+            taken.add((post.type, post.locale, post.parent_id, post.slug))
+        known = _rows_of([post.post_id for post in posts if post.post_id])
+        for post in posts:
+            parent = plan.posts[post.parent_id] if post.parent_id else None
+            row = known.get(post.post_id) if post.post_id else None
+            if row is not None:
+                post.path, slug = row
+                post.slugs = (*(parent.slugs if parent else ()), slug)
+                continue
+            post.slugs = (*(parent.slugs if parent else ()), post.slug)
+            key = (post.type, post.locale)
+            if key not in patterns:
+                patterns[key] = pattern_of(*key)
+            unsaved = Post(type=post.type, locale=post.locale, slug=post.slug, created_at=now)
+            try:
+                post.path = fill_pattern(patterns[key], unsaved, post.slugs)
+            except CmsError:
+                post.path = ""  # too long: the writer reports it
+
+
+def _posts_at(
+    plan: ImportPlan, posts: list[PlannedPost]
+) -> dict[tuple[str, str, str, UUID | None], UUID]:
+    """The posts that stand where these would, by type, locale, slug and parent."""
+    found: dict[tuple[str, str, str, UUID | None], UUID] = {}
+    imported = {post.post_id for post in plan.posts.values() if post.is_imported}
+    new = sorted({post.slug for post in posts if post.post_id is None})
+    types = {post.type for post in posts}
+    for part in batches(new):
+        rows = Post.objects.alive().filter(type__in=types, slug__in=part)
+        for row in rows.only("type", "locale", "slug", "parent_id"):
+            if row.pk not in imported:
+                found[row.type, row.locale, row.slug, row.parent_id] = row.pk
+    return found
+
+
+def _rows_of(ids: list[UUID]) -> dict[UUID, tuple[str, str]]:
+    """Path and slug of posts."""
+    found: dict[UUID, tuple[str, str]] = {}
+    for part in batches(ids):
+        for pk, path, slug in Post.objects.filter(pk__in=part).values_list("pk", "path", "slug"):
+            found[pk] = (path, slug)
+    return found

@@ -1,0 +1,489 @@
+"""Runs of imports: started by a person, carried out item by item, in the foreground or by a worker.
+
+Each item is its own transaction with the note of what came of it, so that a worker may be killed at any point; what
+goes on then finds how far the run was. Only the outline of the source is held in memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, cast
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Via
+from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.task_queue import queue_task, send_after_commit
+from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.items import PostItem, Remark
+from proofroom.imports.models import ImportChunk, ImportLine, ImportRun, RunState
+from proofroom.imports.plan import ImportPlan, make_plan
+from proofroom.imports.registry import Output, importers
+from proofroom.imports.writer import ImportWriter, Written
+
+logger = logging.getLogger(__name__)
+MAX_LINES: Final = 20_000
+"""Lines that a report keeps; what comes after is counted only."""
+CHUNK_BYTES: Final = 1024 * 1024
+_TURN_SECONDS: Final = 120.0
+_LATE_AFTER: Final = timedelta(minutes=5)
+_MAX_WOKEN: Final = 5
+_KEEP_RUNS: Final = timedelta(days=90)
+_MESSAGE_MAX: Final = 2000
+Tell = Callable[[ImportRun, Written], None]
+
+
+class NotTheTurn(Exception):
+    """Another worker is at it, or the run was cancelled."""
+
+
+def find_importer(source: str) -> ContentImporter:
+    """The importer of posts of that name. Raises `RuleViolation`."""
+    found = importers.get(source)
+    if found is None or not issubclass(found, ContentImporter):
+        raise invalid("source", _("There is no source %(name)r.") % {"name": source[:60]})
+    return found()
+
+
+def start_run(
+    *,
+    actor: Actor,
+    importer: ContentImporter,
+    name: str,
+    options: ImportOptions,
+    is_dry_run: bool,
+    upload: Iterator[bytes] | None = None,
+) -> ImportRun:
+    """Note a run. With an `upload`, a worker carries it out; else the caller calls `execute_run`."""
+    actor.require_person("import content")
+    actor.require("posts.create")
+    if options.live:
+        actor.require("posts.edit")
+    with transaction.atomic():
+        run = ImportRun.objects.create(
+            source=importer.name,
+            name=name[:300],
+            options=options.model_dump(),
+            is_dry_run=is_dry_run,
+            by_id=actor.user.pk,
+            by_name=actor.user.username,
+            via=actor.via,
+        )
+        if upload is not None:
+            for number, content in enumerate(upload):
+                ImportChunk.objects.create(run=run, number=number, content=content)
+            _send_later(run)
+    return run
+
+
+@transaction.atomic
+def repeat_run(*, run_id: UUID, actor: Actor) -> ImportRun:
+    """Import for good what a dry run of an uploaded file showed. Raises `Conflict` where its file is gone."""
+    actor.require_person("import content")
+    actor.require("posts.create")
+    before = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
+    if before is None:
+        raise NotFound(_("There is no such import."))
+    if before.is_running or not before.chunks.exists():
+        raise Conflict(
+            _("The file of this import is no longer here. Upload it again."), code="file_gone"
+        )
+    options = ImportOptions.model_validate(before.options)
+    if options.live:
+        actor.require("posts.edit")
+    run = ImportRun.objects.create(
+        source=before.source,
+        name=before.name,
+        options=before.options,
+        by_id=actor.user.pk,
+        by_name=actor.user.username,
+        via=actor.via,
+    )
+    before.chunks.update(run=run)
+    _send_later(run)
+    return run
+
+
+@transaction.atomic
+def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
+    """Import nothing more; what is imported stays. Raises `Conflict` where it is over."""
+    actor.require_person("import content")
+    actor.require("posts.create")
+    run = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
+    if run is None:
+        raise NotFound(_("There is no such import."))
+    if run.by_id != actor.user.pk:
+        actor.require("database.manage")
+    if not run.is_running:
+        raise Conflict(_("This has already finished."), code="finished")
+    _end(run, RunState.CANCELLED)
+    return run
+
+
+def run_command(
+    importer: ContentImporter,
+    *,
+    path: Path,
+    actor: Actor,
+    options: Mapping[str, Any],
+    out: Output,
+    err: Output,
+) -> None:
+    """Carry out a run in the foreground, a line for each item that is not as it was."""
+    values = dict(options)
+    if isinstance(values.get("mapping"), str):
+        values["mapping"] = _read_mapping(values["mapping"])
+    checked = importer.check_options(values)
+    importer.check_path(path)
+    if checked.media and not Path(checked.media).is_dir():
+        raise RuleViolation(_("%(path)s is not a folder.") % {"path": checked.media})
+    run = start_run(
+        actor=actor,
+        importer=importer,
+        name=path.resolve().name or str(path),
+        options=checked,
+        is_dry_run=bool(options.get("dry_run")),
+    )
+
+    def tell(run: ImportRun, written: Written) -> None:
+        if written.outcome != "unchanged":
+            to = err if written.outcome == "failed" else out
+            message = f": {written.message}" if written.message else ""
+            to.write(f"{written.outcome:9} {written.place}{message}")
+        for remark in written.remarks:
+            (err if remark.severity == "error" else out).write(
+                f"  {remark.place}: {remark.message}"
+            )
+        if run.done and run.done % 100 == 0:
+            out.write(f"… {run.done} of {run.planned}")
+
+    try:
+        _execute(run, importer, path, actor, tell=tell, ends=None)
+    except BaseException:
+        # Also Ctrl-C: the next run goes on from what is stored.
+        ImportRun.objects.filter(pk=run.pk, state=RunState.RUNNING).update(
+            state=RunState.CANCELLED, finished_at=timezone.now()
+        )
+        raise
+    run.refresh_from_db()
+    out.write(summary_of(run))
+    if run.state == RunState.FAILED:
+        raise RuleViolation(run.why)
+    posts = run.counts.get("posts", {})
+    if posts and set(posts) == {"failed"}:
+        raise RuleViolation(_("None of the posts could be imported; see above."))
+
+
+def _read_mapping(name: str) -> object:
+    import json
+
+    if not name:
+        return {}
+    try:
+        return json.loads(Path(name).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise invalid(
+            "mapping", _("The mapping cannot be read: %(why)s") % {"why": error}
+        ) from None
+
+
+def summary_of(run: ImportRun) -> str:
+    """The outcomes in one line."""
+    parts = [
+        f"{kind}: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+        for kind, counts in run.counts.items()
+    ]
+    head = "Dry run; nothing was stored. " if run.is_dry_run else ""
+    return head + ("; ".join(parts) or "Nothing to import") + "."
+
+
+def execute_run(run_id: UUID) -> None:
+    """Carry out, or go on with, a run whose file was uploaded. Safe to call any number of times."""
+    run = ImportRun.objects.select_related("by").filter(pk=run_id, state=RunState.RUNNING).first()
+    if run is None:
+        return
+    if run.by is None or not run.by.is_active:
+        _end(run, RunState.FAILED, _("Whoever started this has no active account any more."))
+        return
+    actor = Actor(user=run.by, via=cast("Via", run.via))
+    try:
+        importer = find_importer(run.source)
+        with _uploaded_source(run, importer) as path:
+            ends = time.monotonic() + _TURN_SECONDS
+            _execute(run, importer, path, actor, tell=None, ends=ends)
+    except CmsError as error:
+        _end(run, RunState.FAILED, error.message)
+
+
+def resume_runs() -> int:
+    """Go on with what a lost message or a dead worker left, and forget old runs. For the sweep."""
+    ImportRun.objects.filter(created_at__lt=timezone.now() - _KEEP_RUNS).exclude(
+        state=RunState.RUNNING
+    ).delete()
+    late = ImportRun.objects.filter(
+        state=RunState.RUNNING, touched_at__lt=timezone.now() - _LATE_AFTER
+    )
+    rows = list(late.order_by("touched_at")[:_MAX_WOKEN])
+    for run in rows:
+        if run.chunks.exists():
+            run.save(update_fields=["touched_at"])
+            _send_later(run)
+        elif run.via == "command":
+            _end(run, RunState.CANCELLED, _("The command ended before the import did."))
+    return len(rows)
+
+
+def _send_later(run: ImportRun) -> None:
+    send_after_commit(
+        lambda: queue_task("imports.tasks.run_import", str(run.pk)), f"import {run.pk}"
+    )
+
+
+@contextmanager
+def _uploaded_source(run: ImportRun, importer: ContentImporter) -> Iterator[Path]:
+    """The uploaded file as one on this machine; of a folder, its archive unpacked."""
+    from proofroom.imports.archives import unpack
+
+    with tempfile.TemporaryDirectory(prefix="import-") as folder:
+        path = Path(folder) / "upload"
+        with path.open("wb") as file:
+            for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
+                file.write(bytes(chunk.content))
+        if importer.takes == "file":
+            yield path
+        else:
+            yield unpack(path, Path(folder) / "content")
+
+
+@dataclass
+class _Turn:
+    """One turn at a run: where it is, and until when this turn may go on."""
+
+    run: ImportRun
+    writer: ImportWriter
+    tell: Tell | None
+    ends: float | None
+
+    def note(
+        self, kind: str, write: Callable[[], list[Written]], stage: int, position: int
+    ) -> None:
+        """Write an item, and what came of it, in one transaction. Raises `NotTheTurn`."""
+        with transaction.atomic():
+            row = (
+                ImportRun.objects.select_for_update(of=("self",))
+                .filter(pk=self.run.pk, state=RunState.RUNNING)
+                .first()
+            )
+            if row is None or (row.stage, row.position) != (self.run.stage, self.run.position):
+                raise NotTheTurn
+            written = write()
+            for one in written:
+                _count(row, one.kind or kind, one)
+            row.stage, row.position = stage, position
+            row.done += 1
+            row.save()
+        self.run = row
+        if self.tell is not None:
+            for one in written:
+                self.tell(row, one)
+        if self.ends is not None and time.monotonic() > self.ends:
+            raise TimeoutError
+
+
+def _count(row: ImportRun, kind: str, written: Written) -> None:
+    counts = row.counts.setdefault(kind, {})
+    counts[written.outcome] = counts.get(written.outcome, 0) + 1
+    lines: list[ImportLine] = []
+    if written.outcome != "unchanged" or written.message:
+        severity = {"failed": "error", "skipped": "warning"}.get(written.outcome, "info")
+        lines.append(
+            ImportLine(
+                run=row,
+                severity=severity,
+                kind=kind,
+                outcome=written.outcome,
+                place=written.place[:300],
+                message=written.message[:_MESSAGE_MAX],
+                object_id=written.object_id,
+            )
+        )
+    lines += [_line_of(row, remark, kind, written.object_id) for remark in written.remarks]
+    _add_lines(row, lines)
+
+
+def _line_of(row: ImportRun, remark: Remark, kind: str = "", id_: UUID | None = None) -> ImportLine:
+    return ImportLine(
+        run=row,
+        severity=remark.severity,
+        kind=kind,
+        place=remark.place[:300],
+        message=remark.message[:_MESSAGE_MAX],
+        object_id=id_,
+    )
+
+
+def _add_lines(row: ImportRun, lines: list[ImportLine]) -> None:
+    kept = lines[: max(0, MAX_LINES - row.line_count)]
+    ImportLine.objects.bulk_create(kept)
+    row.line_count += len(lines)
+
+
+def _execute(
+    run: ImportRun,
+    importer: ContentImporter,
+    path: Path,
+    actor: Actor,
+    *,
+    tell: Tell | None,
+    ends: float | None,
+) -> None:
+    options = ImportOptions.model_validate(run.options)
+    reader = importer.open(path, options)
+    try:
+        touched = time.monotonic()
+
+        def tick() -> None:
+            nonlocal touched
+            if time.monotonic() - touched > 30:
+                touched = time.monotonic()
+                ImportRun.objects.filter(pk=run.pk).update(touched_at=timezone.now())
+
+        plan = make_plan(reader, importer.name, tick)
+        run = _begin(run, reader, plan, tell)
+        writer = ImportWriter(importer.name, reader, plan, options, actor, run.is_dry_run)
+        turn = _Turn(run, writer, tell, ends)
+        try:
+            _write_all(turn, reader, plan)
+        except NotTheTurn:
+            return
+        except TimeoutError:
+            _send_later(turn.run)
+            return
+    except RuleViolation as error:
+        _end(run, RunState.FAILED, error.message)
+        return
+    finally:
+        reader.close()
+    _end(turn.run, RunState.DONE)
+
+
+def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) -> ImportRun:
+    """Note what the outline of the source says; a turn that goes on has it already."""
+    with transaction.atomic():
+        row = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+        if row.stage == 0 and row.position == 0 and row.planned == 0:
+            row.scope = reader.scope[:300]
+            row.planned = (
+                len(plan.terms)
+                + len(plan.files)
+                + len(plan.posts)
+                + len(plan.menus)
+                + len(plan.redirects)
+            )
+            _add_lines(row, [_line_of(row, remark) for remark in plan.remarks])
+            broken = sum(remark.severity == "error" for remark in plan.remarks)
+            if broken:
+                row.counts["items"] = {"failed": broken}
+            row.save()
+            if tell is not None:
+                tell(row, Written("unchanged", "", "", None, tuple(plan.remarks)))
+    return row
+
+
+def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
+    """Every item, from where the run is: terms, files, posts level by level, menus, redirects."""
+    writer = turn.writer
+    stages: list[tuple[str, Callable[[], Iterator[Callable[[], Callable[[], list[Written]]]]]]] = [
+        ("terms", lambda: (_later(writer.write_term, term) for term in plan.terms)),
+        ("files", lambda: (_now(writer.load_file, file) for file in plan.files.values())),
+    ]
+    for level in range(plan.levels):
+        stages.append(("posts", _posts_of_level(turn, reader, plan, level)))
+    stages += [
+        ("menus", lambda: (_later(writer.write_menu, menu) for menu in plan.menus)),
+        ("redirects", lambda: (_later(writer.write_redirect, one) for one in plan.redirects)),
+    ]
+    for stage, (kind, steps) in enumerate(stages):
+        if stage < turn.run.stage:
+            continue
+        done = turn.run.position if stage == turn.run.stage else 0
+        for position, prepare in enumerate(steps(), 1):
+            if position > done:
+                turn.note(kind, prepare(), stage, position)
+
+
+def _later(
+    write: Callable[[Any], Written], item: object
+) -> Callable[[], Callable[[], list[Written]]]:
+    """A step whose work is part of the transaction."""
+    return lambda: lambda: [write(item)]
+
+
+def _now(
+    write: Callable[[Any], Written], item: object
+) -> Callable[[], Callable[[], list[Written]]]:
+    """A step whose work is done before the transaction, which notes it only."""
+
+    def prepare() -> Callable[[], list[Written]]:
+        written = write(item)
+        return lambda: [written]
+
+    return prepare
+
+
+def _posts_of_level(
+    turn: _Turn, reader: Reader, plan: ImportPlan, level: int
+) -> Callable[[], Iterator[Callable[[], Callable[[], list[Written]]]]]:
+    def steps() -> Iterator[Callable[[], Callable[[], list[Written]]]]:
+        wanted = {post.source_id for post in plan.posts.values() if post.level == level}
+        for item in reader.items(frozenset(wanted)):
+            if isinstance(item, PostItem) and item.source_id in wanted:
+                wanted.discard(item.source_id)  # a second one of the same id was reported
+                yield _post_step(turn, item)
+
+    return steps
+
+
+def _post_step(turn: _Turn, item: PostItem) -> Callable[[], Callable[[], list[Written]]]:
+    def prepare() -> Callable[[], list[Written]]:
+        # Files are stored outside of the transaction; their notes come with the post's.
+        files = turn.writer.load_files_of(item)
+
+        return lambda: [*files, turn.writer.write_post(item)]
+
+    return prepare
+
+
+def _end(run: ImportRun, state: RunState, why: str = "") -> None:
+    """Close the run. The file is kept after a dry run, to import it for good, and forgotten after the import."""
+    with transaction.atomic():
+        row = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
+        if row is None or not row.is_running:
+            return
+        row.state, row.why, row.finished_at = state, why, timezone.now()
+        row.save()
+        if not (row.is_dry_run and state == RunState.DONE):
+            row.chunks.all().delete()
+        if not row.is_dry_run and row.by is not None:
+            outbox.record(
+                "content.imported",
+                actor=Actor(user=row.by, via=cast("Via", row.via)),
+                payload={
+                    "id": str(row.pk),
+                    "source": row.source,
+                    "name": row.name,
+                    "state": row.state,
+                    "counts": row.counts,
+                },
+            )

@@ -1,0 +1,431 @@
+"""The content of a WordPress post: blocks, classic HTML and shortcodes, as modules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.nodes import to_text
+from proofroom.imports.html_reader import (
+    Frame,
+    HtmlElement,
+    blocks_of_element,
+    blocks_of_html,
+    image_paragraph,
+    only_blocks,
+    parse_html,
+)
+from proofroom.imports.items import ModuleItem
+from proofroom.imports.module_builder import ModuleBuilder
+
+_COMMENT: Final = re.compile(
+    r"<!--\s+(?P<close>/)?wp:(?P<name>[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?)"
+    r"(?P<attrs>\s+\{.*?\})?\s+(?P<empty>/)?-->",
+    re.DOTALL,
+)
+_SHORTCODE: Final = re.compile(
+    r"\[(?P<escaped>\[)?(?P<close>/)?(?P<name>[a-zA-Z][\w-]{1,60})"
+    r"(?P<attrs>(?:\s[^\[\]]{0,2000})?)\](?(escaped)\])"
+)
+_ATTRIBUTE: Final = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
+_ANY_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+_NOT_CODES: Final = frozenset({"x", "sic", "note", "todo", "ref", "link", "here"})
+_CONTAINERS: Final = frozenset({"group", "columns", "column", "row", "stack", "freeform-group"})
+_TEXT_BLOCKS: Final = frozenset(
+    {"paragraph", "heading", "list", "list-item", "quote", "code", "preformatted", "verse", "table"}
+    | {
+        "image",
+        "separator",
+        "html",
+        "freeform",
+        "button",
+        "buttons",
+        "file",
+        "missing",
+        "footnotes",
+    }
+    | {"subhead", "social-links", "social-link", "audio", "video", "classic", "cover-text", "math"}
+)
+_SILENT: Final = frozenset({"more", "nextpage", "spacer"})
+_DEEPEST: Final = 30
+
+
+@dataclass(slots=True)
+class Block:
+    """A block of the editor; `name` is empty for HTML between blocks."""
+
+    name: str
+    attributes: Mapping[str, Json] = field(default_factory=dict)
+    content: list[Block | str] = field(default_factory=list)
+
+    @property
+    def html(self) -> str:
+        """The HTML of the block and of those in it."""
+        return "".join(part if isinstance(part, str) else part.html for part in self.content)
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        return (part for part in self.content if isinstance(part, Block))
+
+
+def parse_blocks(content: str) -> Block:
+    """The blocks of a post, in one without a name. Those that are never closed end with the post."""
+    root = Block("")
+    open_blocks = [root]
+    end = 0
+    for found in _COMMENT.finditer(content):
+        if found.start() > end:
+            open_blocks[-1].content.append(content[end : found.start()])
+        end = found.end()
+        name = found["name"].removeprefix("core/")
+        if found["close"]:
+            names = [block.name for block in open_blocks]
+            if name in names[1:]:
+                del open_blocks[len(names) - names[::-1].index(name) - 1 :]
+            continue
+        attributes: Json = {}
+        try:
+            attributes = json.loads(found["attrs"] or "{}")
+        except (ValueError, RecursionError):
+            attributes = {}
+        block = Block(name, attributes if isinstance(attributes, dict) else {})
+        open_blocks[-1].content.append(block)
+        if not found["empty"] and len(open_blocks) < _DEEPEST:
+            open_blocks.append(block)
+    open_blocks[-1].content.append(content[end:])
+    return root
+
+
+@dataclass
+class WordPressContent:
+    """Reads the contents of posts.
+
+    `attachment` answers the address of a file by its id, `reusable` the content of a block that posts share.
+    """
+
+    allowed: frozenset[str]
+    attachment: Callable[[str], str]
+    reusable: Callable[[str], str]
+    attached_images: Callable[[str], list[str]]
+
+    def read(
+        self, content: str, post_id: str = ""
+    ) -> tuple[tuple[ModuleItem, ...], dict[str, int]]:
+        """The modules, and what was not understood by its name."""
+        builder = ModuleBuilder(self.allowed)
+        reading = _Reading(self, builder, post_id)
+        if "<!-- wp:" in content:
+            reading.children(parse_blocks(content), 0)
+        else:
+            reading.html(content, has_bare_lines=True)
+        return builder.finish(), dict(builder.unknown)
+
+
+@dataclass
+class _Reading:
+    source: WordPressContent
+    builder: ModuleBuilder
+    post_id: str
+
+    def children(self, block: Block, depth: int) -> None:
+        text: list[str] = []
+
+        def flush() -> None:
+            joined = "".join(text)
+            text.clear()
+            if joined.strip():
+                self.html(joined, has_bare_lines=not block.name)
+
+        for part in block.content:
+            if isinstance(part, str):
+                # The wrapping elements of a container stand around its blocks, and say nothing.
+                if block.name not in _CONTAINERS:
+                    text.append(part)
+                elif bare := re.sub(r"<[^>]*>", "", part).strip():
+                    text.append(bare)
+                continue
+            flush()
+            self.block(part, depth + 1)
+        flush()
+
+    def block(self, block: Block, depth: int) -> None:
+        name = block.name
+        if name in _SILENT or depth > _DEEPEST:
+            return
+        read = getattr(self, f"read_{name.replace('-', '_')}", None) if "/" not in name else None
+        if name.startswith("core-embed/"):
+            self.read_embed(block, depth)
+        elif read is not None:
+            read(block, depth)
+        elif name in _CONTAINERS:
+            self.children(block, depth)
+        elif name in _TEXT_BLOCKS:
+            self.html(block.html)
+        else:
+            self.builder.unknown[f"block {name}"] += 1
+            if any(block.blocks):
+                self.children(block, depth)
+            else:
+                self.html(block.html)
+
+    def read_gallery(self, block: Block, depth: int) -> None:
+        pictures = [_picture(figure) for figure in _figures(parse_html(_bare(block.html)))]
+        if not pictures and isinstance(ids := block.attributes.get("ids"), list):
+            pictures = [(self.source.attachment(str(id_)), "", "") for id_ in ids]
+        self.builder.add_gallery([picture for picture in pictures if picture[0]])
+
+    def read_embed(self, block: Block, depth: int) -> None:
+        url = block.attributes.get("url")
+        root = parse_html(_bare(block.html))
+        if not isinstance(url, str):
+            url = next(iter(re.findall(r"https?://\S+", root.text)), "")
+        caption = next((one.text.strip() for one in root.find("figcaption")), "")
+        if url:
+            self.builder.add_frame(Frame("iframe", url), caption)
+
+    def read_pullquote(self, block: Block, depth: int) -> None:
+        root = parse_html(_bare(block.html))
+        who = next((one.text.strip() for one in root.find("cite")), "")
+        quote = "\n".join(one.text.strip() for one in root.find("p")).strip()
+        fits = bool(quote) and len(quote) <= 1200 and len(who) <= 120
+        props: JsonObject = {"quote": quote, "who": " ".join(who.split()), "look": "large"}
+        if not (fits and self.builder.add_module("blockquote", props)):
+            self.html(block.html)
+
+    def read_media_text(self, block: Block, depth: int) -> None:
+        root = parse_html(_bare(block.html))
+        image = next(root.find("img"), None)
+        figure = next(root.find("figure"), None)
+        if image is None or "prose-with-media" not in self.builder.allowed:
+            self.html(block.html)
+            return
+        for element in (root, *root.find("div")):
+            element.content = [child for child in element.content if child is not figure]
+        props: JsonObject = {
+            "content": _document(only_blocks(blocks_of_element(root))),
+            "imageId": image.attributes.get("src", ""),
+            "side": "end" if block.attributes.get("mediaPosition") == "right" else "start",
+        }
+        self.builder.add_module("prose-with-media", props)
+
+    def read_cover(self, block: Block, depth: int) -> None:
+        url = block.attributes.get("url")
+        root = parse_html(_bare(block.html))
+        if not isinstance(url, str):
+            url = next((one.attributes.get("src", "") for one in root.find("img")), "")
+        title = next((" ".join(one.text.split()) for one in root.find("h1", "h2", "h3")), "")
+        lines = [" ".join(one.text.split()) for one in root.find("p")]
+        is_first = not self.builder.modules and not self.builder.has_text
+        fits = bool(title) and len(title) <= 160 and len(" ".join(lines)) <= 400
+        buttons = [one for one in root.find("a") if one.text.strip()]
+        if is_first and fits and len(buttons) <= 1 and not any(root.find("ul", "ol", "table")):
+            props: JsonObject = {"title": title, "subtitle": " ".join(lines)}
+            if url:
+                props["imageId"] = url
+            if buttons and len(buttons[0].text.strip()) <= 60:
+                props["ctaLabel"] = " ".join(buttons[0].text.split())
+                props["ctaUrl"] = buttons[0].attributes.get("href", "")
+            if self.builder.add_module("hero", props):
+                return
+        if url:
+            self.builder.add_blocks([image_paragraph(url)])
+        self.children(Block("group", {}, [*block.blocks]), depth)
+
+    def read_details(self, block: Block, depth: int) -> None:
+        root = parse_html(_bare(block.html))
+        summary = next(root.find("summary"), None)
+        title = " ".join(summary.text.split()) if summary else ""
+        if not title or len(title) > 160 or "accordions" not in self.builder.allowed:
+            self.html(block.html)
+            return
+        for element in (root, *root.find("details")):
+            element.content = [child for child in element.content if child is not summary]
+        section: JsonObject = {
+            "title": title,
+            "content": _document(only_blocks(blocks_of_element(root))),
+        }
+        last = self.builder.modules[-1] if self.builder.modules else None
+        if last is not None and last.type == "accordions" and not self.builder.has_text:
+            sections = cast("list[Json]", last.props["items"])
+            if len(sections) < 30:
+                sections.append(section)
+                return
+        self.builder.add_module("accordions", {"items": [section]})
+
+    def read_block(self, block: Block, depth: int) -> None:
+        content = self.source.reusable(str(block.attributes.get("ref") or ""))
+        if not content:
+            self.builder.unknown["reusable block that is not in the file"] += 1
+            return
+        self.children(parse_blocks(content), depth + 1)
+
+    def read_shortcode(self, block: Block, depth: int) -> None:
+        self.html(block.html, has_bare_lines=True)
+
+    def html(self, html: str, *, has_bare_lines: bool = False) -> None:
+        """HTML with the shortcodes that stand in it."""
+        html = _ANY_COMMENT.sub("", html)
+        parts: list[str] = []
+        end = 0
+
+        def flush() -> None:
+            joined = "".join(parts)
+            parts.clear()
+            if not joined.strip():
+                return
+            blocks = blocks_of_html(joined, has_bare_lines=has_bare_lines)
+            for block in blocks:
+                bare = _bare_address(block) if has_bare_lines else ""
+                self.builder.add_blocks([Frame("iframe", bare) if bare else block])
+
+        waiting: tuple[str, Mapping[str, str], int] | None = None
+        for found in _SHORTCODE.finditer(html):
+            name = found["name"].lower()
+            if (
+                found["escaped"]
+                or name in _NOT_CODES
+                or html[found.start() - 1 : found.start()] == "="
+            ):
+                continue
+            if waiting is not None:
+                if not (found["close"] and name == waiting[0]):
+                    continue
+                code, values, start = waiting
+                waiting = None
+                inside = html[start : found.start()]
+                end = found.end()
+                if code == "caption" or code == "wp_caption":
+                    parts.append(_captioned(inside, values))
+                elif code == "code" or code == "sourcecode":
+                    parts.append(f"<pre><code>{inside}</code></pre>")
+                else:
+                    flush()
+                    self.frame(inside.strip(), code)
+                continue
+            values = _attributes_of(found["attrs"])
+            if name in (
+                "caption",
+                "wp_caption",
+                "embed",
+                "code",
+                "sourcecode",
+                "youtube",
+                "vimeo",
+            ) and (not found["close"] and f"[/{name}]" in html[found.end() :].lower()):
+                parts.append(html[end : found.start()])
+                waiting = (name, values, found.end())
+                end = found.end()
+            elif name == "gallery" and not found["close"]:
+                parts.append(html[end : found.start()])
+                end = found.end()
+                flush()
+                self.gallery(values)
+            elif name in ("video", "audio", "youtube", "vimeo", "playlist") and not found["close"]:
+                parts.append(html[end : found.start()])
+                end = found.end()
+                flush()
+                kinds = (
+                    "src",
+                    "mp4",
+                    "webm",
+                    "m4v",
+                    "ogv",
+                    "mp3",
+                    "m4a",
+                    "ogg",
+                    "wav",
+                    "url",
+                    "id",
+                )
+                self.frame(next((values[kind] for kind in kinds if kind in values), ""), name)
+            elif name in ("video", "audio") and found["close"]:
+                parts.append(html[end : found.start()])
+                end = found.end()
+            elif not found["close"]:
+                # It stays in the text, so that an editor sees where it was.
+                self.builder.unknown[f"shortcode [{name}]"] += 1
+        parts.append(html[end:])
+        flush()
+
+    def frame(self, address: str, code: str) -> None:
+        address = re.sub(r"<[^>]*>", "", address).strip()
+        if code == "youtube" and re.fullmatch(r"[\w-]{6,20}", address):
+            address = f"https://www.youtube.com/watch?v={address}"
+        if code == "vimeo" and address.isdigit():
+            address = f"https://vimeo.com/{address}"
+        tag = code if code in ("video", "audio") else "iframe"
+        if address.startswith(("http://", "https://", "/")):
+            self.builder.add_frame(Frame(tag, address))
+        else:
+            self.builder.unknown[f"shortcode [{code}]"] += 1
+
+    def gallery(self, values: Mapping[str, str]) -> None:
+        ids = [part.strip() for part in values.get("ids", values.get("include", "")).split(",")]
+        addresses = [self.source.attachment(id_) for id_ in ids if id_]
+        if not any(ids):
+            addresses = self.source.attached_images(self.post_id)
+        found = [(address, "", "") for address in addresses if address]
+        if found:
+            self.builder.add_gallery(found)
+        else:
+            self.builder.unknown["gallery whose pictures are not in the file"] += 1
+
+
+def _bare(html: str) -> str:
+    return _ANY_COMMENT.sub("", html)
+
+
+def _figures(root: HtmlElement) -> Iterator[HtmlElement]:
+    """The innermost figures or items with one picture each."""
+    inner = [
+        one
+        for one in root.find("figure", "li")
+        if any(one.find("img"))
+        and not any(any(each.find("img")) for each in one.find("figure", "li"))
+    ]
+    yield from inner or root.find("img")
+
+
+def _picture(element: HtmlElement) -> tuple[str, str, str]:
+    image = element if element.tag == "img" else next(element.find("img"))
+    caption = next((one.text for one in element.find("figcaption")), "")
+    values = image.attributes
+    return (
+        values.get("src") or values.get("data-src", ""),
+        values.get("alt", ""),
+        " ".join(caption.split()),
+    )
+
+
+def _document(blocks: list[JsonObject]) -> JsonObject:
+    return {"type": "doc", "content": cast("Json", blocks or [{"type": "paragraph"}])}
+
+
+def _attributes_of(text: str) -> dict[str, str]:
+    return {
+        found[1].lower(): found[2] or found[3] or found[4] or ""
+        for found in _ATTRIBUTE.finditer(text.replace("”", '"').replace("“", '"').replace("″", '"'))
+    }
+
+
+def _captioned(inside: str, values: Mapping[str, str]) -> str:
+    """A picture and its caption: an attribute in old posts, else what follows the picture."""
+    caption = values.get("caption", "")
+    if not caption:
+        found = re.match(r"\s*((?:<a\b[^>]*>\s*)?<img\b[^>]*>(?:\s*</a>)?)(.*)", inside, re.DOTALL)
+        if found:
+            inside, caption = found[1], found[2].strip()
+    return f"\n\n<figure>{inside}<figcaption>{caption}</figcaption></figure>\n\n"
+
+
+def _bare_address(block: JsonObject | Frame) -> str:
+    """The address that a paragraph consists of: the editor of WordPress shows what stands there."""
+    if isinstance(block, Frame) or block["type"] != "paragraph":
+        return ""
+    text = to_text({"type": "doc", "content": [block]}).strip()
+    hosts = r"https?://(?:www\.|m\.)?(?:youtube\.com|youtu\.be|vimeo\.com|player\.vimeo\.com)/\S+"
+    return text if re.fullmatch(hosts, text) else ""

@@ -1,0 +1,79 @@
+"""XML of other systems as a stream: what a browser would forgive is repaired, entities of its own are refused."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import IO, Final
+from xml.etree.ElementTree import Element
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import iterparse
+from django.utils.translation import gettext as _
+
+from proofroom.core.errors import RuleViolation
+
+MAX_BYTES: Final = 2 * 1024 * 1024 * 1024
+_BLOCK: Final = 256 * 1024
+_DECLARATION: Final = re.compile(
+    rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"'][^>]*\?>"
+)
+_HEAD: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_BAD_REFERENCE: Final = re.compile(
+    r"&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|[xX]0*(?:[0-8bBcCeEfF]|1[0-9a-fA-F]));"
+)
+_WAITING: Final = re.compile(r"&[#\w]{0,12}$")
+
+
+def open_xml(file: IO[bytes]) -> Iterator[tuple[str, Element]]:
+    """The starts and ends of elements. Raises `ParseError`, and `RuleViolation` for entities and for too much."""
+    try:
+        yield from iterparse(_Repaired(file), events=("start", "end"), forbid_entities=True)
+    except DefusedXmlException:
+        raise RuleViolation(
+            _("The file defines entities of its own, which are not read."), code="forbidden_xml"
+        ) from None
+
+
+class _Repaired:
+    """The file in UTF-8, whatever its encoding, without characters that XML does not have."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        first = file.read(_BLOCK)
+        named = _DECLARATION.match(first.removeprefix(codecs.BOM_UTF8))
+        encoding = "utf-8-sig"
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = "utf-16"
+        elif named is not None and named[1].lower() not in (b"utf-8", b"utf8"):
+            try:
+                encoding = codecs.lookup(named[1].decode("ascii")).name
+            except LookupError:
+                encoding = "utf-8-sig"
+        self.decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self.total = 0
+        self.waiting = ""
+        self.is_over = False
+        self.ready = _HEAD.sub("", self._decode(first).lstrip("\ufeff \t\r\n"), count=1).encode()
+
+    def read(self, size: int = -1) -> bytes:
+        while not self.ready and not self.is_over:
+            self.ready = self._decode(self.file.read(_BLOCK)).encode()
+        size = len(self.ready) if size < 0 else size
+        part, self.ready = self.ready[:size], self.ready[size:]
+        return part
+
+    def _decode(self, block: bytes) -> str:
+        self.total += len(block)
+        if self.total > MAX_BYTES:
+            raise RuleViolation(
+                _("The file is larger than %(most)s GB.") % {"most": MAX_BYTES // 1024**3}
+            )
+        self.is_over = not block
+        text = self.waiting + self.decoder.decode(block, self.is_over)
+        cut = _WAITING.search(text) if not self.is_over else None
+        self.waiting = text[cut.start() :] if cut else ""
+        text = text[: cut.start()] if cut else text
+        return _BAD_REFERENCE.sub(" ", _CONTROLS.sub(" ", text)).replace("&nbsp;", "&#160;")

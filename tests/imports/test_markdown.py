@@ -1,0 +1,330 @@
+"""Folders of Markdown become drafts with their pictures and links, once, and one bad file harms no other."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from content.layers import open_layers
+from content.models import Post
+from content.posts.post_repository import load
+from media.models import Asset
+from proofroom.definitions.richtext.nodes import to_text
+from proofroom.imports.models import ImportLine
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DOCUMENTS = Path(__file__).parents[3] / "shared" / "data" / "markdown"
+"""Documents of real products. They are not part of the project: they lie beside the checkout."""
+
+
+@pytest.fixture(autouse=True)
+def admin() -> None:
+    make.user("admin")
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def run(folder: Path, **options: str) -> list[str]:
+    out = StringIO()
+    call_command("import", "markdown", str(folder), stdout=out, stderr=out, **options)
+    return out.getvalue().splitlines()
+
+
+def paths() -> list[str]:
+    return sorted(Post.objects.values_list("path", flat=True))
+
+
+def blocks(post: Post) -> list[str]:
+    module = load(post).modules[0]
+    assert module.type == "prose"
+    return [str(block["type"]) for block in module.props["content"]["content"]]
+
+
+@pytest.mark.skipif(
+    not DOCUMENTS.is_dir(),
+    reason="The documents that this test reads are not in ../shared/data here.",
+)
+def test_the_documents_of_two_products_become_drafts_and_a_second_run_makes_none():
+    number = len(list(DOCUMENTS.rglob("*.md")))
+
+    first = run(DOCUMENTS)
+
+    assert number > 80
+    assert f"posts: {number + 2} created" in first[-1]  # and the two folders
+    assert Post.objects.count() == number + 2
+    assert set(Post.objects.values_list("status", flat=True)) == {"draft"}
+    assert Post.objects.filter(path="/monitoring-docs/bash", title="Shell Scripts").exists()
+    folder = Post.objects.get(path="/monitoring-docs")
+    assert Post.objects.filter(parent=folder).count() == len(
+        list((DOCUMENTS / "monitoring-docs").glob("*.md"))
+    )
+
+    second = run(DOCUMENTS)
+
+    assert f"posts: {number + 2} unchanged" in second[-1]
+    assert Post.objects.count() == number + 2
+
+
+def test_the_title_is_that_of_the_front_matter_the_first_heading_or_the_name(tmp_path):
+    write(
+        tmp_path,
+        {
+            "a.md": "---\ntitle: From the front\nslug: own-slug\ndescription: Short\norder: 3\n---\n"
+            "# Heading\n\nText",
+            "b.md": "# The *first* heading\n\nText",
+            "c.md": "Text\n\n## Later heading\n\nMore",
+            "some-plain_file.md": "Only text",
+            "year.md": "---\ntitle: 2024\n---\nText",
+            "rule.md": "---\n\nText below a rule",
+        },
+    )
+
+    run(tmp_path)
+
+    found = {post.slug: post for post in Post.objects.all()}
+    assert {slug: post.title for slug, post in found.items()} == {
+        "own-slug": "From the front",
+        "b": "The first heading",
+        "c": "Later heading",
+        "some-plain-file": "Some plain file",
+        "year": "2024",
+        "rule": "Rule",
+    }
+    assert found["own-slug"].meta_description == "Short"
+    assert found["own-slug"].order_index == 3
+    assert blocks(found["own-slug"]) == ["heading", "paragraph"]
+    assert blocks(found["b"]) == ["paragraph"]  # the page shows its title itself
+    assert blocks(found["c"]) == ["paragraph", "heading", "paragraph"]
+
+
+def test_sub_folders_become_parents_named_by_their_own_page(tmp_path):
+    write(
+        tmp_path,
+        {
+            "guide.md": "# The guide",
+            "guide/setup.md": "# Setup",
+            "guide/deep/one.md": "# One",
+            "manual/index.md": "# The manual",
+            "manual/setup.md": "# Setup again",
+            "empty/notes.txt": "no document",
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert paths() == [
+        "/guide", "/guide/deep", "/guide/deep/one", "/guide/setup", "/manual", "/manual/setup",
+    ]  # fmt: skip
+    assert Post.objects.get(path="/guide/deep").title == "Deep"
+    assert said[-1] == "posts: 6 created."
+    assert run(tmp_path)[-1] == "posts: 6 unchanged."
+
+
+def test_a_flat_type_takes_the_files_of_all_folders(tmp_path):
+    write(tmp_path, {"one.md": "# One", "sub/two.md": "# Two"})
+
+    run(tmp_path, type="blog", locale="de")
+
+    assert paths() == ["/de/blog/one", "/de/blog/two"]
+
+
+def test_a_bad_file_is_named_and_the_rest_goes_on(tmp_path):
+    write(
+        tmp_path,
+        {
+            "a-bytes.md": b"\xff\x00\x00 not text",
+            "b-yaml.md": "---\ntitle: [\n---\nText",
+            "c-list.md": "---\n- one\n---\nText",
+            "d-long.md": f"---\ntitle: {'x' * 400}\n---\nText",
+            "e-huge.md": "word " * 500_000,
+            "f-good.md": "# Good\x00",
+            "g-old.md": "# Größe".encode("cp1252"),
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert paths() == ["/d-long", "/f-good", "/g-old"]
+    assert Post.objects.get(path="/g-old").title == "Größe"
+    assert Post.objects.get(path="/d-long").title == "x" * 300
+    assert said[-1] == "items: 4 failed; posts: 3 created."
+    lines = dict(ImportLine.objects.values_list("place", "message"))
+    assert "not text" in lines["a-bytes.md"]
+    assert "not valid YAML" in lines["b-yaml.md"]
+    assert "names with values" in lines["c-list.md"]
+    assert "larger than 2 MB" in lines["e-huge.md"]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    write(tmp_path, {"out/secret.md": "# Secret", "in/one.md": "# One"})
+    (tmp_path / "in/link.md").symlink_to(tmp_path / "out/secret.md")
+    (tmp_path / "in/loop").symlink_to(tmp_path / "in")
+
+    run(tmp_path / "in")
+
+    assert paths() == ["/one"]
+
+
+def test_what_cannot_begin_says_why(tmp_path):
+    make.user("translator")
+    for arguments, words in (
+        ({"folder": str(tmp_path / "none")}, "is not a folder"),
+        ({"locale": "fr"}, "not a locale of this site"),
+        ({"type": "pgae"}, "no post type named 'pgae'"),
+        ({"media": str(tmp_path / "none")}, "is not a folder"),
+        ({"email": "translator@example.com"}, "posts.create"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            run(Path(arguments.pop("folder", str(tmp_path))), **arguments)
+
+
+def test_the_earlier_command_still_works(tmp_path):
+    write(tmp_path, {"one.md": "# One"})
+
+    call_command("import_markdown", str(tmp_path), type="blog", locale="de", stdout=StringIO())
+
+    assert paths() == ["/de/blog/one"]
+
+
+def test_links_between_files_lead_to_the_posts_and_dead_ones_are_named(tmp_path):
+    write(
+        tmp_path,
+        {
+            "index.md": "[a](guide/setup.md#first) [b](guide/) [c](./guide/deep/one.html) [d](missing.md)",
+            "guide/index.md": "# Guide\n\n[up](../index.md) [there](setup) [role]({doc}`setup`)",
+            "guide/setup.md": "# Setup\n\nSee {doc}`deep/one` and [abs](/guide/deep/one).",
+            "guide/deep/one.md": "# One\n\n[back](../../guide/setup.md) [out](https://else.example/guide.md)",
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert links("/index") == ["/guide/setup#first", "/guide", "/guide/deep/one", "missing.md"]
+    assert links("/guide")[:2] == ["/index", "/guide/setup"]
+    assert links("/guide/setup") == ["/guide/deep/one", "/guide/deep/one"]
+    assert links("/guide/deep/one") == ["/guide/setup", "https://else.example/guide.md"]
+    assert [line for line in said if "missing.md leads to no post" in line]
+
+
+def test_numbers_that_order_files_are_no_part_of_links(tmp_path):
+    write(
+        tmp_path,
+        {
+            "developers--01-start--02-first-steps.md": "[x](./03-next.md) [y](/docs/developers/start/next)",
+            "developers--01-start--03-next.md": "# Next",
+        },
+    )
+
+    run(tmp_path)
+
+    there = "/developers-01-start-03-next"
+    assert links("/developers-01-start-02-first-steps") == [there, there]
+
+
+def test_pictures_come_into_the_library_once(tmp_path):
+    picture = make.picture()
+    write(
+        tmp_path,
+        {
+            "guide/one.md": "---\nimage: /img/cover.png\n---\n# One\n\n![Alt](pic.png)\n\n"
+            '<p align="center"><img src="../img/cover.png" alt="Cover" width="40"></p>\n\n![Gone](gone.png)',
+            "guide/pic.png": picture,
+            "img/cover.png": make.picture(colour="red"),
+            "guide/two.md": "![Same](../img/same.png)",
+            "img/same.png": picture,
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert Asset.objects.count() == 2
+    post = Post.objects.get(path="/guide/one")
+    assert post.featured_media.filename == "cover.png"
+    text = str(load(post).modules[0].props)
+    assert text.count("/media/") == 2
+    assert "gone.png" not in text
+    assert "Gone" in text
+    assert [line for line in said if "gone.png" in line]
+    run(tmp_path)
+    assert Asset.objects.count() == 2
+
+
+def test_what_is_not_understood_is_named(tmp_path):
+    write(
+        tmp_path,
+        {
+            "page.md": "---\nlayout: wide\n---\n# Page\n\n{py:class}`~pkg.Thing` and {ref}`Words <label>`.\n\n"
+            "```{note}\nMind this.\n```\n\n```{graphviz}\na -> b\n```\n\n"
+            "{{< youtube abc >}} [^1] <your-name>\n\n`{not}`a role`` and `{uuid}` stay\n\n"
+            '!!! warning "Careful"\n    Indented text.\n\nDone.',
+        },
+    )
+
+    run(tmp_path)
+
+    lines = " ".join(ImportLine.objects.values_list("message", flat=True))
+    for name in (
+        "role {py:class} (1)", "role {ref} (1)", "directive {note} (1)", "directive {graphviz} (1)",
+        "Hugo shortcode {{youtube}}", "footnote", "element <your-name>", "layout (1)",
+    ):  # fmt: skip
+        assert name in lines, name
+    text = to_text(load(Post.objects.get()).modules[0].props["content"])
+    for words in (
+        "pkg.Thing",
+        "Words",
+        "Mind this.",
+        "a -> b",
+        "<your-name>",
+        "Careful",
+        "Indented text.",
+        "{uuid}",
+    ):
+        assert words in text, words
+
+
+def test_a_text_that_changed_is_proposed_in_review(tmp_path):
+    write(tmp_path, {"one.md": "# One\n\nFirst."})
+    run(tmp_path)
+
+    write(tmp_path, {"one.md": "# One\n\nSecond."})
+    said = run(tmp_path)
+
+    assert said[-1] == "posts: 1 staged."
+    post = Post.objects.get()
+    assert "First." in str(load(post).modules[0].props)
+    assert "Second." in str(open_layers(post).review.document.modules[0].props)
+
+
+def test_a_post_that_stands_there_already_is_taken_for_the_same(tmp_path):
+    there = make.post("One", type="page", slug="one")
+    write(tmp_path, {"one.md": "# One\n\nFrom a file."})
+
+    run(tmp_path)
+
+    assert Post.objects.get().pk == there.pk
+    assert "From a file." in str(open_layers(there).review.document.modules)
+
+
+def links(path: str) -> list[str]:
+    found: list[str] = []
+
+    def walk(node: Any) -> None:
+        for mark in node.get("marks", ()):
+            found.append(mark["attrs"]["href"])
+        for child in node.get("content", ()):
+            walk(child)
+
+    for module in load(Post.objects.get(path=path)).modules:
+        walk(module.props["content"])
+    return found

@@ -1,0 +1,349 @@
+"""An export of WordPress becomes drafts with their pictures, terms, menus and redirects."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from content.layers import open_layers
+from content.models import Post
+from content.posts.edit import edit_post
+from content.posts.post_repository import load
+from media.models import Asset
+from proofroom.imports.models import ImportLine, ImportRun
+from proofroom.menus.models import Menu
+from proofroom.taxonomies.models import Term
+from seo.models import Redirect
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HEAD = """<?xml version="1.0" encoding="UTF-8" ?>
+<rss version="2.0" xmlns:excerpt="http://wordpress.org/export/1.2/excerpt/"
+ xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/"
+ xmlns:wp="http://wordpress.org/export/1.2/"><channel>
+<title>Old site</title><link>https://old.example</link>
+<wp:base_site_url>https://old.example</wp:base_site_url><wp:base_blog_url>https://old.example</wp:base_blog_url>
+<wp:category><wp:category_nicename>news</wp:category_nicename><wp:category_parent></wp:category_parent>
+<wp:cat_name><![CDATA[News &amp; more]]></wp:cat_name></wp:category>
+<wp:category><wp:category_nicename>local</wp:category_nicename><wp:category_parent>news</wp:category_parent>
+<wp:cat_name>Local</wp:cat_name></wp:category>
+<wp:tag><wp:tag_slug>tea</wp:tag_slug><wp:tag_name>Tea</wp:tag_name></wp:tag>
+"""
+TAIL = "</channel></rss>"
+UPLOADS = "https://old.example/wp-content/uploads/2024/05"
+
+
+def item(
+    id_: int,
+    title: str,
+    content: str = "",
+    *,
+    type: str = "post",
+    parent: int = 0,
+    slug: str = "",
+    status: str = "publish",
+    link: str = "",
+    extra: str = "",
+    meta: dict[str, str] | None = None,
+) -> str:
+    slug = slug or title.lower().replace(" ", "-")
+    metas = "".join(
+        f"<wp:postmeta><wp:meta_key>{key}</wp:meta_key><wp:meta_value><![CDATA[{value}]]></wp:meta_value></wp:postmeta>"
+        for key, value in (meta or {}).items()
+    )
+    return (
+        f"<item><title>{title}</title><link>{link or f'https://old.example/{slug}/'}</link>"
+        f"<dc:creator><![CDATA[anna]]></dc:creator>"
+        f"<content:encoded><![CDATA[{content}]]></content:encoded>"
+        f"<excerpt:encoded><![CDATA[]]></excerpt:encoded><wp:post_id>{id_}</wp:post_id>"
+        f"<wp:post_name>{slug}</wp:post_name><wp:status>{status}</wp:status>"
+        f"<wp:post_parent>{parent}</wp:post_parent><wp:menu_order>0</wp:menu_order>"
+        f"<wp:post_type>{type}</wp:post_type>{extra}{metas}</item>"
+    )
+
+
+def attachment(id_: int, name: str, parent: int = 0) -> str:
+    url = f"<wp:attachment_url>{UPLOADS}/{name}</wp:attachment_url>"
+    return item(
+        id_,
+        name,
+        type="attachment",
+        status="inherit",
+        parent=parent,
+        extra=url,
+        meta={"_wp_attachment_image_alt": f"Alt of {name}"},
+    )
+
+
+BLOCKS = f"""<!-- wp:paragraph -->
+<p>Hello <strong>world</strong>, see <a href="https://old.example/about/team/#who">the team</a>.</p>
+<!-- /wp:paragraph -->
+<!-- wp:image {{"id":20}} -->
+<figure class="wp-block-image"><img src="{UPLOADS}/one-300x200.jpg" alt="One"/><figcaption>The caption</figcaption></figure>
+<!-- /wp:image -->
+<!-- wp:gallery {{"linkTo":"none"}} -->
+<figure class="wp-block-gallery"><!-- wp:image {{"id":20}} --><figure class="wp-block-image"><img src="{UPLOADS}/one.jpg" alt=""/></figure><!-- /wp:image -->
+<!-- wp:image {{"id":21}} --><figure class="wp-block-image"><img src="{UPLOADS}/two.jpg" alt=""/><figcaption>Second</figcaption></figure><!-- /wp:image --></figure>
+<!-- /wp:gallery -->
+<!-- wp:list --><ul><!-- wp:list-item --><li>First</li><!-- /wp:list-item --><!-- wp:list-item --><li>Next</li><!-- /wp:list-item --></ul><!-- /wp:list -->
+<!-- wp:embed {{"url":"https://www.youtube.com/watch?v=abcdefghij1","type":"video"}} -->
+<figure class="wp-block-embed"><div class="wp-block-embed__wrapper">
+https://www.youtube.com/watch?v=abcdefghij1
+</div></figure>
+<!-- /wp:embed -->
+<!-- wp:acme/price-box {{"sum":3}} --><div>Only 3</div><!-- /wp:acme/price-box -->
+"""  # noqa: E501  # as WordPress writes them
+CLASSIC = """First line
+with a break
+
+Second paragraph [contact-form-7 id="5" title="x"] here.
+
+[gallery ids="20,21"]
+
+<script>alert(1)</script>Last <em>words</em>"""
+
+
+@pytest.fixture(autouse=True)
+def admin() -> None:
+    make.user("admin")
+
+
+@pytest.fixture
+def uploads(tmp_path: Path) -> Path:
+    folder = tmp_path / "media" / "2024" / "05"
+    folder.mkdir(parents=True)
+    (folder / "one.jpg").write_bytes(make.picture(kind="JPEG"))
+    (folder / "two.jpg").write_bytes(make.picture(kind="JPEG", colour="red"))
+    (folder / "copy.jpg").write_bytes(make.picture(kind="JPEG"))
+    return tmp_path / "media"
+
+
+def export(folder: Path, *items: str, head: str = HEAD, tail: str = TAIL) -> Path:
+    path = folder / "export.xml"
+    path.write_bytes((head + "".join(items) + tail).encode("utf-8", "surrogatepass"))
+    return path
+
+
+def run(path: Path, **options: Any) -> str:
+    out = StringIO()
+    call_command("import", "wordpress", str(path), stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def whole(folder: Path) -> Path:
+    terms = (
+        '<category domain="category" nicename="local"><![CDATA[Local]]></category>'
+        '<category domain="post_tag" nicename="tea"><![CDATA[Tea]]></category>'
+        '<category domain="post_tag" nicename="new-word"><![CDATA[New word]]></category>'
+    )
+    menu = '<category domain="nav_menu" nicename="main"><![CDATA[Main menu]]></category>'
+    return export(
+        folder,
+        item(3, "Team", "<p>We</p>", type="page", parent=2, link="https://old.example/about/team/"),
+        item(2, "About", "Text", type="page"),
+        item(1, "First post", BLOCKS, extra=terms, meta={"_thumbnail_id": "21"},
+             link="https://old.example/2024/05/first-post/"),
+        item(4, "Second post", CLASSIC, status="draft"),
+        attachment(20, "one.jpg"),
+        attachment(21, "two.jpg"),
+        attachment(22, "copy.jpg"),
+        item(30, "", type="nav_menu_item", extra=menu, meta={
+            "_menu_item_type": "post_type", "_menu_item_object_id": "2", "_menu_item_menu_item_parent": "0"}),
+        item(31, "Outside", type="nav_menu_item", extra=menu, meta={
+            "_menu_item_type": "custom", "_menu_item_url": "https://else.example/x",
+            "_menu_item_menu_item_parent": "30"}),
+        item(50, "A form", type="acf-field-group"),
+    )  # fmt: skip
+
+
+def test_posts_pages_files_terms_menus_and_redirects_come_in(tmp_path, uploads):
+    said = run(whole(tmp_path), media=str(uploads))
+
+    posts = {post.title: post for post in Post.objects.all()}
+    assert set(posts) == {"First post", "Second post", "About", "Team"}
+    assert {post.status for post in posts.values()} == {"draft"}
+    assert posts["Team"].path == "/about/team"
+    assert posts["Team"].parent_id == posts["About"].pk
+    assert posts["First post"].path == "/blog/first-post"
+    # Two of the three files have the same bytes.
+    assert sorted(Asset.objects.values_list("alt_text", flat=True)) == [
+        "Alt of one.jpg",
+        "Alt of two.jpg",
+    ]
+    assert posts["First post"].featured_media.alt_text == "Alt of two.jpg"
+    assert Term.objects.get(slug="local").parent == Term.objects.get(slug="news")
+    assert Term.objects.get(slug="news").name == "News & more"
+    names = set(posts["First post"].post_terms.values_list("term__name", flat=True))
+    assert names == {"Local", "Tea", "New word"}
+    [first] = Menu.objects.get(slug="main").items
+    assert first["postId"] == str(posts["About"].pk)
+    assert first["children"][0]["url"] == "https://else.example/x"
+    leads = dict(Redirect.objects.values_list("from_path", "to_path"))
+    assert leads == {"/2024/05/first-post": "/blog/first-post"}
+    assert "no post type acf-field-group: 1 items" in said
+    assert "block acme/price-box (1)" in said
+    assert "shortcode [contact-form-7] (1)" in said
+
+
+def test_blocks_become_modules_and_links_lead_to_the_posts(tmp_path, uploads):
+    run(whole(tmp_path), media=str(uploads))
+
+    document = load(Post.objects.get(title="First post"))
+    assert [module.type for module in document.modules] == [
+        "prose",
+        "gallery",
+        "prose",
+        "embed",
+        "prose",
+    ]
+    first = document.modules[0].props["content"]["content"]
+    link = next(node for node in first[0]["content"] if node.get("text") == "the team")
+    assert link["marks"][0]["attrs"]["href"] == "/about/team#who"
+    one = Asset.objects.get(alt_text="Alt of one.jpg")
+    assert first[1]["content"][0]["attrs"]["src"].endswith(one.file.name)
+    assert first[2]["content"][0] == {
+        "type": "text",
+        "text": "The caption",
+        "marks": [{"type": "italic"}],
+    }
+    pictures = document.modules[1].props["items"]
+    assert [picture["caption"] for picture in pictures] == ["", "Second"]
+    assert pictures[0]["imageId"] == str(one.pk)
+    assert document.modules[2].props["content"]["content"][0]["type"] == "bulletList"
+    assert document.modules[3].props["url"] == "https://www.youtube.com/watch?v=abcdefghij1"
+
+
+def test_classic_text_has_paragraphs_and_no_script(tmp_path, uploads):
+    run(whole(tmp_path), media=str(uploads))
+
+    document = load(Post.objects.get(title="Second post"))
+    assert [module.type for module in document.modules] == ["prose", "gallery", "prose"]
+    first = document.modules[0].props["content"]["content"]
+    assert [node["type"] for node in first[0]["content"]] == ["text", "hardBreak", "text"]
+    assert "[contact-form-7" in first[1]["content"][0]["text"]
+    assert "alert" not in str(document.modules[2].props)
+
+
+def test_a_second_run_changes_nothing_and_a_changed_post_is_staged(tmp_path, uploads):
+    run(whole(tmp_path), media=str(uploads))
+    before = {model: model.objects.count() for model in (Post, Asset, Term, Menu, Redirect)}
+
+    run(whole(tmp_path), media=str(uploads))
+
+    assert {model: model.objects.count() for model in before} == before
+    counts = ImportRun.objects.latest("created_at").counts
+    assert {outcome for kind in counts.values() for outcome in kind} == {"unchanged"}
+
+    post = Post.objects.get(title="About")
+    run(export(tmp_path, item(2, "About us", "Other text", type="page", slug="about")))
+
+    post.refresh_from_db()
+    assert post.title == "About"
+    review = open_layers(post).review
+    assert review.document.fields["title"] == "About us"
+    assert review.document.modules[0].id == load(post).modules[0].id
+    assert "Other text" in str(review.document.modules[0].props)
+
+
+def test_live_changes_keep_what_people_wrote_meanwhile(tmp_path):
+    path = export(tmp_path, item(2, "About", "Text", type="page"))
+    run(path)
+    post = Post.objects.get()
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: document.with_fields({"excerpt": "By hand"}),
+    )
+
+    run(export(tmp_path, item(2, "About us", "Text", type="page", slug="about")), live=True)
+
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == ("About us", "By hand")
+
+
+def test_a_dry_run_stores_nothing(tmp_path, uploads):
+    said = run(whole(tmp_path), media=str(uploads), dry_run=True)
+
+    assert [model.objects.count() for model in (Post, Asset, Term, Menu, Redirect)] == [0] * 5
+    assert ImportRun.objects.get().counts["posts"] == {"created": 4}
+    assert "Dry run; nothing was stored." in said
+
+
+def test_what_is_broken_is_named_and_the_rest_comes_in(tmp_path):
+    control = item(7, "Con\x0btrol", "Text&nbsp;\x02 more")
+    path = export(
+        tmp_path,
+        item(1, "Good", "Text"),
+        control,
+        item(1, "Twice", "Text"),
+        item(8, "Lost", "Text", type="page", parent=999),
+        item(9, "x" * 400, "Text"),
+        "<item><title>Half",
+        tail="",
+    )
+
+    said = run(path)
+
+    assert Post.objects.filter(title__in=["Good", "Con trol", "Lost"]).count() == 3
+    assert Post.objects.filter(title="x" * 300).exists()
+    assert not Post.objects.filter(title="Twice").exists()
+    assert "broken after item 5" in said
+    assert ImportLine.objects.filter(message__contains="Its parent is not in the source").exists()
+
+
+def test_files_outside_of_the_folder_are_never_read(tmp_path):
+    secret = tmp_path / "secret.jpg"
+    secret.write_bytes(make.picture(kind="JPEG"))
+    media = tmp_path / "media"
+    media.mkdir()
+    (media / "link.jpg").symlink_to(secret)
+    path = export(
+        tmp_path,
+        item(1, "Post", f'<img src="{UPLOADS}/../../secret.jpg"><img src="{UPLOADS}/link.jpg">'),
+    )
+
+    run(path, media=str(media), fetch=False)
+
+    assert Asset.objects.count() == 0
+    assert Post.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><rss>&b;</rss>',
+            "entities of its own",
+        ),
+        (
+            '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><rss>&a;</rss>',
+            "entities of its own",
+        ),
+        ("no xml at all", "not an export of WordPress"),
+        ("<html><body>x</body></html>", "not an export of WordPress"),
+        ("", "not an export of WordPress"),
+    ],
+)
+def test_what_is_no_export_is_refused(tmp_path, content, words):
+    path = tmp_path / "export.xml"
+    path.write_text(content)
+
+    with pytest.raises(CommandError, match=words):
+        run(path)
+
+    assert Post.objects.count() == 0
+
+
+def test_other_encodings_are_read(tmp_path):
+    head = HEAD.replace("UTF-8", "ISO-8859-1")
+    path = tmp_path / "export.xml"
+    path.write_bytes((head + item(1, "Kaffee für Müde", "Größe") + TAIL).encode("latin-1"))
+
+    run(path)
+
+    assert Post.objects.get().title == "Kaffee für Müde"
