@@ -1,6 +1,7 @@
-"""Registers the app with Django."""
+"""Registers the app with Django, whose admin finds `admin.py`."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class ImportsConfig(AppConfig):
@@ -8,3 +9,21 @@ class ImportsConfig(AppConfig):
     label = "proofroom_imports"
     verbose_name = "Imports"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
+
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Imports"),
+                "admin:proofroom_imports_importrun_changelist",
+                "down",
+                permissions=("posts.edit",),
+            ),
+            order=65,
+        )

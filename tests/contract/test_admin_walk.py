@@ -69,6 +69,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/<post_id>/review/edit/": EDITORS,
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
     "proofroom_feedback/feedback/": PEOPLE,
+    "proofroom_imports/": EDITORS,
     "proofroom_menus/menu/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,

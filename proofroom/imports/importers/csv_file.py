@@ -1,0 +1,20 @@
+from pathlib import Path
+
+from django.utils.translation import gettext_lazy
+
+from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.records import RecordReader, read_csv
+
+
+class CsvImporter(ContentImporter):
+    name = "csv"
+    label = "CSV"
+    description = gettext_lazy(
+        "A table with a header; a mapping says which column fills which field."
+    )
+    suffixes = (".csv", ".tsv", ".txt")
+    default_type = "blog"
+    has_mapping = True
+
+    def open(self, path: Path, options: ImportOptions) -> Reader:
+        return RecordReader(read_csv(path), path, options)

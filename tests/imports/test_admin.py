@@ -1,0 +1,177 @@
+"""Imports in the admin: a dry run first, then for good, cancelled by whoever started it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from content.models import Post
+from proofroom.core.errors import Conflict
+from proofroom.imports import runs
+from proofroom.imports.models import ImportChunk, ImportRun, RunState
+from proofroom.imports.runs import cancel_run, execute_run
+from tests import make
+from tests.imports.test_wordpress import HEAD, TAIL, item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+START = "admin:proofroom_imports_importrun_add"
+
+
+def client(role: str = "editor") -> Client:
+    found = Client()
+    found.force_login(make.user(role))
+    return found
+
+
+def upload(name: str, content: bytes, **values: Any) -> dict[str, Any]:
+    file = SimpleUploadedFile(name, content)
+    return {"source": "wordpress", "file": file, "locale": "en", "fetch": "on", **values}
+
+
+def page_of(run: ImportRun) -> str:
+    return reverse("admin:proofroom_imports_importrun_change", args=[run.pk])
+
+
+def test_a_file_is_tried_first_and_then_imported() -> None:
+    browser = client()
+    content = (HEAD + item(1, "One", "Text [odd]") + TAIL).encode()
+
+    answer = browser.post(reverse(START), upload("export.xml", content))
+
+    tried = ImportRun.objects.get()
+    assert answer.headers["location"] == page_of(tried)
+    execute_run(tried.pk)
+    tried.refresh_from_db()
+    assert (tried.state, tried.is_dry_run, tried.counts["posts"]) == ("done", True, {"created": 1})
+    assert Post.objects.count() == 0
+    page = browser.get(page_of(tried)).content.decode()
+    assert "shortcode [odd] (1)" in page
+
+    browser.post(page_of(tried), {"action": "import"})
+
+    run = ImportRun.objects.get(is_dry_run=False)
+    execute_run(run.pk)
+    execute_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.done) == (RunState.DONE, run.planned)
+    assert Post.objects.get().status == "draft"
+    assert ImportChunk.objects.count() == 0
+    assert "Open post" in browser.get(page_of(run)).content.decode()
+
+
+@pytest.fixture
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages to workers are lost."""
+    monkeypatch.setattr(runs, "_send_later", lambda run: None)
+
+
+def test_an_archive_of_a_folder_holds_nothing_that_leads_out_of_it() -> None:
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("docs/one.md", "# One")
+        archive.writestr("../evil.md", "# Evil")
+        archive.writestr("/abs.md", "# Abs")
+
+    client().post(
+        reverse(START), upload("docs.zip", packed.getvalue(), source="markdown", type="page")
+    )
+    run = ImportRun.objects.get()
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.state == RunState.DONE
+    assert run.counts["posts"] == {"created": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "values"),
+    [
+        ("export.zip", b"x", {}),
+        ("export.xml", b"", {}),
+        ("export.xml", b"x", {"locale": "fr"}),
+        ("export.xml", b"x", {"source": "paper"}),
+    ],
+)
+def test_a_form_that_does_not_fit_starts_nothing(
+    name: str, content: bytes, values: dict[str, str]
+) -> None:
+    answer = client().post(reverse(START), upload(name, content, **values))
+
+    assert answer.status_code == 422
+    assert ImportRun.objects.count() == 0
+
+
+def test_a_broken_file_ends_the_run_with_the_reason() -> None:
+    browser = client()
+    browser.post(reverse(START), upload("export.xml", b"no xml"))
+    run = ImportRun.objects.get()
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.state == RunState.FAILED
+    assert "not an export of WordPress" in run.why
+    assert "not an export of WordPress" in browser.get(page_of(run)).content.decode()
+
+
+def test_only_whoever_started_an_import_or_an_admin_cancels_it(no_worker: None) -> None:
+    browser = client()
+    browser.post(reverse(START), upload("export.xml", (HEAD + TAIL).encode()))
+    run = ImportRun.objects.get()
+    other = Client()
+    other.force_login(make.user("editor", "another"))
+
+    other.post(page_of(run), {"action": "cancel"})
+    run.refresh_from_db()
+    assert run.is_running
+
+    browser.post(page_of(run), {"action": "cancel"})
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+    execute_run(run.pk)
+    assert Post.objects.count() == 0
+    with pytest.raises(Conflict):
+        cancel_run(run_id=run.pk, actor=make.actor("admin"))
+
+
+def test_a_run_goes_on_where_a_worker_stopped(
+    monkeypatch: pytest.MonkeyPatch, no_worker: None
+) -> None:
+    monkeypatch.setattr(runs, "_TURN_SECONDS", 0.0)
+    browser = client()
+    content = HEAD + "".join(item(n, f"Post {n}", "Text") for n in range(1, 4)) + TAIL
+    browser.post(reverse(START), upload("export.xml", content.encode()))
+    run = ImportRun.objects.get()
+    ImportRun.objects.update(is_dry_run=False)
+
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert (run.is_running, run.done) == (True, 1)
+    for _turn in range(20):
+        execute_run(run.pk)
+    run.refresh_from_db()
+    # Three terms, three posts, three redirects: each once.
+    assert (run.state, run.done, run.planned) == (RunState.DONE, 9, 9)
+    assert run.counts["posts"] == {"created": 3}
+    assert Post.objects.count() == 3
+
+
+def test_the_sweep_goes_on_with_what_was_lost(no_worker: None) -> None:
+    client().post(reverse(START), upload("export.xml", (HEAD + TAIL).encode()))
+    assert runs.resume_runs() == 0
+
+    ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+
+    assert runs.resume_runs() == 1
+
+
+def test_a_translator_cannot_import() -> None:
+    assert client("translator").get(reverse(START)).status_code == 403
