@@ -39,8 +39,8 @@ from agents_app.runs.labels import translate_activity
 from agents_app.runs.retry import retry_run
 from content.models import Layer, Post
 from proofroom.core.admin.labels import badge
+from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
-    PermittedAdmin,
     actor_of,
     answers_refusals,
     may,
@@ -126,7 +126,7 @@ _AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
 
 
 @admin.register(AgentBatch)
-class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
+class AgentBatchAdmin(ListAdmin[AgentBatch]):
     view_permission = "agents.view"
     empty_words = gettext_lazy(
         "A batch runs one agent on many posts. Select posts in the list, then "

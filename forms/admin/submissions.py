@@ -17,13 +17,14 @@ from forms.queries import columns_of
 from forms.services.submissions import delete_submission
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
-from proofroom.core.admin.permissions import PermittedAdmin, actor_of, answers_refusals, require
+from proofroom.core.admin.lists import ListAdmin
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 
 _MAX_BEGINNING = 100
 
 
 @admin.register(FormSubmission)
-class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
+class FormSubmissionAdmin(ListAdmin[FormSubmission]):
     view_permission = "forms.submissions"
     empty_words = gettext_lazy("Submissions of your forms appear here.")
     list_display = ("created_at", "form_slug", language, "beginning")

@@ -25,7 +25,7 @@ from mcp_bridge.models import McpCall, McpToken
 from proofroom.accounts.models import User
 from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
 from proofroom.core.admin.charts import HEIGHT, Upright, upright
-from proofroom.core.admin.permissions import PermittedAdmin
+from proofroom.core.admin.lists import ListAdmin, ViewChangeList
 from proofroom.core.tools import all_tools
 
 FilterChoices = list[tuple[str, str]]
@@ -157,7 +157,7 @@ def draw_chart(found: Sequence[CallCount]) -> CallChart:
     )
 
 
-class CallChangeList(ChangeList):
+class CallChangeList(ViewChangeList):
     """Rows with the names of their callers, found for the whole page at once; and the figures above them."""
 
     def get_results(self, request: HttpRequest) -> None:
@@ -174,7 +174,7 @@ class CallChangeList(ChangeList):
 
 
 @admin.register(McpCall)
-class McpCallAdmin(PermittedAdmin[McpCall]):
+class McpCallAdmin(ListAdmin[McpCall]):
     view_permission = "settings.manage"
     list_display = ("when", "called", "outcome", "caller", "sizes")
     list_display_links = None

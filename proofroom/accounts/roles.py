@@ -61,6 +61,7 @@ _EDITOR = _TRANSLATOR | {
     "agents.dropdown",
     "agents.field",
     "analytics.read",  # the admin's pages; the API's figures need `analytics.view`
+    "lists.share",  # saved views of the admin's lists, for the team
     "content.replace",  # find and replace in the admin; the API's needs `database.manage`
 }
 

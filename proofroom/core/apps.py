@@ -17,11 +17,13 @@ class CoreConfig(AppConfig):
         import proofroom.core.site_icon  # noqa: F401  # registers its check
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts
+        from proofroom.core.admin.lists import UNDO_KIND
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
             navigation_entries,
         )
+        from proofroom.core.admin.undo import undo_kinds
         from proofroom.core.database import migrate  # registers its check, too
         from proofroom.core.i18n.model_names import speak_the_readers_language
         from proofroom.core.observability.backlog import read_backlog
@@ -29,6 +31,7 @@ class CoreConfig(AppConfig):
         from proofroom.core.observability.operations import watch_connection
 
         speak_the_readers_language()
+        undo_kinds.register(UNDO_KIND, name=UNDO_KIND.name)
         connection_created.connect(watch_connection)
         read_metrics.register(read_backlog)
         outbox.events_forgotten.register(drop_salts)

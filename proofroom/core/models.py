@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 from uuid import uuid4
 
 from django.conf import settings
@@ -129,3 +129,40 @@ class QueueFailure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.error}: {self.text}"
+
+
+LIST_VIEW_NAME_MAX: Final = 60
+LIST_VIEW_QUERY_MAX: Final = 1500
+
+
+class ListView(models.Model):
+    """A saved view of a list of the admin: filters, search and order as `query`, and columns, under a name.
+
+    `list_name` is the label of the model, such as `content.post`. `columns` are names in their order; with none the
+    list shows those that it starts with. The row without a name holds how its owner left the list itself: its
+    columns, and in `opens` the view that the list opens with.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    list_name = models.CharField(max_length=100)
+    name = models.CharField(max_length=LIST_VIEW_NAME_MAX, blank=True)
+    query = models.CharField(max_length=LIST_VIEW_QUERY_MAX, blank=True)
+    columns = models.JSONField(default=list)
+    is_shared = models.BooleanField(default=False)
+    opens = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["owner", "list_name", "name"], name="list_view_own_name"
+            ),
+            models.UniqueConstraint(
+                fields=["list_name", "name"],
+                condition=Q(is_shared=True),
+                name="list_view_shared_name",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.list_name}: {self.name}"

@@ -16,15 +16,20 @@ class EditorialConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.admin.undo import undo_kinds
+        from proofroom.editorial import notifications
         from proofroom.editorial.inbox.counts import waiting_everywhere
-        from proofroom.editorial.notifications import KINDS
+        from proofroom.editorial.posts.bulk_actions import ACTIONS
+        from proofroom.editorial.posts.panels import post_list_actions
         from proofroom.editorial.posts.undo import UNDO_KINDS
+        from proofroom.editorial.shared_content import notifications as shared_notifications
         from proofroom.editorial.shared_content.shown_pages import shown_pages
         from proofroom.notifications.services import register_kind
         from proofroom.shared_content.edit_page import edit_page_facts
 
         for undo_kind in UNDO_KINDS:
             undo_kinds.register(undo_kind, name=undo_kind.name)
+        for at, action in enumerate(ACTIONS):
+            post_list_actions.register(action, name=action.name, order=at - len(ACTIONS))
         edit_page_facts.register(shown_pages, name="pages")
         navigation_entries.register(
             NavigationEntry(
@@ -127,5 +132,5 @@ class EditorialConfig(AppConfig):
             ),
             order=70,
         )
-        for kind in KINDS:
+        for kind in (*notifications.KINDS, *shared_notifications.KINDS):
             register_kind(kind)

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.form_pages import form_page, save_form
+from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
-    PermittedAdmin,
     actor_of,
     answers_refusals,
     may,
@@ -38,7 +38,7 @@ class FeedbackForm(forms.Form):
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(PermittedAdmin[Feedback]):
+class FeedbackAdmin(ListAdmin[Feedback]):
     view_permission = "feedback.view"
     empty_words = gettext_lazy("Notes that people put onto the preview of a post stand here.")
     list_display = ("beginning", "post", "category", "status", "author", "created_at")

@@ -27,7 +27,7 @@ from agents_app.admin.runs.run_page import show, status
 from agents_app.definitions.agents import all_agents
 from agents_app.models import AgentRun
 from agents_app.runs.prompt import prompt_versions
-from proofroom.core.admin.permissions import PermittedAdmin
+from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.i18n.time_zones import exact_time
 
 _VERSIONS: Final = 10
@@ -111,7 +111,7 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 
 
 @admin.register(AgentRun)
-class AgentRunAdmin(PermittedAdmin[AgentRun]):
+class AgentRunAdmin(ListAdmin[AgentRun]):
     view_permission = "agents.view"
     empty_words = gettext_lazy(
         "A run is one task carried out by an agent. Start one from a post, from "

@@ -57,6 +57,7 @@ _DID: Final[Mapping[str, str]] = {
     "user.changed": gettext_noop("changed an account"),
     "user.logged-in": gettext_noop("logged in"),
     "user.logged-out": gettext_noop("logged out"),
+    "list-view.changed": gettext_noop("changed the saved views of a list"),
     "token.created": gettext_noop("made an API token"),
     "token.revoked": gettext_noop("revoked an API token"),
     "media.uploaded": gettext_noop("uploaded {thing}"),

@@ -29,8 +29,8 @@ from proofroom.core.activity.queries import names_of
 from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import badge
+from proofroom.core.admin.lists import ListAdmin, ViewChangeList
 from proofroom.core.admin.permissions import (
-    PermittedAdmin,
     actor_of,
     answers_refusals,
     refusals_as_messages,
@@ -162,7 +162,7 @@ _EXPORTED = {
 """Filters of the list, as the export calls them."""
 
 
-class _Entries(ChangeList):
+class _Entries(ViewChangeList):
     """Rows with their sentences, made for the whole page at once."""
 
     def get_results(self, request: HttpRequest) -> None:
@@ -174,7 +174,7 @@ class _Entries(ChangeList):
 
 
 @admin.register(Event)
-class EventAdmin(PermittedAdmin[Event]):
+class EventAdmin(ListAdmin[Event]):
     view_permission = "settings.manage"
     list_display = ("what", "sentence", "door", "created_at")
     list_display_links = ("sentence",)

@@ -13,7 +13,8 @@ from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from proofroom.core.admin.permissions import PermittedAdmin, may, require
+from proofroom.core.admin.lists import ListAdmin
+from proofroom.core.admin.permissions import may, require
 from proofroom.core.errors import CmsError, NotAllowed, NotFound
 from proofroom.core.validation.form_fields import with_label
 
@@ -81,7 +82,7 @@ def form_page(
     return TemplateResponse(request, template, frame, status=status)
 
 
-class FormAdmin(PermittedAdmin[M]):
+class FormAdmin(ListAdmin[M]):
     """A list with a page where a thing is added by one form, through a service.
 
     Only whoever has `add_permission` adds; `add` calls the service and says where to go.

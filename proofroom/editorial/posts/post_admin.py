@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.template.loader import render_to_string
+from django.template.loader import get_template, render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -31,8 +31,8 @@ from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
 from content.review.references import media_view
 from proofroom.core.admin.labels import LanguageFilter
+from proofroom.core.admin.lists import Column, ListAdmin
 from proofroom.core.admin.permissions import (
-    PermittedAdmin,
     actor_of,
     answers_refusals,
     may,
@@ -107,12 +107,13 @@ def _has_staged(layer: str) -> Exists:
 
 
 @admin.register(Post)
-class PostAdmin(PermittedAdmin[Post]):
+class PostAdmin(ListAdmin[Post]):
     view_permission = "posts.view"
     empty_words = gettext_lazy(
         "Everything on the site begins with a post: a page, an article, or an entry of another type."
     )
-    list_display = ("name", "kind", "language", "state", "waiting", "changed")
+    list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
+    optional_columns = ("first_published", "scheduled", "created")
     list_display_links = ("name",)
     list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
@@ -131,7 +132,7 @@ class PostAdmin(PermittedAdmin[Post]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
-        found = found.select_related("featured_media")
+        found = found.select_related("featured_media", "author")
         return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
             in_review=_has_staged(Layer.REVIEW), in_ai_review=_has_staged(Layer.AI_REVIEW)
         )
@@ -209,14 +210,28 @@ class PostAdmin(PermittedAdmin[Post]):
                 )
         return SafeString(" ".join(parts)) if parts else "—"
 
+    @admin.display(description=gettext_lazy("Author"), ordering="author__username")
+    def author_name(self, post: Post) -> str:
+        return str(post.author) if post.author else "—"
+
     @admin.display(description=gettext_lazy("Updated"), ordering="updated_at")
     def changed(self, post: Post) -> SafeString:
-        return format_html(
-            '<time datetime="{}" title="{}">{}</time>',
-            post.updated_at.isoformat(),
-            exact_time(post.updated_at),
-            age_of(post.updated_at),
-        )
+        return _age(post.updated_at)
+
+    @admin.display(description=gettext_lazy("First published"), ordering="published_at")
+    def first_published(self, post: Post) -> SafeString | str:
+        return _age(post.published_at) if post.published_at else "—"
+
+    @admin.display(description=gettext_lazy("Scheduled for"), ordering="publish_at")
+    def scheduled(self, post: Post) -> SafeString | str:
+        return exact_time(post.publish_at) if post.publish_at else "—"
+
+    @admin.display(description=gettext_lazy("Created"), ordering="created_at")
+    def created(self, post: Post) -> SafeString:
+        return _age(post.created_at)
+
+    def get_list_display(self, request: HttpRequest) -> list[Column]:
+        return [*super().get_list_display(request), _row_menu(request)]
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -287,6 +302,34 @@ class PostAdmin(PermittedAdmin[Post]):
         return own + [
             found for found in super().get_urls() if found.name == "content_post_changelist"
         ]
+
+
+def _age(moment: datetime) -> SafeString:
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        exact_time(moment),
+        age_of(moment),
+    )
+
+
+def _row_menu(request: HttpRequest) -> Callable[[Post], SafeString]:
+    """The column with what this person may do with a post. No query."""
+    allowed = {
+        "edit": may(request, "posts.edit") or may(request, "posts.translate"),
+        "delete": may(request, "posts.delete"),
+        "copy": may(request, "posts.create"),
+    }
+    template = get_template("admin/posts/row_menu.html")
+    with_pages = {definition.name for definition in post_types if definition.hierarchical}
+
+    @admin.display(description=gettext_lazy("Actions"))
+    def row_menu(post: Post) -> SafeString:
+        able = {**allowed, "copy": allowed["copy"] and post.type in with_pages}
+        context = {"post": post, "title": title_of(post, post), "may": able}
+        return SafeString(template.render(context))
+
+    return row_menu
 
 
 def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:

@@ -19,8 +19,8 @@ from django.views.decorators.http import require_POST
 from proofroom.core import outbox
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import badge, kind_label
+from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
-    PermittedAdmin,
     actor_of,
     answers_refusals,
     refusals_as_messages,
@@ -73,7 +73,7 @@ class EventFilter(admin.SimpleListFilter):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(PermittedAdmin[Delivery]):
+class DeliveryAdmin(ListAdmin[Delivery]):
     view_permission = "webhooks.manage"
     list_display = ("what", "to", "state", "when", "attempts", "why")
     list_filter = ("status", ReceiverFilter, EventFilter, "created_at", "webhook")

@@ -1,0 +1,427 @@
+"""Lists of the admin: saved views above them, and the columns that each person chose.
+
+The address of a list says all of its filters, its search and its order. `?saved=` names the view that is open, whose
+columns then hold; alone it leads to the filters of that view. The order names columns instead of counting them, since
+everybody has columns of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal, TypeVar, cast
+from urllib.parse import parse_qsl, urlencode
+
+from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import label_for_field
+from django.contrib.admin.views.main import ALL_VAR, ERROR_FLAG, ORDER_VAR, PAGE_VAR, ChangeList
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.db.models.expressions import Combinable, F, OrderBy
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from proofroom.core.actor import Actor
+from proofroom.core.admin.permissions import PermittedAdmin, actor_of, may
+from proofroom.core.admin.undo import UndoKind, Undone, undo_button
+from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.list_views import (
+    SHARE,
+    change_view,
+    delete_view,
+    list_views,
+    save_view,
+    set_columns,
+    set_opening_view,
+)
+from proofroom.core.models import ListView
+
+M = TypeVar("M", bound=Model)
+SAVED_VAR: Final = "saved"
+ALL: Final = "all"
+"""What `saved` says for the list itself, where another view would open."""
+_NO_FILTERS: Final = (SAVED_VAR, PAGE_VAR, ALL_VAR, ERROR_FLAG)
+_MAX_DIGITS: Final = 18
+Column = str | Callable[[Any], str | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewTab:
+    """A saved view as the list shows it."""
+
+    view: ListView
+    url: str
+    is_open: bool
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """A column that can be shown; the locked one always is."""
+
+    name: str
+    label: str
+    is_shown: bool
+    is_locked: bool
+
+
+@dataclass(slots=True)
+class ListState:
+    """How a list stands for a request: its views, the one that is open, and the columns that were chosen.
+
+    `query` is what the address filters, searches and orders by.
+    """
+
+    tabs: list[ViewTab]
+    view: ListView | None
+    opens: int | None
+    query: str
+    own_columns: list[str]
+    may_share: bool
+    is_own: bool = False
+    choices: list[ColumnChoice] = field(default_factory=list)
+
+    @property
+    def columns(self) -> list[str]:
+        return self.view.columns if self.view is not None else self.own_columns
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the open view would show something else."""
+        return self.view is not None and self.view.query != self.query
+
+    @property
+    def may_edit(self) -> bool:
+        """Whether columns and filters of what is open are the reader's to change."""
+        return self.view is None or not self.view.is_shared or self.may_share
+
+    @property
+    def is_default(self) -> bool:
+        return self.view is not None and self.view.pk == self.opens
+
+    @property
+    def all_url(self) -> str:
+        return f"?{SAVED_VAR}={ALL}" if self.opens else "?"
+
+
+def column_name(column: Column) -> str:
+    return column if isinstance(column, str) else column.__name__
+
+
+class ViewChangeList(ChangeList):
+    """A list whose order names columns, and whose links keep the view that is open."""
+
+    def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        found: dict[str, Any] = super().get_filters_params(params)
+        found.pop(SAVED_VAR, None)
+        return found
+
+    def _asked_order(self) -> list[tuple[Column, bool]]:
+        """The columns of the order in the address, and whether each is descending. What is no column is left out."""
+        admin = cast("ListAdmin[Any]", self.model_admin)
+        known = {column_name(column): column for column in admin.all_columns}
+        found: list[tuple[Column, bool]] = []
+        for part in str(self.params.get(ORDER_VAR, "")).split("."):
+            name = part.removeprefix("-")
+            if name.isascii() and name.isdigit() and len(name) < _MAX_DIGITS:
+                # The address of a bookmark counts columns.
+                at = int(name)
+                name = column_name(self.list_display[at]) if at < len(self.list_display) else ""
+            if name in known:
+                found.append((known[name], part.startswith("-")))
+        return found
+
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str | Combinable]:
+        asked = self._asked_order()
+        if not asked:
+            params, self.params = self.params, {**self.params}
+            self.params.pop(ORDER_VAR, None)
+            try:
+                return super().get_ordering(request, queryset)
+            finally:
+                self.params = params
+        ordering: list[Any] = []
+        for column, is_descending in asked:
+            by: Any = self.get_ordering_field(column)
+            if not by:
+                continue
+            if isinstance(by, str):
+                by = F(by.removeprefix("-")).desc() if by.startswith("-") else F(by).asc()
+            elif not isinstance(by, OrderBy):
+                by = by.asc()
+            if is_descending:
+                by = by.copy()
+                by.reverse_ordering()
+            ordering.append(by)
+        ordering += queryset.query.order_by
+        found: list[str | Combinable] = self._get_deterministic_ordering(ordering)  # type: ignore[attr-defined]  # the stubs miss it
+        return found
+
+    def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
+        asked = self._asked_order()
+        if not asked:
+            params, self.params = self.params, {**self.params}
+            self.params.pop(ORDER_VAR, None)
+            try:
+                return super().get_ordering_field_columns()
+            finally:
+                self.params = params
+        places = {column_name(column): at for at, column in enumerate(self.list_display)}
+        return {
+            places[column_name(column)]: "desc" if is_descending else "asc"
+            for column, is_descending in asked
+            if column_name(column) in places
+        }
+
+    def get_query_string(
+        self,
+        new_params: Mapping[str, Any] | None = None,
+        remove: Iterable[str] | None = None,
+    ) -> str:
+        text = super().get_query_string(dict(new_params) if new_params else None, remove)
+        query = QueryDict(text.removeprefix("?"), mutable=True)
+        if ORDER_VAR in query:
+            query[ORDER_VAR] = ".".join(map(self._named, str(query[ORDER_VAR]).split(".")))
+        if query.keys() <= {SAVED_VAR} and SAVED_VAR in query:
+            # Without its filters it is the list itself.
+            return f"?{SAVED_VAR}={ALL}"
+        return f"?{query.urlencode()}"
+
+    def _named(self, part: str) -> str:
+        sign, place = part[: part.startswith("-")], part.removeprefix("-")
+        if place.isascii() and place.isdigit() and int(place[:4]) < len(self.list_display):
+            return sign + column_name(self.list_display[int(place[:4])])
+        return part
+
+
+class ListAdmin(PermittedAdmin[M]):
+    """An admin class whose list has saved views and a choice of columns."""
+
+    optional_columns: ClassVar[tuple[str, ...]] = ()
+    """Columns that are there to choose, and not shown at first."""
+
+    @property
+    def all_columns(self) -> list[Column]:
+        return [*self.list_display, *self.optional_columns]
+
+    @property
+    def list_name(self) -> str:
+        return str(self.opts.label_lower)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return ViewChangeList
+
+    def get_list_display(self, request: HttpRequest) -> list[Column]:
+        """The columns that were chosen, with the one that leads to the thing."""
+        state = list_state(request)
+        known = {column_name(column): column for column in self.all_columns}
+        chosen = [known[name] for name in state.columns if name in known] if state else []
+        if not chosen:
+            return [*self.list_display]
+        locked = self._locked_column()
+        return chosen if locked in chosen else [locked, *chosen]
+
+    def _locked_column(self) -> Column:
+        links = self.list_display_links or self.list_display
+        first: Column = links[0]
+        return first
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        state = self._read_state(request)
+        request.list_state = state  # type: ignore[attr-defined]  # for the columns
+        is_bare = not request.GET or [*request.GET] == [SAVED_VAR]
+        if request.method == "POST":
+            if "list_view" in request.POST:
+                return self._change_views(request, state)
+        elif is_bare and state.view is not None and (state.view.query or not request.GET):
+            return HttpResponseRedirect(_address(state.view))
+        shown = [column_name(column) for column in self.get_list_display(request)]
+        state.choices = self._column_choices(shown)
+        context = {"list_state": state, **(extra_context or {})}
+        return super().changelist_view(request, context)
+
+    def _read_state(self, request: HttpRequest) -> ListState:
+        """One query."""
+        rows = list_views(actor=actor_of(request), list_name=self.list_name)
+        pk = request.user.pk
+        own = next((row for row in rows if not row.name), None)
+        named = {row.pk: row for row in rows if row.name}
+        opens = own.opens_id if own is not None and own.opens_id in named else None
+        asked = request.GET.get(SAVED_VAR, "")
+        is_id = asked.isascii() and asked.isdigit() and len(asked) < _MAX_DIGITS
+        if is_id and int(asked) not in named:
+            raise Http404(_("This view is no longer there."))
+        open_id = int(asked) if is_id else opens if not request.GET else None
+        view = named[open_id] if open_id is not None else None
+        pairs = [
+            (name, value)
+            for name, values in request.GET.lists()
+            if name not in _NO_FILTERS
+            for value in values
+        ]
+        return ListState(
+            tabs=[
+                ViewTab(row, _address(row), row is view, row.pk == opens) for row in named.values()
+            ],
+            view=view,
+            opens=opens,
+            query=urlencode(sorted(pairs)),
+            own_columns=own.columns if own is not None else [],
+            may_share=may(request, SHARE),
+            is_own=view is not None and view.owner_id == pk,
+        )
+
+    def _column_choices(self, shown: Sequence[str]) -> list[ColumnChoice]:
+        columns = {column_name(column): column for column in self.all_columns}
+        locked = column_name(self._locked_column())
+        return [
+            ColumnChoice(
+                name,
+                capfirst(str(label_for_field(columns[name], self.model, self))),
+                name in shown,
+                name == locked,
+            )
+            for name in dict.fromkeys([*shown, *columns])
+            if name in columns
+        ]
+
+    def _change_views(self, request: HttpRequest, state: ListState) -> HttpResponse:
+        """Do what a form of the list asks for. A refusal is said above the list, and nothing is stored."""
+        here = request.get_full_path()
+        try:
+            return HttpResponseRedirect(self._changed_address(request, state) or here)
+        except NotAllowed as error:
+            raise PermissionDenied(error.message) from None
+        except NotFound as error:
+            raise Http404(error.message) from None
+        except CmsError as error:
+            sentences = [text for texts in error.details.values() for text in texts]
+            messages.error(request, " ".join(sentences) or error.message)
+        except IncorrectLookupParameters:
+            messages.error(request, _("These filters cannot be saved."))
+            here = request.path
+        return HttpResponseRedirect(here)
+
+    def _changed_address(self, request: HttpRequest, state: ListState) -> str:
+        """Where to go on to; empty for the same page."""
+        actor, do, sent = actor_of(request), request.POST["list_view"], request.POST
+        if do == "columns":
+            columns = self._sent_columns(sent)
+            if state.view is None:
+                set_columns(actor=actor, list_name=self.list_name, columns=columns)
+            else:
+                change_view(
+                    actor=actor, list_name=self.list_name, view_id=state.view.pk, columns=columns
+                )
+            return ""
+        if do == "save":
+            self.get_changelist_instance(request)  # raises where the filters are none
+            view = save_view(
+                actor=actor,
+                list_name=self.list_name,
+                name=sent.get("name", ""),
+                query=state.query,
+                columns=state.columns,
+                is_shared="shared" in sent,
+            )
+            messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
+            return _address(view)
+        if state.view is None:
+            raise invalid("list_view", _("Open a view first."))
+        pk = state.view.pk
+        if do == "update":
+            self.get_changelist_instance(request)
+            view = change_view(actor=actor, list_name=self.list_name, view_id=pk, query=state.query)
+            messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
+            return _address(view)
+        if do == "rename":
+            view = change_view(
+                actor=actor,
+                list_name=self.list_name,
+                view_id=pk,
+                name=sent.get("name", ""),
+                is_shared=("shared" in sent) if state.is_own and state.may_share else None,
+            )
+            messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
+            return ""
+        if do == "opening":
+            view_id = None if state.is_default else pk
+            set_opening_view(actor=actor, list_name=self.list_name, view_id=view_id)
+            return ""
+        if do == "delete":
+            view = delete_view(actor=actor, list_name=self.list_name, view_id=pk)
+            text = _("View “%(name)s” deleted.") % {"name": view.name}
+            undo = undo_button(request, "list-view.delete", _as_json(view), back=request.path)
+            messages.success(request, format_html("{} {}", text, undo))
+            return f"{request.path}?{SAVED_VAR}={ALL}"
+        raise invalid("list_view", _("There is no such button."))
+
+    def _sent_columns(self, sent: QueryDict) -> list[str]:
+        """The columns in the order of the form, after the button that moves one. None where they are to be as at
+        first."""
+        if "reset" in sent:
+            return []
+        names = sent.getlist("order")
+        ticked = {*sent.getlist("column"), column_name(self._locked_column())}
+        direction, _colon, moved = sent.get("move", "").partition(":")
+        if moved in names and direction in ("up", "down"):
+            at = names.index(moved)
+            to = min(max(at + (1 if direction == "down" else -1), 0), len(names) - 1)
+            names.insert(to, names.pop(at))
+        known = {column_name(column) for column in self.all_columns}
+        unknown = ({*names} | ticked) - known
+        if unknown:
+            message = _("There is no column %(name)s.") % {"name": min(unknown)[:80]}
+            raise invalid("columns", message)
+        return [name for name in names if name in ticked]
+
+
+def list_state(request: HttpRequest) -> ListState | None:
+    """How the list of this request stands; None on other pages."""
+    return getattr(request, "list_state", None)
+
+
+def _address(view: ListView) -> str:
+    query = urlencode([(SAVED_VAR, view.pk), *parse_qsl(view.query)])
+    return f"{_list_url(view.list_name)}?{query}"
+
+
+def _list_url(list_name: str) -> str:
+    return reverse(f"admin:{list_name.replace('.', '_')}_changelist")
+
+
+def _as_json(view: ListView) -> JsonObject:
+    return {
+        "owner": view.owner_id,
+        "list": view.list_name,
+        "name": view.name,
+        "query": view.query,
+        "columns": view.columns,
+        "shared": view.is_shared,
+    }
+
+
+def _undo_delete(actor: Actor, arguments: JsonObject) -> Undone:
+    columns = arguments["columns"]
+    view = save_view(
+        actor=actor,
+        owner_id=int(str(arguments["owner"])),
+        list_name=str(arguments["list"]),
+        name=str(arguments["name"]),
+        query=str(arguments["query"]),
+        columns=[str(name) for name in columns] if isinstance(columns, list) else [],
+        is_shared=arguments["shared"] is True,
+    )
+    return Undone(_("View “%(name)s” restored.") % {"name": view.name}, _address(view))
+
+
+UNDO_KIND: Final = UndoKind("list-view.delete", _undo_delete)

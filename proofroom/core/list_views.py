@@ -1,0 +1,206 @@
+"""Saved views of the admin's lists: read, written, shared with the team.
+
+A view is private, or shared with everybody who may open the list. Whoever holds `lists.share` shares views and
+changes shared ones; whether a view is shared only its owner says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import parse_qsl, urlencode
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, NotFound, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.models import LIST_VIEW_NAME_MAX, LIST_VIEW_QUERY_MAX, ListView
+from proofroom.core.validation.input_validation import clean_line
+
+SHARE: Final = "lists.share"
+MAX_OWN: Final = 30
+"""Views that somebody has of one list."""
+MAX_SHARED: Final = 30
+"""Shared views of one list."""
+MAX_COLUMNS: Final = 40
+_MAX_PARAMETERS: Final = 20
+
+
+def list_views(*, actor: Actor, list_name: str) -> list[ListView]:
+    """The actor's own row of a list, their views and the shared ones, by name. One query."""
+    rows = ListView.objects.filter(Q(owner=actor.user.pk) | Q(is_shared=True), list_name=list_name)
+    return list(rows.order_by("name", "pk"))
+
+
+@transaction.atomic
+def save_view(
+    *,
+    actor: Actor,
+    list_name: str,
+    name: str,
+    query: str,
+    columns: Sequence[str],
+    is_shared: bool = False,
+    owner_id: int | None = None,
+) -> ListView:
+    """Save a new view of the actor's; of another owner where a shared one comes back that was deleted.
+
+    Raises `RuleViolation` by field, and `NotAllowed`.
+    """
+    _lock(actor)
+    owner_id = actor.user.pk if owner_id is None else owner_id
+    if is_shared:
+        actor.require(SHARE)
+    elif owner_id != actor.user.pk:
+        raise NotAllowed(_("A view of somebody else's is not yours to save."))
+    view = ListView(owner_id=owner_id, list_name=list_name, is_shared=is_shared)
+    view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
+    view.query, view.columns = _checked_query(query), _checked_columns(columns)
+    own = ListView.objects.filter(owner=owner_id, list_name=list_name).exclude(name="")
+    if own.count() >= MAX_OWN:
+        message = _("You have %(most)s views of this list. Delete one first.") % {"most": MAX_OWN}
+        raise invalid("name", message, code="too_many")
+    _require_room(view)
+    _store(view, "created", actor)
+    return view
+
+
+@transaction.atomic
+def change_view(
+    *,
+    actor: Actor,
+    list_name: str,
+    view_id: int,
+    name: str | None = None,
+    query: str | None = None,
+    columns: Sequence[str] | None = None,
+    is_shared: bool | None = None,
+) -> ListView:
+    """Change what is given of a view. Raises `NotFound`, `NotAllowed`, and `RuleViolation` by field."""
+    view = _locked_view(actor, list_name, view_id)
+    if is_shared is not None and is_shared != view.is_shared:
+        if view.owner_id != actor.user.pk:
+            raise NotAllowed(_("Only its owner can stop sharing a view."))
+        actor.require(SHARE)
+        view.is_shared = is_shared
+        _require_room(view)
+    if name is not None:
+        view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
+    if query is not None:
+        view.query = _checked_query(query)
+    if columns is not None:
+        view.columns = _checked_columns(columns)
+    _store(view, "changed", actor)
+    return view
+
+
+@transaction.atomic
+def delete_view(*, actor: Actor, list_name: str, view_id: int) -> ListView:
+    """Delete a view, and return what it was. Raises `NotFound` and `NotAllowed`."""
+    view = _locked_view(actor, list_name, view_id)
+    _record(view, "deleted", actor)
+    ListView.objects.filter(pk=view.pk).delete()
+    return view
+
+
+@transaction.atomic
+def set_columns(*, actor: Actor, list_name: str, columns: Sequence[str]) -> None:
+    """Choose the columns that the actor sees in the list itself; none for those that it starts with."""
+    _lock(actor)
+    own = _own_row(actor, list_name)
+    own.columns = _checked_columns(columns)
+    _store(own, "columns", actor)
+
+
+@transaction.atomic
+def set_opening_view(*, actor: Actor, list_name: str, view_id: int | None) -> None:
+    """Choose the view that the list opens with for the actor; None for the list itself. Raises `NotFound`."""
+    _lock(actor)
+    own = _own_row(actor, list_name)
+    if view_id is not None:
+        seen = Q(owner=actor.user.pk) | Q(is_shared=True)
+        found = ListView.objects.filter(seen, pk=view_id, list_name=list_name).exclude(name="")
+        if not found.exists():
+            raise _not_found()
+    own.opens_id = view_id
+    _store(own, "opening", actor)
+
+
+def _lock(actor: Actor) -> None:
+    """Have what one person saves at once wait for each other."""
+    actor.require_session("save views of lists")
+    get_user_model()._default_manager.select_for_update().get(pk=actor.user.pk)
+
+
+def _locked_view(actor: Actor, list_name: str, view_id: int) -> ListView:
+    """A view that the actor may change, locked."""
+    _lock(actor)
+    rows = ListView.objects.select_for_update().filter(list_name=list_name).exclude(name="")
+    view = rows.filter(Q(owner=actor.user.pk) | Q(is_shared=True), pk=view_id).first()
+    if view is None:
+        raise _not_found()
+    if view.is_shared and not actor.can(SHARE):
+        raise NotAllowed(_("Your role cannot change shared views."))
+    return view
+
+
+def _own_row(actor: Actor, list_name: str) -> ListView:
+    rows = ListView.objects.filter(owner=actor.user.pk, list_name=list_name, name="")
+    return rows.first() or ListView(owner_id=actor.user.pk, list_name=list_name)
+
+
+def _not_found() -> NotFound:
+    return NotFound(_("There is no such view."))
+
+
+def _require_room(view: ListView) -> None:
+    if view.is_shared:
+        shared = ListView.objects.filter(list_name=view.list_name, is_shared=True).exclude(
+            pk=view.pk
+        )
+        if shared.count() >= MAX_SHARED:
+            message = _("This list has %(most)s shared views. Delete one first.")
+            raise invalid("name", message % {"most": MAX_SHARED}, code="too_many")
+
+
+def _checked_query(query: str) -> str:
+    """The query in its one spelling."""
+    try:
+        pairs = parse_qsl(query, max_num_fields=_MAX_PARAMETERS, errors="strict")
+    except ValueError:
+        raise invalid("query", _("These filters cannot be saved.")) from None
+    cleaned = urlencode(sorted(pairs))
+    if len(cleaned) > LIST_VIEW_QUERY_MAX or any("\0" in text for pair in pairs for text in pair):
+        raise invalid("query", _("These filters cannot be saved."))
+    return cleaned
+
+
+def _checked_columns(columns: Sequence[str]) -> list[str]:
+    if len(columns) > MAX_COLUMNS:
+        message = _("At most %(most)s columns are shown.") % {"most": MAX_COLUMNS}
+        raise invalid("columns", message, code="too_many")
+    return [clean_line("columns", name, LIST_VIEW_NAME_MAX) for name in dict.fromkeys(columns)]
+
+
+def _store(view: ListView, did: str, actor: Actor) -> None:
+    try:
+        with transaction.atomic():
+            view.save()
+    except IntegrityError:
+        raise invalid("name", _("Another view has this name."), code="name_taken") from None
+    _record(view, did, actor)
+
+
+def _record(view: ListView, did: str, actor: Actor) -> None:
+    payload: JsonObject = {
+        "id": view.pk,
+        "list": view.list_name,
+        "did": did,
+        "shared": view.is_shared,
+    }
+    outbox.record("list-view.changed", actor=actor, payload=payload)

@@ -1,0 +1,319 @@
+"""Saved views of lists, and the columns that each person chose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.models import Post, Status
+from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
+from proofroom.core.list_views import (
+    MAX_OWN,
+    change_view,
+    delete_view,
+    list_views,
+    save_view,
+    set_columns,
+    set_opening_view,
+)
+from proofroom.core.models import Event, ListView
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+POSTS = "/admin/content/post/"
+LIST = "content.post"
+DRAFTS = "status__exact=draft"
+
+
+def titles(response: Any) -> list[str]:
+    return [post.title for post in response.context["cl"].result_list]
+
+
+def columns(response: Any) -> list[str]:
+    return [str(name) for name in response.context["cl"].list_display if isinstance(name, str)][1:]
+
+
+def text(response: Any) -> str:
+    return unescape(response.content.decode())
+
+
+def saved(role: str = "editor", **values: Any) -> ListView:
+    given = {"list_name": LIST, "name": "Drafts", "query": DRAFTS, "columns": []}
+    return save_view(actor=make.actor(role), **{**given, **values})
+
+
+@pytest.fixture
+def posts() -> list[Post]:
+    return [make.post("Tea", status=Status.DRAFT), make.post("Coffee"), make.post("Milk")]
+
+
+@pytest.mark.usefixtures("posts")
+def test_a_view_keeps_filters_order_and_columns(signed_in: SignedIn) -> None:
+    client = signed_in("editor")
+    client.post(
+        f"{POSTS}?{DRAFTS}&o=-name",
+        {"list_view": "columns", "order": ["name", "changed", "state"], "column": ["changed"]},
+    )
+
+    answer = client.post(f"{POSTS}?{DRAFTS}&o=-name", {"list_view": "save", "name": " Drafts "})
+
+    view = ListView.objects.get(name="Drafts")
+    assert (view.query, view.columns) == (f"o=-name&{DRAFTS}", ["name", "changed"])
+    assert (view.is_shared, view.owner.username) == (False, "editor")
+    assert answer["Location"] == f"{POSTS}?saved={view.pk}&o=-name&{DRAFTS}"
+    page = client.get(answer["Location"])
+    assert titles(page) == ["Tea"]
+    assert columns(page) == ["name", "changed"]
+    assert "Edited" not in text(page)
+    assert "Edited" in text(client.get(f"{POSTS}?saved={view.pk}&status__exact=published"))
+    # The short address leads to what the view holds now.
+    assert client.get(f"{POSTS}?saved={view.pk}")["Location"] == answer["Location"]
+    assert Event.objects.filter(name="list-view.changed").count() == 2
+
+
+@pytest.mark.usefixtures("posts")
+def test_links_name_columns_and_keep_the_view(signed_in: SignedIn) -> None:
+    client = signed_in("editor")
+    view = saved()
+
+    page = client.get(f"{POSTS}?saved={view.pk}&{DRAFTS}&o=-name.kind")
+
+    links = re.findall(r'<a href="(\?[^"]*\bo=[^"]*)"', text(page))
+    assert links
+    assert all(f"saved={view.pk}" in link for link in links)
+    assert not any(re.search(r"\bo=[^&]*\d", link) for link in links)
+    # Without its filters it is the list itself.
+    assert page.context["cl"].clear_all_filters_qs == f"?o=-name.kind&saved={view.pk}"
+    plain = client.get(f"{POSTS}?saved={view.pk}&{DRAFTS}")
+    assert plain.context["cl"].clear_all_filters_qs == "?saved=all"
+
+
+@pytest.mark.usefixtures("posts")
+def test_an_order_holds_by_a_column_that_is_hidden_and_in_old_bookmarks(
+    signed_in: SignedIn,
+) -> None:
+    client = signed_in("admin")
+    assert titles(client.get(f"{POSTS}?o=1")) == ["Coffee", "Milk", "Tea"]
+    assert titles(client.get(f"{POSTS}?o=-1.2")) == ["Tea", "Milk", "Coffee"]
+    set_columns(actor=make.actor("admin"), list_name=LIST, columns=["name", "kind"])
+
+    assert titles(client.get(f"{POSTS}?o=state.-name")) == ["Tea", "Milk", "Coffee"]
+    for odd in ("", "-", "nothing", "99", "-٣", "1" * 40, "name.name"):
+        assert client.get(POSTS, {"o": odd}).status_code == 200, odd
+
+
+@pytest.mark.usefixtures("posts")
+def test_columns_are_chosen_moved_and_reset(signed_in: SignedIn) -> None:
+    client = signed_in("editor")
+    names = ["name", "kind", "language", "created"]
+
+    def send(**sent: Any) -> list[str]:
+        client.post(POSTS, {"list_view": "columns", "order": names, **sent})
+        return columns(client.get(POSTS))
+
+    assert send(column=["created", "kind"]) == ["name", "kind", "created"]
+    assert send(column=names, move="up:created") == ["name", "kind", "created", "language"]
+    assert send(column=names, move="up:name") == names
+    # What leads to the post cannot be hidden.
+    assert send(column=["kind"]) == ["name", "kind"]
+    assert send(reset="1") == [
+        "name",
+        "kind",
+        "language",
+        "state",
+        "waiting",
+        "author_name",
+        "changed",
+    ]
+    # They are one's own.
+    send(column=["kind"])
+    assert len(columns(signed_in("admin").get(POSTS))) == 7
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"list_view": "columns", "order": ["password"], "column": ["password"]},
+        {"list_view": "columns", "order": ["__class__"], "column": ["__class__"]},
+        {"list_view": "save", "name": ""},
+        {"list_view": "save", "name": "x" * 61},
+        {"list_view": "nothing"},
+        {"list_view": "update"},
+    ],
+)
+def test_what_is_odd_is_refused_and_stores_nothing(
+    signed_in: SignedIn, sent: dict[str, Any]
+) -> None:
+    answer = signed_in("editor").post(POSTS, sent, follow=True)
+
+    assert answer.status_code == 200
+    assert "messagelist" in text(answer)
+    assert not ListView.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["password__startswith=x", "author__password=x"])
+def test_filters_that_the_list_has_not_are_not_saved(signed_in: SignedIn, query: str) -> None:
+    client = signed_in("editor")
+    client.raise_request_exception = False
+
+    answer = client.post(f"{POSTS}?{query}", {"list_view": "save", "name": "Secrets"})
+
+    assert answer.status_code in (302, 400)
+    assert not ListView.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"query": "q=" + "x" * 2000}, "query"),
+        ({"query": "&".join(f"a{n}=1" for n in range(40))}, "query"),
+        ({"query": "q=%00"}, "query"),
+        ({"columns": [f"c{n}" for n in range(41)]}, "columns"),
+        ({"name": "a\nb"}, "name"),
+    ],
+)
+def test_the_service_bounds_what_it_stores(values: dict[str, Any], field: str) -> None:
+    with pytest.raises(RuleViolation) as refused:
+        saved(**values)
+
+    assert field in refused.value.details
+    assert not ListView.objects.exists()
+
+
+def test_names_are_one_persons_own_and_views_are_bounded() -> None:
+    saved()
+    with pytest.raises(RuleViolation):
+        saved()
+    saved("admin")  # somebody else's name is free
+    for number in range(MAX_OWN - 1):
+        saved(name=f"View {number}")
+
+    with pytest.raises(RuleViolation) as refused:
+        saved(name="One more")
+
+    assert refused.value.code == "too_many"
+
+
+def test_private_views_are_nobody_elses(signed_in: SignedIn) -> None:
+    view, admin = saved(), make.actor("admin")
+
+    assert list_views(actor=admin, list_name=LIST) == []
+    assert signed_in("admin").get(f"{POSTS}?saved={view.pk}").status_code == 404
+    steps: list[Callable[[], object]] = [
+        lambda: change_view(actor=admin, list_name=LIST, view_id=view.pk, name="Mine"),
+        lambda: delete_view(actor=admin, list_name=LIST, view_id=view.pk),
+        lambda: set_opening_view(actor=admin, list_name=LIST, view_id=view.pk),
+        # Nor is it a view of another list.
+        lambda: delete_view(actor=make.actor("editor"), list_name="media.asset", view_id=view.pk),
+    ]
+    for step in steps:
+        with pytest.raises(NotFound):
+            step()
+    assert ListView.objects.get().name == "Drafts"
+
+
+def test_shared_views_are_seen_by_all_and_changed_by_who_may_share(signed_in: SignedIn) -> None:
+    view, translator = saved(is_shared=True), make.actor("translator")
+
+    assert "Drafts" in text(signed_in("translator").get(POSTS + "?saved=all"))
+    steps: list[Callable[[], object]] = [
+        lambda: saved("translator", name="Other", is_shared=True),
+        lambda: change_view(actor=translator, list_name=LIST, view_id=view.pk, columns=["name"]),
+        lambda: delete_view(actor=translator, list_name=LIST, view_id=view.pk),
+    ]
+    for step in steps:
+        with pytest.raises(NotAllowed):
+            step()
+    change_view(actor=make.actor("admin"), list_name=LIST, view_id=view.pk, name="All drafts")
+    with pytest.raises(NotAllowed):  # only its owner takes it from the others
+        change_view(actor=make.actor("admin"), list_name=LIST, view_id=view.pk, is_shared=False)
+    assert ListView.objects.get().name == "All drafts"
+
+
+def test_programs_save_nothing() -> None:
+    token = replace(make.actor("editor"), token_id="1")
+    for actor in (make.agent_actor(), make.mcp_actor("editor"), token):
+        with pytest.raises(CmsError):
+            save_view(actor=actor, list_name=LIST, name="X", query="", columns=[])
+
+
+@pytest.mark.usefixtures("posts")
+def test_a_list_opens_with_the_view_of_ones_choice(signed_in: SignedIn) -> None:
+    client, view = signed_in("translator"), saved(is_shared=True)
+    client.post(f"{POSTS}?saved={view.pk}", {"list_view": "opening"})
+
+    assert client.get(POSTS)["Location"] == f"{POSTS}?saved={view.pk}&{DRAFTS}"
+    assert titles(client.get(f"{POSTS}?saved=all")) == ["Milk", "Coffee", "Tea"]
+    assert signed_in("editor").get(POSTS).status_code == 200
+    delete_view(actor=make.actor("admin"), list_name=LIST, view_id=view.pk)
+    assert client.get(POSTS).status_code == 200
+
+
+@pytest.mark.usefixtures("posts")
+def test_a_deleted_view_comes_back_by_undo(signed_in: SignedIn) -> None:
+    client, view = signed_in("admin"), saved(is_shared=True)
+
+    page = client.post(f"{POSTS}?saved={view.pk}&{DRAFTS}", {"list_view": "delete"}, follow=True)
+
+    assert not ListView.objects.exists()
+    undo = re.search(r'name="undo" value="([^"]+)"', text(page))
+    assert undo
+    client.post("/admin/undo/", {"undo": undo[1]})
+    again = ListView.objects.get()
+    assert (again.name, again.query, again.is_shared) == ("Drafts", DRAFTS, True)
+    assert again.owner_id == view.owner_id
+
+
+@pytest.mark.usefixtures("posts")
+def test_views_take_one_statement_of_a_list(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+
+    def asked(address: str) -> int:
+        with CaptureQueriesContext(connection) as found:
+            client.get(address)
+        return sum("listview" in query["sql"] for query in found)
+
+    assert asked(POSTS) == 1
+    for number in range(5):
+        saved("admin", name=f"View {number}")
+    view = saved("admin", columns=["name", "author_name"])
+    assert asked(f"{POSTS}?saved={view.pk}&{DRAFTS}") == 1
+    assert asked("/admin/seo/redirect/") == 1
+    assert asked(f"{POSTS}trash/") == 0
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "proofroom_feedback/feedback/", "proofroom_webhooks/delivery/", "proofroom_core/event/",
+        "mcp_bridge/mcpcall/", "agents_app/agentbatch/", "agents_app/agentrun/",
+        "forms/formsubmission/", "seo/redirect/", "proofroom_accounts/user/",
+        "proofroom_menus/menu/", "content/urlpattern/",
+    ],
+)  # fmt: skip
+def test_every_list_has_views_and_columns(signed_in: SignedIn, address: str) -> None:
+    client = signed_in("admin")
+    page = client.get(f"/admin/{address}")
+    state = page.context["list_state"]
+    names = [choice.name for choice in state.choices]
+    assert len(names) > 1
+
+    client.post(
+        f"/admin/{address}", {"list_view": "columns", "order": names[::-1], "column": names}
+    )
+    client.post(f"/admin/{address}?q=tea", {"list_view": "save", "name": "Tea"})
+
+    view = ListView.objects.get(name="Tea")
+    shown = client.get(f"/admin/{address}?saved={view.pk}", follow=True)
+    assert [choice.name for choice in shown.context["list_state"].choices] == names[::-1]
+    # No parameter of the view becomes a filter of the list.
+    assert "e=1" not in shown.request["QUERY_STRING"]
