@@ -317,3 +317,24 @@ def test_every_list_has_views_and_columns(signed_in: SignedIn, address: str) -> 
     assert [choice.name for choice in shown.context["list_state"].choices] == names[::-1]
     # No parameter of the view becomes a filter of the list.
     assert "e=1" not in shown.request["QUERY_STRING"]
+
+
+def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:
+    draft, proposed = make.post("Tea", status=Status.DRAFT), make.post("Milk", status=Status.DRAFT)
+    Post.objects.filter(pk=proposed.pk).update(is_placeholder=True)
+    client = signed_in("editor")
+    chosen = {"action": "publish", "_selected_action": [str(draft.pk), str(proposed.pk)]}
+
+    page = client.post(POSTS, chosen, follow=True)
+
+    draft.refresh_from_db()
+    assert draft.status == Status.PUBLISHED
+    assert "1 post is published." in text(page)
+    assert "Milk: This post was created by an agent." in text(page)
+    client.post(POSTS, {"action": "delete", "_selected_action": [str(draft.pk)]})
+    draft.refresh_from_db()
+    assert draft.deleted_at is not None
+    assert "Move to trash" in text(client.get(POSTS))
+    translators = text(signed_in("translator").get(POSTS))
+    assert "Move to trash" not in translators
+    assert "_selected_action" not in translators

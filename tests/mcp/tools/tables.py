@@ -37,6 +37,7 @@ SENDING: Final = frozenset({"simulate_webhook_event"})
 LIVE: Final = frozenset(
     {
         "proofroom_accounts.ApiToken", "proofroom_accounts.Preferences", "proofroom_accounts.User",
+        "proofroom_core.ListView",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
         "agents_app.Budget: limits",
         "agents_app.ProviderCheck", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell",
