@@ -28,6 +28,7 @@ KINDS = (
     EventKind("post.review.reconsider", "Rejection in Review taken back", _VIEW),
     EventKind("post.ai-review.reconsider", "Rejection in AI Review taken back", _VIEW),
     EventKind("post.ai-review.withdraw", "Taken out of AI Review with its run", _VIEW),
+    EventKind("post.schedule-failed", "Scheduled post not published", _VIEW),
     EventKind("post.restored", "Post restored", _VIEW, is_live=True),
     EventKind("post.purged", "Post deleted for good", "posts.delete"),
     EventKind("post.moved", "Address changed", _VIEW, is_live=True),

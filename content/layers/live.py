@@ -231,11 +231,14 @@ class Written:
         return event_payload(self.post, self.changes)
 
 
-def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None:
+def write_many(
+    written: Sequence[Written], *, actor: Actor, reason: str, is_update: bool = True
+) -> None:
     """Make each `after` the live content, as `write_live` does, in a fixed number of statements.
 
     Inside the caller's transaction, with revisions and provenance; `record_updates` follows. Only for changes of
-    texts in place: fields but for the slug and the parent, props and overrides.
+    texts in place: fields but for the slug and the parent, props and overrides. Without `is_update` the posts keep
+    the date of their last change, as those do that only make room for another one.
     """
     actor.require_person("change live content")
     if not written:
@@ -244,11 +247,13 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
     for item in written:
         item.post.version += 1
     now, columns = timezone.now(), set[str]()
+    dated = {"updated_at": now} if is_update else {}
     for item in written:
-        item.post.updated_at = now
+        if is_update:
+            item.post.updated_at = now
         columns |= post_repository.set_fields(item.post, item.after, item.changes)
     Post.objects.filter(pk__in=[item.post.pk for item in written]).update(
-        version=F("version") + 1, updated_at=now
+        version=F("version") + 1, **dated
     )
     if columns:
         # Each column costs a case per post in the statement: only those that changed anywhere.

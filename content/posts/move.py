@@ -264,7 +264,7 @@ def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
     for post, document in post_repository.load_many(locked):
         after = document.with_fields({"orderIndex": orders[post.pk]})
         written.append(Written(post, document, after, diff(document, after)))
-    write_many(written, actor=actor, reason="edited")
+    write_many(written, actor=actor, reason="edited", is_update=False)
     return written
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -19,7 +20,10 @@ from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 
+SCHEDULE_FAILED: Final = "post.schedule-failed"
 logger = logging.getLogger(__name__)
 _MOVES: Final = frozenset(
     {
@@ -41,8 +45,10 @@ def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
     return post
 
 
-def move_status(*, post: Post, status: str, actor: Actor) -> None:
-    """The move itself, on a post that is locked in the caller's transaction."""
+def move_status(
+    *, post: Post, status: str, actor: Actor, publish_at: datetime | None = None
+) -> None:
+    """The move itself, on a post that is locked in the caller's transaction. `publish_at` is for drafts."""
     actor.require_person("change the status of a post")
     if status not in Status.values:
         raise invalid(
@@ -77,7 +83,7 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
         )
     post.status = status
     post.version += 1
-    post.publish_at = None
+    post.publish_at = publish_at if status == Status.DRAFT else None
     if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
         # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
@@ -114,4 +120,19 @@ def publish_due_posts(actor: Actor) -> int:
         except CmsError as error:
             # One that cannot be published must not keep the others waiting.
             logger.warning("post %s is not published on schedule: %s", pk, error.message)
+            _record_failure(pk, error.message, actor)
     return count
+
+
+@transaction.atomic
+def _record_failure(post_id: UUID, reason: str, actor: Actor) -> None:
+    """Record that a schedule failed, once for each date: the next look tries it again, and fails again."""
+    post = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
+    if post is None or post.publish_at is None:
+        return
+    known = Event.objects.filter(
+        name=SCHEDULE_FAILED, post_id=post_id, created_at__gte=post.publish_at
+    )
+    if not known.exists():
+        payload: JsonObject = {**event_payload(post), "reason": reason}
+        outbox.record(SCHEDULE_FAILED, actor=actor, post_id=post_id, payload=payload)

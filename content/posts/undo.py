@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -15,6 +16,7 @@ from content.layers.state import lock_post, lock_post_in
 from content.models import Post, Status
 from content.posts.publish import move_status
 from content.posts.trash import delete_post, restore_post
+from content.variations.traffic import change_variation
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
 
@@ -26,15 +28,25 @@ _WAYS_BACK: Final = {
 
 @transaction.atomic
 def undo_status(
-    *, post_id: UUID | str, version: int, status: str, publish_at: datetime | None, actor: Actor
+    *,
+    post_id: UUID | str,
+    version: int,
+    status: str,
+    publish_at: datetime | None,
+    actor: Actor,
+    running: Sequence[UUID | str] = (),
 ) -> Post:
-    """Return a post to the status and the schedule that it had before its last change."""
+    """Return a post to the status and the schedule that it had before its last change.
+
+    `running` are the variations that ran before it, which start again.
+    """
     post = _lock_unchanged(post_id, version)
+    if publish_at is not None and publish_at <= timezone.now():
+        publish_at = None
     for each in _WAYS_BACK.get((Status(post.status), Status(status)), (status,)):
-        move_status(post=post, status=each, actor=actor)
-    if status == Status.DRAFT and publish_at is not None and publish_at > timezone.now():
-        post.publish_at = publish_at
-        post.save(update_fields=["publish_at", "updated_at"])
+        move_status(post=post, status=each, actor=actor, publish_at=publish_at)
+    for variation_id in running:
+        change_variation(post_id=post.pk, variation_id=variation_id, actor=actor, running=True)
     return post
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
+from content.posts.publish import SCHEDULE_FAILED
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import (
     layer_label,
@@ -131,6 +132,28 @@ def _describe_published(rows: Sequence[Notification]) -> Mapping[int, Notificati
     return texts
 
 
+def _find_failed_schedule(event: Event) -> list[Notice]:
+    """The author of a post that should have gone live."""
+    authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
+    people = list(authors.values_list("author", flat=True))
+    return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
+
+
+def _describe_failed_schedule(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    posts = _posts_of(rows)
+    events = Event.objects.in_bulk([row.event_id for row in rows])
+    texts = {}
+    for row in rows:
+        post, event = posts.get(row.subjects[0]), events.get(row.event_id)
+        text = _("“%(title)s” could not be published on schedule") % {
+            "title": title_of(post) if post else _("a deleted post")
+        }
+        reason = str(event.payload.get("reason") or "") if event else ""
+        url = post_url("change", post) if post else ""
+        texts[row.pk] = NotificationText(text, url, "warning", reason)
+    return texts
+
+
 def _find_batch(event: Event) -> list[Notice]:
     id_ = str(event.payload["id"])
     people = list(
@@ -174,6 +197,13 @@ KINDS: Final = (
     ),
     NotificationKind(
         "post.published", "posts.view", ("post.published",), _find_published, _describe_published
+    ),
+    NotificationKind(
+        "post.schedule-failed",
+        "posts.view",
+        (SCHEDULE_FAILED,),
+        _find_failed_schedule,
+        _describe_failed_schedule,
     ),
     NotificationKind(
         "inbox.batch", "posts.view", ("inbox.batch.ended",), _find_batch, _describe_batch

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 
 import pytest
+from content.variations.create import create_variation
 from django.test import Client
 from django.utils import timezone
 
@@ -123,6 +124,20 @@ def test_authors_hear_of_what_was_published_on_schedule() -> None:
     tell()
 
     assert lines(author) == [("“Coffee” was published on schedule", "")]
+
+
+def test_authors_hear_of_a_schedule_that_failed() -> None:
+    author, variation = make.actor("translator"), make.post("Coffee")
+    variation = create_variation(post_id=variation.pk, variation="B", actor=make.actor())
+    due = timezone.now() - timedelta(minutes=1)
+    Post.objects.filter(pk=variation.pk).update(publish_at=due, author=author.user.pk)
+
+    publish_due_posts(Actor(user=make.user("admin"), via="system"))
+    tell()
+
+    [(said, reason)] = lines(author)
+    assert said == f"“{variation.title}” could not be published on schedule"
+    assert "Variations are not published" in reason
 
 
 def test_whoever_began_a_run_hears_of_its_end() -> None:

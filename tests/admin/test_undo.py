@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from content.variations.create import create_variation
 from django.core import signing
 from django.test import Client
 from django.utils import timezone
@@ -15,6 +16,7 @@ from django.utils import timezone
 from content.models import Post, Status
 from content.posts.publish import set_status
 from content.posts.undo import undo_status
+from content.variations.traffic import change_variation, running_variations
 from proofroom.core.errors import Conflict, NotAllowed
 from tests import make
 
@@ -163,3 +165,24 @@ def test_errors_stay_above_the_page_and_what_happened_is_a_toast(signed_in: Sign
     assert toast is not None
     assert "was moved to the trash." in toast[0]
     assert page.count("was moved to the trash.") == 1
+
+
+def test_an_undone_end_of_publication_starts_its_test_again() -> None:
+    post, actor = make.post(), make.actor("editor")
+    variation = create_variation(post_id=post.pk, variation="B", actor=actor)
+    change_variation(post_id=post.pk, variation_id=variation.pk, actor=actor, running=True)
+    running = running_variations(post)
+    draft = set_status(post_id=post.pk, status=Status.DRAFT, actor=actor)
+    assert running == [variation.pk]
+    assert running_variations(post) == []
+
+    undo_status(
+        post_id=post.pk,
+        version=draft.version,
+        status=Status.PUBLISHED,
+        publish_at=None,
+        actor=actor,
+        running=running,
+    )
+
+    assert running_variations(post) == [variation.pk]

@@ -283,12 +283,15 @@ def test_few_neighbours_change_their_order() -> None:
     top = page("top")
     pages = [page(f"p{at}", top, orderIndex=at) for at in range(8)]
     versions = dict(Post.objects.values_list("pk", "version"))
+    dates = dict(Post.objects.values_list("slug", "updated_at"))
 
     move(pages[7], below=top, before=pages[2])
 
     assert order(top) == ["p0", "p1", "p7", "p2", "p3", "p4", "p5", "p6"]
     changed = [one for one in Post.objects.all() if one.version != versions[one.pk]]
     assert {one.slug for one in changed} == {"p0", "p1", "p7"}
+    # Who only makes room was not updated.
+    assert [one.slug for one in changed if one.updated_at != dates[one.slug]] == ["p7"]
     assert Event.objects.filter(name="post.updated").count() == 3
 
 

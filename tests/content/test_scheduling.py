@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from content.variations.create import create_variation
 from django.conf import settings
 from django.utils import timezone
 
@@ -190,3 +191,20 @@ def test_a_revision_with_a_date_brings_a_published_post_back_without_it() -> Non
         "published",
         None,
     )
+
+
+def test_a_schedule_that_fails_is_recorded_once_for_its_date() -> None:
+    original = make.post("Coffee")
+    variation = create_variation(post_id=original.pk, variation="B", actor=make.actor())
+    overdue(variation)
+
+    tick()
+    tick()
+
+    [event] = Event.objects.filter(name="post.schedule-failed")
+    assert event.post_id == variation.pk
+    assert "Variations are not published" in str(event.payload["reason"])
+    overdue(variation, minutes=-1)
+    overdue(variation, minutes=0)
+    tick()
+    assert Event.objects.filter(name="post.schedule-failed").count() == 2

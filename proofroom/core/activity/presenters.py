@@ -43,6 +43,7 @@ _DID: Final[Mapping[str, str]] = {
     "post.ai-review.reconsider": gettext_noop(
         "took back a rejection of {n} changes of {post} in AI Review"
     ),
+    "post.schedule-failed": gettext_noop("could not publish {post} on schedule"),
     "post.restored": gettext_noop("took {post} out of the trash"),
     "post.purged": gettext_noop("deleted {post} for good"),
     "post.moved": gettext_noop("moved {post} to another address"),

@@ -51,14 +51,19 @@ undo_kinds: ExtensionPoint[UndoKind] = ExtensionPoint()
 
 def undo_button(request: HttpRequest, kind: str, arguments: JsonObject, *, back: str) -> SafeString:
     """Return the button for a message. `back` is the page to return to where undoing is refused."""
-    sent = {"user": str(request.user.pk), "kind": kind, "arguments": arguments, "back": back}
     # The form that it belongs to stands in the frame of every page.
     return format_html(
         '<button type="submit" form="message-form" formaction="{}" name="undo" value="{}">{}</button>',
         reverse("admin:undo"),
-        signing.dumps(sent, salt=_SALT, compress=True),
+        undo_value(request, kind, arguments, back=back),
         _("Undo"),
     )
+
+
+def undo_value(request: HttpRequest, kind: str, arguments: JsonObject, *, back: str) -> str:
+    """Return what the button sends, for a page that has one of its own."""
+    sent = {"user": str(request.user.pk), "kind": kind, "arguments": arguments, "back": back}
+    return signing.dumps(sent, salt=_SALT, compress=True)
 
 
 @require_POST

@@ -25,6 +25,7 @@ from content.review.cards import ChangeCard, cards_between
 from content.review.labels import label_of, module_names
 from content.review.references import references_of
 from content.rules.check import clean_changes
+from content.variations.traffic import running_variations
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom.core.middleware import allow_admin_frame
@@ -129,6 +130,9 @@ def save(
     to_review = do == "save-review" or frame.layer is not None
     status, publish_at = post.status, post.publish_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
+    # What visitors saw of a test ends with the publication; undoing it starts the same again.
+    is_leaving = status == Status.PUBLISHED and wanted not in (None, Status.PUBLISHED)
+    running = running_variations(post) if is_leaving else []
     try:
         saved = _save_to_review(frame, sheet) if to_review else _save_live(frame, sheet, wanted)
     except Conflict as error:
@@ -177,7 +181,9 @@ def save(
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
         undo: SafeString | str = ""
         if now.status != status:
-            undo = offer_undo_status(request, now, before=status, publish_at=publish_at)
+            undo = offer_undo_status(
+                request, now, before=status, publish_at=publish_at, running=running
+            )
         messages.success(request, format_html("{} {}", text, undo))
         url = post_url(frame.page, post)
     return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -11,7 +12,8 @@ from content.posts.copy import MAX_COPIED, CopyResult, copy_page, pages_to_copy
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.editorial.posts.move_pages import chosen_pages, tree_url, wants_json
-from proofroom.editorial.posts.post_pages import page
+from proofroom.editorial.posts.post_pages import page, post_url
+from proofroom.editorial.posts.undo import undo_copy_value
 
 
 @answers_refusals
@@ -34,9 +36,13 @@ def copy_pages(request: HttpRequest) -> HttpResponse:
             problem, status = error.message, error.status
         else:
             message = _sentence(result)
+            # With pages below, a copy is more than one step takes back.
+            undo = undo_copy_value(request, result.post) if not result.below else ""
             if wants_json(request):
-                return JsonResponse({"message": message, "page": str(result.post.pk)})
-            messages.success(request, message)
+                answer = {"message": message, "page": str(result.post.pk), "undo_step": undo}
+                return JsonResponse({**answer, "open": post_url("change", result.post)})
+            opened = format_html('<a href="{}">{}</a>', post_url("change", result.post), _("Open"))
+            messages.success(request, format_html("{} {}", message, opened))
             return HttpResponseRedirect(tree_url(result.post))
     below = len(pages_to_copy(post))
     context = {

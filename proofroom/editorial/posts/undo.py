@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -15,7 +17,7 @@ from content.models import Post, Revision, Status
 from content.posts.undo import undo_delete, undo_restore, undo_revert, undo_status
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import may
-from proofroom.core.admin.undo import UndoKind, Undone, undo_button
+from proofroom.core.admin.undo import UndoKind, Undone, undo_button, undo_value
 from proofroom.core.json import JsonObject, format_time
 from proofroom.editorial.posts.post_pages import post_url
 
@@ -35,10 +37,23 @@ def offer_undo_restore(request: HttpRequest, post: Post) -> SafeString | str:
     return undo_button(request, "post.restore", arguments, back=_list_url())
 
 
+def undo_copy_value(request: HttpRequest, copy: Post) -> str:
+    """What a button sends that moves a copy to the trash; empty for whoever may not."""
+    if not may(request, "posts.delete"):
+        return ""
+    arguments: JsonObject = {"post": str(copy.pk), "version": copy.version}
+    return undo_value(request, "post.copy", arguments, back=post_url("change", copy))
+
+
 def offer_undo_status(
-    request: HttpRequest, post: Post, *, before: str, publish_at: datetime | None
+    request: HttpRequest,
+    post: Post,
+    *,
+    before: str,
+    publish_at: datetime | None,
+    running: Sequence[UUID] = (),
 ) -> SafeString | str:
-    """`post` as it stands now; `before` and `publish_at` are the status and the schedule that it had."""
+    """`post` as it stands now; the status, the schedule and the running variations are those that it had."""
     if not may(request, "posts.archive" if before == Status.ARCHIVED else "posts.publish"):
         return ""
     arguments: JsonObject = {
@@ -46,6 +61,7 @@ def offer_undo_status(
         "version": post.version,
         "status": before,
         "publish_at": format_time(publish_at) if publish_at is not None else None,
+        "running": [str(id_) for id_ in running],
     }
     return undo_button(request, "post.status", arguments, back=post_url("change", post))
 
@@ -81,13 +97,14 @@ def _undo_restore(actor: Actor, arguments: JsonObject) -> Undone:
 
 
 def _undo_status(actor: Actor, arguments: JsonObject) -> Undone:
-    at = arguments["publish_at"]
+    at, running = arguments["publish_at"], arguments.get("running")
     post = undo_status(
         post_id=str(arguments["post"]),
         version=int(str(arguments["version"])),
         status=str(arguments["status"]),
         publish_at=parse_datetime(at) if isinstance(at, str) else None,
         actor=actor,
+        running=[str(id_) for id_ in running] if isinstance(running, list) else [],
     )
     text = {
         Status.PUBLISHED: _("Published again."),
@@ -110,6 +127,7 @@ def _undo_revert(actor: Actor, arguments: JsonObject) -> Undone:
 UNDO_KINDS: Final = (
     UndoKind("post.delete", _undo_delete),
     UndoKind("post.restore", _undo_restore),
+    UndoKind("post.copy", _undo_restore),
     UndoKind("post.status", _undo_status),
     UndoKind("post.revert", _undo_revert),
 )

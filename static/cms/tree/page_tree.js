@@ -304,12 +304,18 @@ document.addEventListener("pointerdown", ({ target }) => {
 // Moves.
 
 /** Say what was done or what went wrong, with the way back. */
-function tell(text, { undo = null, isProblem = false } = {}) {
+function tell(text, { undo = null, step = "", open = "", isProblem = false } = {}) {
   said.querySelector("[data-said-text]").textContent = text;
   said.classList.toggle("is-problem", isProblem);
   said.hidden = false;
   const button = said.querySelector("[data-undo]");
   button.hidden = !undo;
+  const stepButton = said.querySelector("[data-undo-step]");
+  stepButton.hidden = !step;
+  stepButton.value = step;
+  const link = said.querySelector("a[data-said-open]");
+  link.hidden = !open;
+  if (open) link.href = open;
   button.onclick = () => {
     said.hidden = true;
     move({ pages: [undo.page], versions: [undo.version], to: undo.to, before: undo.before, canUndo: false });
@@ -355,7 +361,7 @@ function task(address, page) {
     failed: words.failed,
     onDone: async (answer) => {
       await refresh(answer.page ?? page);
-      tell(answer.message, { undo: answer.undo });
+      tell(answer.message, { undo: answer.undo, step: answer.undo_step, open: answer.open });
     },
     onClose: () => { const item = byId(page); if (item) focus(item); },
     onFail: (text) => tell(text, { isProblem: true }),
