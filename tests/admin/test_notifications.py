@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 
 import pytest
-from content.variations.create import create_variation
 from django.test import Client
 from django.utils import timezone
 
@@ -20,6 +19,7 @@ from content.layers.reject import reject
 from content.models import Layer, Post, Status
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
+from content.variations.services import create_variation
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from content.variations.create import create_variation
 from django.core import signing
 from django.test import Client
 from django.utils import timezone
@@ -16,6 +15,7 @@ from django.utils import timezone
 from content.models import Post, Status
 from content.posts.publish import set_status
 from content.posts.undo import undo_status
+from content.variations.services import create_variation
 from content.variations.traffic import change_variation, running_variations
 from proofroom.core.errors import Conflict, NotAllowed
 from tests import make

@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from content.variations.create import create_variation
 from django.conf import settings
 from django.utils import timezone
 
 from cms_project.celery import app
 from content.models import Layer, Post
 from content.posts import publish
+from content.variations.services import create_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from tests import make
