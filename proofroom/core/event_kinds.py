@@ -8,5 +8,5 @@ KINDS = (
     EventKind("events.told-again", "Events that were given up told again", "settings.manage"),
     EventKind("activity.exported", "Activity log exported", "settings.manage"),
     EventKind("activity.pruned", "Oldest entries of the activity log deleted", "settings.manage"),
-    EventKind("list-view.changed", "Saved view of a list changed", "settings.manage"),
+    EventKind("list-view.changed", "List view changed", "settings.manage"),
 )
