@@ -19,7 +19,6 @@ from content.layers.reject import reject
 from content.models import Layer, Post, Status
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
@@ -127,17 +126,20 @@ def test_authors_hear_of_what_was_published_on_schedule() -> None:
 
 
 def test_authors_hear_of_a_schedule_that_failed() -> None:
-    author, variation = make.actor("translator"), make.post("Coffee")
-    variation = create_variation(post_id=variation.pk, variation="B", actor=make.actor())
-    due = timezone.now() - timedelta(minutes=1)
-    Post.objects.filter(pk=variation.pk).update(publish_at=due, author=author.user.pk)
+    author, other = make.actor("translator"), make.post("Tea")
+    post = make.post("Coffee", status=Status.DRAFT)
+    due, path = timezone.now() - timedelta(minutes=1), Post.objects.get(pk=post.pk).path
+    rows = Post.objects.filter(pk=post.pk)
+    rows.update(publish_at=due, author=author.user.pk, path="/somewhere")
+    Post.objects.filter(pk=other.pk).update(path=path)  # taken since
 
     publish_due_posts(Actor(user=make.user("admin"), via="system"))
     tell()
 
     [(said, reason)] = lines(author)
-    assert said == f"“{variation.title}” could not be published on schedule"
-    assert "Variations are not published" in reason
+    assert said == "“Coffee” could not be published on schedule"
+    assert path in reason
+    assert rows.get().status == Status.DRAFT
 
 
 def test_whoever_began_a_run_hears_of_its_end() -> None:
