@@ -197,6 +197,7 @@ def test_the_list_of_runs_takes_no_query_for_each(signed_in: SignedIn) -> None:
             html = client.get("/admin/agents_app/agentrun/").content.decode()
         counts.append(len(queries))
 
-    assert counts[1] == counts[3] <= 6
+    # One of them is that of the saved views.
+    assert counts[1] == counts[3] <= 7
     assert html.count("post.title") == 4
     assert "$4.00" in html
