@@ -134,6 +134,8 @@ def _describe_published(rows: Sequence[Notification]) -> Mapping[int, Notificati
 
 def _find_failed_schedule(event: Event) -> list[Notice]:
     """The author of a post that should have gone live."""
+    if event.post_id is None:  # deleted for good since
+        return []
     authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
     people = list(authors.values_list("author", flat=True))
     return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
