@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "proofroom.core",
     "proofroom.accounts",
+    "proofroom.archive",
     "proofroom.notifications",
     "proofroom.webhooks",
     "proofroom.shared_content",

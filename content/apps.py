@@ -18,6 +18,9 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from content import checks, media_usage, search  # noqa: F401  # checks register themselves
+        from content.archive.layers import DraftArchive, RevisionArchive
+        from content.archive.posts import PostArchive
+        from content.archive.shared import GlobalArchive, GroupArchive, PatternArchive
         from content.find_replace.sources import GlobalModuleSource, PostSource
         from content.global_modules.shared_kind import GlobalModuleKind
         from content.inbox.queries import read_inbox_metrics
@@ -29,6 +32,7 @@ class ContentConfig(AppConfig):
         from content.posts.presence import list_open_editors, post_visibility_rule
         from content.posts.queries import visible_titles
         from media.usage_sources import holder_lookups
+        from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.diagnostics import doctor
@@ -39,6 +43,12 @@ class ContentConfig(AppConfig):
         from proofroom.shared_content.kinds import GLOBAL_MODULE, shared_kinds
         from proofroom.taxonomies.services import term_usages
 
+        archive_kinds.register(PatternArchive(), name=PatternArchive.name, order=40)
+        archive_kinds.register(PostArchive(), name=PostArchive.name, order=50)
+        archive_kinds.register(DraftArchive(), name=DraftArchive.name, order=60)
+        archive_kinds.register(RevisionArchive(), name=RevisionArchive.name, order=70)
+        archive_kinds.register(GlobalArchive(), name=GlobalArchive.name, order=80)
+        archive_kinds.register(GroupArchive(), name=GroupArchive.name, order=90)
         name_lookups.register(visible_titles, name="post")
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
         holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)

@@ -13,9 +13,11 @@ class FormsConfig(AppConfig):
     def ready(self) -> None:
         from content.review.references import title_lookups
         from content.rules.references import reference_lookups
+        from forms.archive import FormArchive
         from forms.find_replace import FORMS
         from forms.queries import existing_forms, titles_of_forms
         from forms.rendering import load_forms
+        from proofroom.archive.kinds import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
@@ -25,6 +27,7 @@ class FormsConfig(AppConfig):
         from proofroom.core.find_replace import text_sources
         from proofroom.website.prefetch import ModuleSource, module_sources
 
+        archive_kinds.register(FormArchive(), name=FormArchive.name, order=30)
         text_sources.register(FORMS)
         module_sources.register(ModuleSource("forms", "form-reference", load_forms))
         reference_lookups.register(existing_forms, name="form-reference")

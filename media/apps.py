@@ -11,7 +11,9 @@ class MediaConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from media.archive import MediaArchive
         from media.find_replace import MEDIA
+        from proofroom.archive.kinds import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
@@ -19,6 +21,7 @@ class MediaConfig(AppConfig):
         )
         from proofroom.core.find_replace import text_sources
 
+        archive_kinds.register(MediaArchive(), name=MediaArchive.name, order=10)
         text_sources.register(MEDIA)
         navigation_entries.register(
             NavigationEntry(

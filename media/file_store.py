@@ -93,11 +93,12 @@ def new_file(suffix: str, content: bytes) -> Iterator[str]:
         put(name, content)
         yield name
     except BaseException:
-        _forget(name)
+        discard(name)
         raise
 
 
-def _forget(name: str) -> None:
+def discard(name: str) -> None:
+    """Delete a file that nothing uses yet, and its row."""
     try:
         default_storage.delete(name)
         StoredFile.objects.filter(name=name).delete()

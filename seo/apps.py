@@ -14,6 +14,7 @@ class SeoConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -21,11 +22,13 @@ class SeoConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.find_replace import text_sources
+        from seo.archive import RedirectArchive
         from seo.find_replace import RedirectSource
         from seo.services.redirects import free_published_path, redirect_moved_post
 
         outbox.subscribe_inside(("post.moved",), redirect_moved_post)
         outbox.subscribe_inside(("post.published", "post.restored"), free_published_path)
+        archive_kinds.register(RedirectArchive(), name=RedirectArchive.name, order=100)
         text_sources.register(RedirectSource(), name="redirects")
         navigation_entries.register(
             NavigationEntry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
@@ -46,8 +46,13 @@ def create_global(
     type: str,
     label: str = "",
     props: Mapping[str, Json] | None = None,
+    module_id: UUID | None = None,
+    has_lost_references: bool = False,
 ) -> ModuleInstance:
-    """Make a global module. Raises `RuleViolation` by field; a taken slug is one on `globalSlug`."""
+    """Make a global module. `module_id` is that of another installation, where what it names may be gone.
+
+    Raises `RuleViolation` by field; a taken slug is one on `globalSlug`.
+    """
     _allow(actor)
     definition = find_module(type)
     if "global" not in definition.allowed_scopes:
@@ -63,13 +68,15 @@ def create_global(
         ) % {"slug_max": SLUG_MAX}
         raise invalid("globalSlug", message)
     module = ModuleInstance(
+        id=module_id or uuid4(),
         type=type,
         scope="global",
         global_slug=slug,
         label=clean_line("label", label, LABEL_MAX),
         props=validate_props(type, props or {}),
     )
-    check_props(PropsChange(definition.Props, {}, module.props))
+    if not has_lost_references:
+        check_props(PropsChange(definition.Props, {}, module.props))
     try:
         with transaction.atomic():
             module.save(force_insert=True)

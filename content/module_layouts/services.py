@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
@@ -44,8 +45,12 @@ def create_group(
     post_type: str,
     modules: Places,
     description: str = "",
+    group_id: UUID | None = None,
 ) -> ModuleGroup:
-    """Make a group. Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`."""
+    """Make a group; `group_id` is that of another installation.
+
+    Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`.
+    """
     _allow(actor)
     if len(name) > NAME_MAX or not _NAME.fullmatch(name):
         raise invalid(
@@ -66,6 +71,7 @@ def create_group(
     except RuleViolation as error:
         raise invalid("postType", error.message, code=error.code) from None
     group = ModuleGroup(
+        id=group_id or uuid4(),
         name=name,
         label=clean_line("label", label, LABEL_MAX, required=True),
         description=clean_line("description", description, DESCRIPTION_MAX),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -37,15 +37,20 @@ CHANGED: Final = "urlPattern.changed"
 
 
 @transaction.atomic
-def create_pattern(*, actor: Actor, type: str, locale: str, pattern: str) -> UrlPattern:
-    """Give the posts of a type other addresses in a locale. Raises `RuleViolation` by field; there is one of each."""
+def create_pattern(
+    *, actor: Actor, type: str, locale: str, pattern: str, pattern_id: UUID | None = None
+) -> UrlPattern:
+    """Give the posts of a type other addresses in a locale. `pattern_id` is that of another installation.
+
+    Raises `RuleViolation` by field; there is one of each.
+    """
     _allow(actor)
     _require_known(type, locale)
     text = clean_pattern(pattern)
     row = UrlPattern.objects.select_for_update().filter(type=type, locale=locale).first()
     if row is not None and not row.is_removed:
         raise _taken(type, locale)
-    row = row or UrlPattern(type=type, locale=locale)
+    row = row or UrlPattern(id=pattern_id or uuid4(), type=type, locale=locale)
     row.pattern, row.is_removed = text, False
     return _keep(row, actor)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
@@ -23,11 +24,19 @@ from proofroom.core.json import Json, JsonObject
 
 
 def create_form(
-    *, slug: str, locale: str | None, values: Mapping[str, Json], actor: Actor
+    *,
+    slug: str,
+    locale: str | None,
+    values: Mapping[str, Json],
+    actor: Actor,
+    form_id: UUID | None = None,
 ) -> FormDefinition:
-    """Make a form from values by the names of the wire. A taken slug is a `RuleViolation` on `slug`."""
+    """Make a form from values by the names of the wire. `form_id` is that of another installation.
+
+    A taken slug is a `RuleViolation` on `slug`.
+    """
     _require_editor(actor)
-    form = FormDefinition(slug=clean_slug(slug), locale=clean_locale(locale))
+    form = FormDefinition(id=form_id or uuid4(), slug=clean_slug(slug), locale=clean_locale(locale))
     read_definition(values).write_to(form)
     try:
         with transaction.atomic():

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import AccountToken, ApiToken, Preferences, User
+from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.errors import NotFound
@@ -109,3 +110,20 @@ def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
         return {}
     rows = ApiToken.objects.filter(pk__in=ids).values_list("pk", "name")
     return {str(pk): name for pk, name in rows}
+
+
+def find_operator(email: str | None = None) -> Actor:
+    """Who a command acts for: the person with that address, else the first admin. Raises `NotFound`."""
+    people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")
+    found = people.filter(email=email.lower()) if email else people.filter(role=Role.ADMIN)
+    person = found.first()
+    if person is None:
+        who = (
+            _("with the address %(email)s") % {"email": email}
+            if email
+            else _("with the role admin")
+        )
+        raise NotFound(
+            _("There is no active account %(who)s. Make one, or name one with --as.") % {"who": who}
+        )
+    return Actor(user=person, via="command")

@@ -11,16 +11,19 @@ class MenusConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from proofroom.archive.kinds import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
             navigation_entries,
         )
         from proofroom.core.find_replace import text_sources
+        from proofroom.menus.archive import MenuArchive
         from proofroom.menus.find_replace import MENUS
         from proofroom.menus.shared_kind import MenuKind
         from proofroom.shared_content.kinds import MENU, shared_kinds
 
+        archive_kinds.register(MenuArchive(), name=MenuArchive.name, order=110)
         text_sources.register(MENUS)
         shared_kinds.register(MenuKind(), name=MENU, order=20)
         navigation_entries.register(

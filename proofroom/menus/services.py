@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -40,11 +40,20 @@ def find_menu(slug: str, locale: str, default_locale: str) -> Menu | None:
 
 
 @transaction.atomic
-def create_menu(*, actor: Actor, name: str, slug: str, locale: str, items: object = None) -> Menu:
-    """Make a menu. Raises `RuleViolation` by field; items are keyed by their place."""
+def create_menu(
+    *,
+    actor: Actor,
+    name: str,
+    slug: str,
+    locale: str,
+    items: object = None,
+    menu_id: UUID | None = None,
+) -> Menu:
+    """Make a menu; `menu_id` is that of another installation. Raises `RuleViolation` by field."""
     _allow(actor)
     require_approver(MENU, actor)
     menu = Menu(
+        id=menu_id or uuid4(),
         name=_clean_name(name),
         slug=_clean_slug(slug),
         locale=_clean_locale(locale),

@@ -11,6 +11,7 @@ class TaxonomiesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from proofroom.archive.kinds import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
@@ -18,9 +19,11 @@ class TaxonomiesConfig(AppConfig):
         )
         from proofroom.core.find_replace import text_sources
         from proofroom.shared_content.kinds import TERM, shared_kinds
+        from proofroom.taxonomies.archive import TermArchive
         from proofroom.taxonomies.find_replace import TERMS
         from proofroom.taxonomies.shared_kind import TermKind
 
+        archive_kinds.register(TermArchive(), name=TermArchive.name, order=20)
         text_sources.register(TERMS)
         shared_kinds.register(TermKind(), name=TERM, order=30)
         navigation_entries.register(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final, Protocol
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -62,8 +62,12 @@ def create_term(
     locale: str | None = None,
     parent_id: UUID | str | None = None,
     order_index: int = 0,
+    term_id: UUID | None = None,
 ) -> Term:
-    """Make a term; the slug comes from the name where none is given. Raises `RuleViolation` by field, `NotFound`."""
+    """Make a term; the slug comes from the name where none is given. `term_id` is that of another installation.
+
+    Raises `RuleViolation` by field, `NotFound`.
+    """
     _allow(actor)
     require_taxonomy(taxonomy)
     name = clean_name(name)
@@ -79,6 +83,7 @@ def create_term(
             % {"locale": locale[:20], "known": known},
         )
     term = Term(
+        id=term_id or uuid4(),
         taxonomy=taxonomy,
         name=name,
         slug=slug,

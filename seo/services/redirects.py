@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
@@ -23,10 +23,19 @@ MAX_CHAIN: Final = 20
 
 
 @transaction.atomic
-def create_redirect(*, actor: Actor, redirect: NewRedirect) -> Redirect:
-    """Lead an address on. Raises `RuleViolation` by field; a loop is one on `toPath`."""
+def create_redirect(
+    *,
+    actor: Actor,
+    redirect: NewRedirect,
+    redirect_id: UUID | None = None,
+    is_automatic: bool = False,
+) -> Redirect:
+    """Lead an address on. `redirect_id` is that of another installation, where it may have come with a move.
+
+    Raises `RuleViolation` by field; a loop is one on `toPath`.
+    """
     require_redirect_editor(actor)
-    row = Redirect()
+    row = Redirect(id=redirect_id or uuid4(), is_automatic=is_automatic)
     _set_fields(row, redirect)
     return _store(row, actor)
 

@@ -1,0 +1,135 @@
+"""Documents in an archive: read with care, and free of what only one installation knows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, Literal, cast
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from content.changes import diff
+from content.document import FIELD_NAMES, SCHEMA_VERSION, ModuleDocument, PostDocument
+from content.models import Post
+from content.posts.post_repository import fields_of
+from content.rules.check import clean_changes
+from content.rules.modules import MODULES_MAX
+from proofroom.archive.kinds import Id
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+
+_SITE: Final = "{site}"
+"""Stands for the address of the site, which another installation has another of."""
+LOST_REFERENCES: Final = frozenset(
+    {"unknown_media", "unknown_post", "unknown_term", "unknown_form"}
+)
+"""What a value may name although it is gone: content outlives its pictures."""
+
+
+class _Module(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    postModuleId: Id
+    moduleInstanceId: Id
+    type: str = Field(max_length=80)
+    scope: Literal["local", "global", "static"]
+    orderIndex: int
+    locked: bool
+    props: dict[str, Any]
+    overrides: dict[str, Any] | None
+    globalSlug: str | None
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schemaVersion: Literal[1]
+    post: dict[str, Any]
+    taxonomyTermIds: list[Id]
+    modules: list[_Module] = Field(max_length=MODULES_MAX)
+
+
+def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") -> PostDocument:
+    """The document of an archive, of that type and locale. Raises `RuleViolation` where it is none."""
+    try:
+        _Document.model_validate(value)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        raise invalid(".".join(str(part)[:80] for part in fault["loc"]), fault["msg"]) from None
+    post = cast("Mapping[str, Json]", value["post"])
+    unknown = set(post) - {"type", "locale", "customFields", *FIELD_NAMES}
+    if unknown:
+        name = min(unknown)[:80]
+        raise invalid(name, _("There is no post field named %(name)r.") % {"name": name})
+    known = isinstance(post.get("type"), str) and isinstance(post.get("locale"), str)
+    if not known or not isinstance(post.get("customFields"), dict):
+        raise invalid("post", _("A document has a type, a locale and customFields."))
+    if type_ and (post["type"], post["locale"]) != (type_, locale):
+        raise invalid("post", _("The document is of another type or language than its post."))
+    document = PostDocument.from_json({**value, "schemaVersion": SCHEMA_VERSION})
+    address = document.fields.get("canonicalUrl")
+    if isinstance(address, str) and address.startswith(_SITE):
+        here = settings.SITE_URL + address.removeprefix(_SITE)
+        document = document.with_fields({"canonicalUrl": here})
+    return document
+
+
+def document_row(document: PostDocument) -> JsonObject:
+    """The document as an archive holds it."""
+    address = document.fields.get("canonicalUrl")
+    if isinstance(address, str) and (address + "/").startswith(settings.SITE_URL + "/"):
+        portable = _SITE + address.removeprefix(settings.SITE_URL)
+        document = document.with_fields({"canonicalUrl": portable})
+    return document.to_json()
+
+
+def empty_of(post: Post, document: PostDocument) -> PostDocument:
+    """What a post is before anything is written in it; a variation has the place of its original."""
+    fields = fields_of(Post(type=document.type, locale=document.locale))
+    if post.variation_of_id is not None:
+        fields |= {name: document.fields.get(name) for name in ("slug", "parentId")}
+    return PostDocument(type=document.type, locale=document.locale, fields=fields)
+
+
+def clean_document(
+    post: Post, before: PostDocument, after: PostDocument
+) -> tuple[PostDocument, str]:
+    """`after` by the rules of this installation, and a sentence on references that lead nowhere, if there are any.
+
+    Raises `RuleViolation`.
+    """
+    try:
+        return clean_changes(post, before, after), ""
+    except RuleViolation as error:
+        if error.code not in LOST_REFERENCES:
+            raise
+        return clean_changes(post, before, after, taken_over=after), error.message
+
+
+def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
+    """The archived document with the ids that its modules have here.
+
+    What has another id here is known by its type and shared slug, one after the other.
+    """
+    free: dict[tuple[str, str | None], list[ModuleDocument]] = defaultdict(list)
+    ids = set(archived.order)
+    for module in here.modules:
+        if module.id not in ids:
+            free[module.type, module.global_slug].append(module)
+    modules = []
+    for module in archived.modules:
+        same = here.module(module.id)
+        waiting = free[module.type, module.global_slug]
+        if same is None and waiting:
+            same = waiting.pop(0)
+        if same is not None and same.type == module.type:
+            module = replace(module, id=same.id, instance_id=same.instance_id)
+        modules.append(module)
+    return replace(archived, modules=tuple(modules))
+
+
+def is_same(one: PostDocument, other: PostDocument) -> bool:
+    return len(diff(one, other)) == 0

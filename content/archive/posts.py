@@ -1,0 +1,541 @@
+"""Posts in an archive: their live content, place, state and the writers of each value."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from content import search
+from content.archive.documents import (
+    adopt_modules,
+    clean_document,
+    document_row,
+    empty_of,
+    read_document,
+)
+from content.archive.provenance import ProvenanceRow, provenance_row, store_provenance
+from content.changes import Changes, apply, diff
+from content.document import ModuleDocument, PostDocument
+from content.layers.stage import stage
+from content.layers.state import event_payload
+from content.media_usage import follow_live
+from content.models import (
+    CopyOrigin,
+    Layer,
+    ModuleInstance,
+    Post,
+    PostModule,
+    PostTerm,
+    Provenance,
+    Revision,
+    Status,
+)
+from content.models.post import VARIATION_MAX
+from content.paths.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
+from content.posts import post_repository
+from content.posts.create import require_names, set_columns
+from content.posts.edit import edit_post
+from media.models import Asset
+from proofroom.archive.container import ArchiveError
+from proofroom.archive.export import Choice, Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import (
+    ArchiveKind,
+    ArchiveRow,
+    Id,
+    Moment,
+    batches,
+    format_moment,
+    read_moment,
+)
+from proofroom.core import outbox
+from proofroom.core.errors import CmsError, RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import find_post_type
+
+NAME: Final = "posts"
+IMPORTED: Final = "imported"
+"""The reason of the revision that an import makes."""
+BATCH: Final = 100
+_TREE: Final = """
+    WITH RECURSIVE tree (id, level) AS (
+        SELECT post.id, 0 FROM content_post post
+        LEFT JOIN content_post above ON above.id = post.parent_id AND above.deleted_at IS NULL
+        WHERE post.deleted_at IS NULL AND post.variation_of_id IS NULL AND above.id IS NULL
+        UNION ALL
+        SELECT post.id, tree.level + 1 FROM content_post post
+        JOIN tree ON post.parent_id = tree.id
+        WHERE post.deleted_at IS NULL AND post.variation_of_id IS NULL
+    )
+    SELECT id FROM tree ORDER BY level, id
+"""
+
+
+class OriginRow(ArchiveRow):
+    modules: dict[str, str | None]
+    hashes: dict[str, str]
+
+
+class PostRow(ArchiveRow):
+    id: Id
+    type: str = Field(max_length=60)
+    locale: str = Field(max_length=12)
+    document: dict[str, Any]
+    status: Literal["draft", "published", "archived"]
+    created_at: Moment
+    updated_at: Moment
+    published_at: Moment | None
+    version: int = Field(ge=1, le=2**31 - 1)
+    is_placeholder: bool
+    author: str | None
+    translation_group: Id
+    translated_from: Id | None
+    origin: OriginRow | None
+    variation_of: Id | None
+    variation: str = Field(max_length=VARIATION_MAX)
+    variation_weight: int | None = Field(ge=0, le=100)
+    variation_running: bool
+    provenance: list[ProvenanceRow]
+
+
+class PostArchive(ArchiveKind[PostRow]):
+    """Posts that are not in the trash. `created` of a job are the ids of those that the import made."""
+
+    name = NAME
+    label = gettext_lazy("Posts")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        for ids in batches(ordered_ids(), BATCH):
+            posts = list(chosen_posts(export.choice, ids))
+            wanted = {id_: place for place, id_ in enumerate(ids)}
+            posts.sort(key=lambda post: wanted[post.pk])
+            origins = {
+                row.post_id: {"modules": row.modules, "hashes": row.hashes}
+                for row in CopyOrigin.objects.filter(post__in=posts)
+            }
+            writers = {} if export.choice.revisions else _latest_writers(posts, export)
+            for post, document in post_repository.load_many(posts):
+                yield _row(post, document, origins.get(post.pk), writers.get(post.pk, []), export)
+
+    def match(self, rows: Iterator[PostRow], job: Import) -> None:
+        if not Post.objects.exists():
+            return
+        for part in batches(rows, BATCH):
+            ids = [row.id for row in part]
+            here = dict(Post.objects.filter(pk__in=ids).values_list("pk", "deleted_at"))
+            for row in part:
+                if UUID(row.id) not in here:
+                    _match(row, job)
+                elif here[UUID(row.id)] is not None:
+                    raise ArchiveError(
+                        _(
+                            "The post %(title)r (%(id)s) is in the trash here. Restore it, or delete "
+                            "it permanently, and import again."
+                        )
+                        % {"title": _title(row), "id": row.id}
+                    )
+
+    def write(self, rows: Iterator[PostRow], job: Import) -> None:
+        """New posts as rows. Nobody sees them before the commit; `finish` judges them."""
+        for part in batches(rows, BATCH):
+            ids = [row.id for row in part]
+            here = {str(pk) for pk in Post.objects.filter(pk__in=ids).values_list("pk", flat=True)}
+            _insert([row for row in part if row.id not in here], job)
+
+    def finish(self, rows: Iterator[PostRow], job: Import) -> None:
+        created = job.created[NAME]
+        for part in batches(rows, BATCH):
+            _complete([row for row in part if row.id in created], job)
+        for part in batches(job.rows(self), BATCH):
+            known = [row for row in part if row.id not in created]
+            posts = Post.objects.select_related("parent").filter(pk__in=[row.id for row in known])
+            here = {str(post.pk): (post, live) for post, live in post_repository.load_many(posts)}
+            for row in known:
+                _bring_change(row, *here[row.id], job)
+
+
+def ordered_ids() -> Iterator[UUID]:
+    """The ids of all posts that are not in the trash: what stands above others first, variations last."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TREE)
+        while found := cursor.fetchmany(1000):
+            yield from (id_ if isinstance(id_, UUID) else UUID(id_) for (id_,) in found)
+    variations = Post.objects.kept().filter(variation_of__deleted_at__isnull=True)
+    rows = variations.filter(variation_of__isnull=False).order_by("pk")
+    yield from rows.values_list("pk", flat=True).iterator(chunk_size=1000)
+
+
+def chosen_posts(choice: Choice, ids: Collection[UUID]) -> QuerySet[Post]:
+    posts = Post.objects.filter(pk__in=ids).select_related("parent", "translated_from")
+    if choice.post_types:
+        posts = posts.filter(type__in=choice.post_types)
+    if choice.locales:
+        posts = posts.filter(locale__in=choice.locales)
+    return posts
+
+
+def _row(
+    post: Post,
+    document: PostDocument,
+    origin: JsonObject | None,
+    writers: Sequence[Json],
+    export: Export,
+) -> JsonObject:
+    if post.parent is not None and post.parent.deleted_at is not None:
+        document = document.with_fields({"parentId": None})
+    source = post.translated_from
+    is_lost = source is not None and source.deleted_at is not None
+    return {
+        "id": str(post.pk),
+        "type": post.type,
+        "locale": post.locale,
+        "document": document_row(document),
+        "status": post.status,
+        "createdAt": format_moment(post.created_at),
+        "updatedAt": format_moment(post.updated_at),
+        "publishedAt": format_moment(post.published_at),
+        "version": post.version,
+        "isPlaceholder": post.is_placeholder,
+        "author": export.person(post.author_id),
+        "translationGroup": str(post.translation_group),
+        "translatedFrom": str(source.pk) if source is not None and not is_lost else None,
+        "origin": None if is_lost else origin,
+        "variationOf": str(post.variation_of_id) if post.variation_of_id else None,
+        "variation": post.variation,
+        "variationWeight": post.variation_weight,
+        "variationRunning": post.variation_running,
+        "provenance": writers,
+    }
+
+
+def _latest_writers(posts: Sequence[Post], export: Export) -> Mapping[UUID, list[Json]]:
+    """Who wrote each value last that changed since its post was made. One query."""
+    later = Provenance.objects.filter(post__in=posts).exclude(revision__reason="created")
+    latest = later.values("post", "path").annotate(last=Max("id")).values("last")
+    found: dict[UUID, list[Json]] = defaultdict(list)
+    for row in Provenance.objects.filter(pk__in=latest).order_by("post", "path"):
+        found[row.post_id].append(provenance_row(row, export))
+    for rows in found.values():
+        # Databases order text in ways of their own.
+        rows.sort(key=lambda row: str(row["path"]) if isinstance(row, dict) else "")
+    return found
+
+
+def _title(row: PostRow) -> str:
+    post = row.document.get("post")
+    return str(post.get("title") if isinstance(post, dict) else "")[:200]
+
+
+def _match(row: PostRow, job: Import) -> None:
+    """Find the post by its place: type, language, slug and parent; a variation by its name."""
+    post = row.document.get("post")
+    fields = post if isinstance(post, dict) else {}
+    found: Post | None
+    if row.variation_of is not None:
+        original = job.id_here(row.variation_of)
+        rows = Post.objects.kept().filter(variation_of=original, variation=row.variation)
+        found = rows.first()
+    else:
+        rows = Post.objects.alive().filter(
+            type=row.type, locale=row.locale, slug=str(fields.get("slug"))
+        )
+        if find_post_type(row.type).hierarchical:
+            parent = fields.get("parentId")
+            rows = rows.filter(parent=job.id_here(parent) if isinstance(parent, str) else None)
+        found = rows.first()
+    if found is not None:
+        job.map_id(row.id, str(found.pk))
+        job.map_id(row.translation_group, str(found.translation_group))
+
+
+def _insert(rows: Sequence[PostRow], job: Import) -> None:
+    posts: list[Post] = []
+    instances: list[ModuleInstance] = []
+    places: list[PostModule] = []
+    terms: list[PostTerm] = []
+    origins: list[CopyOrigin] = []
+    named = {str((row.document.get("post") or {}).get("featuredMediaId")) for row in rows}
+    known = {value for value in named if _is_id(value)}
+    there = {str(pk) for pk in Asset.objects.filter(pk__in=known).values_list("pk", flat=True)}
+    for row in rows:
+        try:
+            post, document = _new_post(row, there, job)
+        except CmsError as error:
+            raise refused(NAME, _title(row), error) from error
+        posts.append(post)
+        own = post_repository.rows_of(post, document)
+        instances += own[0]
+        places += own[1]
+        terms += own[2]
+        if row.origin is not None:
+            modules, hashes = row.origin.modules, row.origin.hashes
+            origins.append(CopyOrigin(post=post, modules=modules, hashes=hashes))
+        job.created[NAME].add(row.id)
+        job.tell(NAME, Outcome.CREATED)
+    _set_paths(posts, rows)
+    moments = [(post.created_at, post.updated_at) for post in posts]
+    Post.objects.bulk_create(posts)
+    # The columns take the time of the insert; what is brought in keeps its own.
+    for post, moment in zip(posts, moments, strict=True):
+        post.created_at, post.updated_at = moment
+    Post.objects.bulk_update(posts, ["created_at", "updated_at"])
+    ModuleInstance.objects.bulk_create(instances, batch_size=500)
+    PostModule.objects.bulk_create(places, batch_size=500)
+    PostTerm.objects.bulk_create(terms, batch_size=500)
+    CopyOrigin.objects.bulk_create(origins, batch_size=500)
+
+
+def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, PostDocument]:
+    find_post_type(row.type)
+    if row.locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": row.locale, "known": known},
+        )
+    document = read_document(row.document, row.type, row.locale)
+    require_names(document)
+    picture = document.fields.get("featuredMediaId")
+    if picture is not None and str(picture) not in media:
+        job.note(
+            _("%(title)s: its featured image is neither in the archive nor here.")
+            % {"title": _title(row)}
+        )
+        document = document.with_fields({"featuredMediaId": None})
+    status, due = Status(row.status), document.fields.get("publishAt")
+    if job.mode == Mode.PROPOSE:
+        status = Status.DRAFT
+    if due is not None and (job.mode == Mode.PROPOSE or _is_past(due)):
+        job.note(
+            _("%(title)s: it is not scheduled here; choose a new date.") % {"title": _title(row)}
+        )
+        document = document.with_fields({"publishAt": None})
+    post = Post(id=UUID(row.id), type=row.type, locale=row.locale)
+    try:
+        set_columns(post, document)
+    except (ValueError, TypeError):
+        raise invalid("document", _("A field has a value that cannot be stored.")) from None
+    post.status = status
+    post.published_at = None
+    if row.published_at is not None and job.mode != Mode.PROPOSE:
+        post.published_at = read_moment(row.published_at)
+    post.created_at, post.updated_at = read_moment(row.created_at), read_moment(row.updated_at)
+    post.version = row.version
+    post.is_placeholder = row.is_placeholder
+    post.author_id = job.person(row.author)
+    post.translation_group = UUID(row.translation_group)
+    post.translated_from_id = UUID(row.translated_from) if row.translated_from else None
+    post.variation_of_id = UUID(row.variation_of) if row.variation_of else None
+    post.variation, post.variation_weight = row.variation, row.variation_weight
+    post.variation_running = row.variation_running and job.mode != Mode.PROPOSE
+    return post, document
+
+
+def _is_id(value: str) -> bool:
+    try:
+        UUID(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_past(value: Json) -> bool:
+    moment = post_repository.column_value("publishAt", value)
+    return not isinstance(moment, datetime) or moment <= timezone.now()
+
+
+def _set_paths(posts: Sequence[Post], rows: Sequence[PostRow]) -> None:
+    """The addresses of new posts, by the patterns of this installation."""
+    tree = {post.pk: (post.slug, post.parent_id) for post in posts}
+    missing = {parent for _slug, parent in tree.values() if parent and parent not in tree}
+    while missing:
+        found = Post.objects.filter(pk__in=missing).values_list("pk", "slug", "parent_id")
+        tree |= {pk: (slug, parent) for pk, slug, parent in found}
+        above = {tree[pk][1] for pk in missing if pk in tree}
+        missing = {parent for parent in above if parent and parent not in tree}
+    patterns: dict[tuple[str, str], str] = {}
+    for post, row in zip(posts, rows, strict=True):
+        if post.variation_of_id is None:
+            key = (post.type, post.locale)
+            if key not in patterns:
+                patterns[key] = pattern_of(*key)
+            try:
+                post.path = fill_pattern(patterns[key], post, slugs_in(tree, post))
+            except CmsError as error:
+                raise refused(NAME, _title(row), error) from error
+
+
+def _complete(rows: Sequence[PostRow], job: Import) -> None:
+    """Check new posts by the rules, now that all they name is there, and store what follows from them."""
+    listed = {row.id: row for row in rows}
+    _drop_lost_sources(rows, job)
+    _require_globals(rows)
+    posts = Post.objects.filter(pk__in=listed).select_related("parent", "variation_of")
+    revisions: list[tuple[Revision, Sequence[ProvenanceRow]]] = []
+    written: list[tuple[Post, PostDocument | None, PostDocument]] = []
+    for post, stored in post_repository.load_many(posts):
+        row = listed[str(post.pk)]
+        try:
+            document = _clean(post, stored, row, job)
+        except CmsError as error:
+            raise refused(NAME, post.title, error) from error
+        written.append((post, None, document))
+        revisions.append((_revision(post, document, job), row.provenance))
+    try:
+        follow_live(written)
+        check_paths_are_free([post for post, _none, _document in written])
+    except CmsError as error:
+        raise refused(NAME, "", error) from error
+    if not job.reader.manifest.revisions:
+        Revision.objects.bulk_create([revision for revision, _rows in revisions])
+        store_provenance(revisions, job)
+    search.reindex([post.pk for post, _none, _document in written])
+    made = [(post.pk, event_payload(post)) for post, _none, _document in written]
+    outbox.record_all("post.created", made, actor=job.actor)
+    live = [
+        (post.pk, event_payload(post))
+        for post, _none, _document in written
+        if post.status == Status.PUBLISHED
+    ]
+    outbox.record_all("post.published", live, actor=job.actor)
+
+
+def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:
+    named = {row.translated_from for row in rows} | {row.variation_of for row in rows}
+    wanted = [id_ for id_ in named if id_]
+    found = {str(pk) for pk in Post.objects.filter(pk__in=wanted).values_list("pk", flat=True)}
+    for row in rows:
+        if row.variation_of is not None and row.variation_of not in found:
+            raise ArchiveError(
+                _("The original of the variation %(title)r is neither in the archive nor here.")
+                % {"title": _title(row)}
+            )
+        if row.translated_from is not None and row.translated_from not in found:
+            Post.objects.filter(pk=row.id).update(translated_from=None)
+            CopyOrigin.objects.filter(post=row.id).delete()
+            job.note(
+                _(
+                    "%(title)s: what it was translated from is neither in the archive nor here; it "
+                    "is an original here."
+                )
+                % {"title": _title(row)}
+            )
+
+
+def _require_globals(rows: Sequence[PostRow]) -> None:
+    """Every global module that a post places is there: a place without one would not even be read."""
+    placed = {
+        module["moduleInstanceId"]: (row, module["globalSlug"])
+        for row in rows
+        for module in row.document["modules"]
+        if module["scope"] == "global"
+    }
+    there = ModuleInstance.objects.filter(pk__in=placed).values_list("pk", flat=True)
+    for id_ in set(placed) - {str(pk) for pk in there}:
+        row, slug = placed[id_]
+        raise ArchiveError(
+            _("%(title)s: the global module %(slug)r is neither in the archive nor here.")
+            % {"title": _title(row), "slug": slug}
+        )
+
+
+def _clean(post: Post, stored: PostDocument, row: PostRow, job: Import) -> PostDocument:
+    document, lost = clean_document(post, empty_of(post, stored), stored)
+    if lost:
+        job.note(f"{post.title}: {lost}")
+    changes = diff(stored, document)
+    if changes:
+        updated_at = post.updated_at
+        post_repository.save(post, stored, document, changes)
+        post.save()
+        Post.objects.filter(pk=post.pk).update(updated_at=updated_at)
+        job.note(
+            _("%(title)s: stored in the form that this version has: %(paths)s.")
+            % {"title": post.title, "paths": ", ".join(changes.paths[:5])}
+        )
+    return document
+
+
+def _revision(post: Post, document: PostDocument, job: Import) -> Revision:
+    return Revision(
+        post=post,
+        version=post.version,
+        reason=IMPORTED,
+        document=document.to_json(),
+        by_id=job.actor.user.pk,
+        by_name=job.actor.user.username,
+    )
+
+
+def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> None:
+    """Make a post that is here what the archive says, or stage that in Review."""
+    try:
+        if (post.type, post.locale) != (row.type, row.locale):
+            raise invalid("type", _("The post is of another type or language here."))
+        archived = adopt_modules(read_document(row.document, row.type, row.locale), live)
+    except RuleViolation as error:
+        raise refused(NAME, post.title, error) from error
+    # When it is published is decided here.
+    archived = archived.with_fields({"publishAt": live.fields.get("publishAt")})
+    changes = diff(live, archived)
+    for change in changes:
+        job.differ(NAME, post.title, change.path, _shown(change.before), _shown(change.after))
+    moves = row.status != post.status and not row.variation_of
+    if moves:
+        job.differ(NAME, post.title, "status", post.status, row.status)
+    if job.mode == Mode.UPDATE:
+        _update(row, post, changes, moves, job)
+        return
+    if not changes:
+        job.tell(NAME, Outcome.KEPT if moves else Outcome.UNCHANGED)
+        return
+    try:
+        with transaction.atomic():
+            staged = stage(
+                post_id=post.pk,
+                layer=Layer.REVIEW,
+                actor=job.actor,
+                edit=lambda document: apply(document, changes),
+            )
+    except CmsError as error:
+        job.note(refused(NAME, post.title, error).message)
+        job.tell(NAME, Outcome.KEPT)
+        return
+    job.tell(NAME, Outcome.PROPOSED if staged.paths else Outcome.UNCHANGED)
+
+
+def _update(row: PostRow, post: Post, changes: Changes, moves: bool, job: Import) -> None:
+    if not changes and not moves:
+        job.tell(NAME, Outcome.UNCHANGED)
+        return
+    try:
+        edit_post(
+            post_id=post.pk,
+            actor=job.actor,
+            edit=lambda document: apply(document, changes),
+            status=row.status if moves else None,
+        )
+    except CmsError as error:
+        raise refused(NAME, post.title, error) from error
+    job.tell(NAME, Outcome.UPDATED)
+
+
+def _shown(value: object) -> Json:
+    """A value of a change as a report shows it: a whole module by its type, nothing as null."""
+    if isinstance(value, ModuleDocument):
+        return value.type
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str | int | float | bool | dict | list) else None

@@ -1,0 +1,229 @@
+"""Global modules, module groups and URL patterns in an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from content.archive.documents import LOST_REFERENCES
+from content.global_modules.services import create_global, edited_global
+from content.global_modules.shared_kind import GlobalModuleKind
+from content.models import ModuleGroup, ModuleInstance, UrlPattern
+from content.module_layouts.queries import place_json, read_places
+from content.module_layouts.services import create_group, edit_group
+from content.paths.url_patterns import change_pattern, create_pattern
+from proofroom.archive.export import Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.core.errors import CmsError, RuleViolation, invalid
+from proofroom.core.json import JsonObject
+from proofroom.shared_content.archive import import_change
+
+GLOBALS: Final = "global-modules"
+GROUPS: Final = "module-groups"
+PATTERNS: Final = "url-patterns"
+
+
+class GlobalRow(ArchiveRow):
+    id: Id
+    slug: str
+    type: str
+    label: str
+    props: dict[str, Any]
+
+
+class GlobalArchive(ArchiveKind[GlobalRow]):
+    name = GLOBALS
+    label = gettext_lazy("Global modules")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        rows = ModuleInstance.objects.filter(scope="global").order_by("pk")
+        for row in rows.iterator(chunk_size=100):
+            yield {
+                "id": str(row.pk),
+                "slug": row.global_slug,
+                "type": row.type,
+                "label": row.label,
+                "props": row.props,
+            }
+
+    def match(self, rows: Iterator[GlobalRow], job: Import) -> None:
+        for row in rows:
+            if _find_global(row.id) is None:
+                same = ModuleInstance.objects.filter(scope="global", global_slug=row.slug).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[GlobalRow], job: Import) -> None:
+        for row in rows:
+            try:
+                self._write(row, job)
+            except CmsError as error:
+                raise refused(GLOBALS, row.slug, error) from error
+
+    def _write(self, row: GlobalRow, job: Import) -> None:
+        module = _find_global(row.id)
+        if module is None:
+            try:
+                with transaction.atomic():
+                    self._create(row, job)
+            except RuleViolation as error:
+                if error.code not in LOST_REFERENCES:
+                    raise
+                self._create(row, job, has_lost_references=True)
+                job.note(f"{row.label or row.slug}: {error.message}")
+            job.tell(GLOBALS, Outcome.CREATED)
+            return
+        if (module.type, module.global_slug) != (row.type, row.slug):
+            raise invalid("type", "The global module has another type or slug here.")
+        document = edited_global(module, label=row.label, props=row.props)
+        title = module.label or row.slug
+        import_change(job, GlobalModuleKind(), module.pk, document, name=GLOBALS, title=title)
+
+    def _create(self, row: GlobalRow, job: Import, *, has_lost_references: bool = False) -> None:
+        create_global(
+            actor=job.actor,
+            slug=row.slug,
+            type=row.type,
+            label=row.label,
+            props=row.props,
+            module_id=UUID(row.id),
+            has_lost_references=has_lost_references,
+        )
+
+
+def _find_global(id_: str) -> ModuleInstance | None:
+    return ModuleInstance.objects.filter(pk=UUID(id_), scope="global").first()
+
+
+class GroupRow(ArchiveRow):
+    id: Id
+    name: str = Field(max_length=80)
+    label: str
+    description: str
+    post_type: str
+    modules: list[Any]
+
+
+class GroupArchive(ArchiveKind[GroupRow]):
+    """Module groups that people made; those that are code come with the code."""
+
+    name = GROUPS
+    label = gettext_lazy("Module groups")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        for row in ModuleGroup.objects.order_by("pk").iterator(chunk_size=100):
+            yield {"id": str(row.pk), **_group_values(row)}
+
+    def match(self, rows: Iterator[GroupRow], job: Import) -> None:
+        for row in rows:
+            if not ModuleGroup.objects.filter(pk=row.id).exists():
+                same = ModuleGroup.objects.filter(name=row.name).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[GroupRow], job: Import) -> None:
+        for row in rows:
+            try:
+                self._write(row, job)
+            except CmsError as error:
+                raise refused(GROUPS, row.name, error) from error
+
+    def _write(self, row: GroupRow, job: Import) -> None:
+        group = ModuleGroup.objects.filter(pk=row.id).first()
+        values = row.model_dump(by_alias=True, exclude={"id"})
+        if group is None:
+            create_group(
+                actor=job.actor,
+                name=row.name,
+                label=row.label,
+                post_type=row.post_type,
+                modules=row.modules,
+                description=row.description,
+                group_id=UUID(row.id),
+            )
+            job.tell(GROUPS, Outcome.CREATED)
+        elif not job.compare(GROUPS, group.label, _group_values(group), values):
+            job.tell(GROUPS, Outcome.UNCHANGED)
+        elif job.mode == Mode.UPDATE:
+            edit_group(
+                actor=job.actor,
+                name=group.name,
+                label=row.label,
+                description=row.description,
+                modules=row.modules,
+            )
+            job.tell(GROUPS, Outcome.UPDATED)
+        else:
+            job.tell(GROUPS, Outcome.KEPT)
+
+
+def _group_values(row: ModuleGroup) -> JsonObject:
+    return {
+        "name": row.name,
+        "label": row.label,
+        "description": row.description,
+        "postType": row.post_type,
+        "modules": [place_json(place) for place in read_places(row.modules)],
+    }
+
+
+class PatternRow(ArchiveRow):
+    id: Id
+    type: str
+    locale: str
+    pattern: str
+
+
+class PatternArchive(ArchiveKind[PatternRow]):
+    name = PATTERNS
+    label = gettext_lazy("URL patterns")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        for row in UrlPattern.objects.filter(is_removed=False).order_by("pk"):
+            yield {
+                "id": str(row.pk),
+                "type": row.type,
+                "locale": row.locale,
+                "pattern": row.pattern,
+            }
+
+    def match(self, rows: Iterator[PatternRow], job: Import) -> None:
+        for row in rows:
+            if not UrlPattern.objects.filter(pk=row.id).exists():
+                same = UrlPattern.objects.filter(type=row.type, locale=row.locale).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[PatternRow], job: Import) -> None:
+        for row in rows:
+            try:
+                self._write(row, job)
+            except CmsError as error:
+                raise refused(PATTERNS, f"{row.type}, {row.locale}", error) from error
+
+    def _write(self, row: PatternRow, job: Import) -> None:
+        stored = UrlPattern.objects.filter(pk=row.id, is_removed=False).first()
+        here = {"pattern": stored.pattern} if stored else {}
+        title = f"{row.type}, {row.locale}"
+        if not job.compare(PATTERNS, title, {**here}, {"pattern": row.pattern}):
+            job.tell(PATTERNS, Outcome.UNCHANGED)
+        elif job.mode == Mode.PROPOSE or (stored is not None and job.mode != Mode.UPDATE):
+            job.tell(PATTERNS, Outcome.KEPT)
+        elif stored is None:
+            create_pattern(
+                actor=job.actor,
+                type=row.type,
+                locale=row.locale,
+                pattern=row.pattern,
+                pattern_id=UUID(row.id),
+            )
+            job.tell(PATTERNS, Outcome.CREATED)
+        else:
+            change_pattern(pattern_id=stored.pk, actor=job.actor, pattern=row.pattern)
+            job.tell(PATTERNS, Outcome.UPDATED)

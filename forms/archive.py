@@ -1,0 +1,78 @@
+"""Forms in an archive. What visitors submitted stays where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy
+
+from forms.form_input import input_values
+from forms.models import FormDefinition
+from forms.services.definitions import create_form, update_form
+from proofroom.archive.export import Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.core.errors import CmsError
+from proofroom.core.json import JsonObject
+
+NAME: Final = "forms"
+
+
+class FormRow(ArchiveRow):
+    id: Id
+    slug: str
+    locale: str
+    values: dict[str, Any]
+
+
+class FormArchive(ArchiveKind[FormRow]):
+    name = NAME
+    label = gettext_lazy("Forms")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        for form in FormDefinition.objects.order_by("pk").iterator(chunk_size=100):
+            yield {
+                "id": str(form.pk),
+                "slug": form.slug,
+                "locale": form.locale,
+                "values": input_values(form),
+            }
+
+    def match(self, rows: Iterator[FormRow], job: Import) -> None:
+        for row in rows:
+            if _find(row.id) is None:
+                same = FormDefinition.objects.filter(slug=row.slug, locale=row.locale).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[FormRow], job: Import) -> None:
+        for row in rows:
+            try:
+                self._write(row, job)
+            except CmsError as error:
+                raise refused(NAME, row.slug, error) from error
+
+    def _write(self, row: FormRow, job: Import) -> None:
+        form = _find(row.id)
+        if form is None:
+            create_form(
+                slug=row.slug,
+                locale=row.locale,
+                values=row.values,
+                actor=job.actor,
+                form_id=UUID(row.id),
+            )
+            job.tell(NAME, Outcome.CREATED)
+        elif not job.compare(NAME, form.title, input_values(form), row.values):
+            job.tell(NAME, Outcome.UNCHANGED)
+        elif job.mode == Mode.UPDATE:
+            update_form(slug=form.slug, locale=form.locale, values=row.values, actor=job.actor)
+            job.tell(NAME, Outcome.UPDATED)
+        else:
+            job.tell(NAME, Outcome.KEPT)
+
+
+def _find(id_: str) -> FormDefinition | None:
+    return FormDefinition.objects.filter(pk=UUID(id_)).first()

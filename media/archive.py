@@ -1,0 +1,246 @@
+"""Files in an archive: each content once, by its SHA-256, under the name that the storage had for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from io import BytesIO
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from media import file_store, search
+from media.metadata import (
+    clean_alt_text,
+    clean_alt_texts,
+    clean_categories,
+    clean_description,
+    clean_filename,
+    clean_focal_point,
+)
+from media.models import Asset, StoredFile, Theme, VariantWork
+from media.services.files import read_file, use_file
+from media.services.update import update_asset
+from media.services.variants import queue_variants
+from proofroom.archive.export import Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import (
+    ArchiveKind,
+    ArchiveRow,
+    Id,
+    Moment,
+    batches,
+    format_moment,
+    read_moment,
+)
+from proofroom.core import outbox
+from proofroom.core.errors import CmsError
+from proofroom.core.json import JsonObject
+
+NAME: Final = "media"
+_BATCH: Final = 200
+_STEM: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")
+_FILE: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}\.(?:jpg|png|webp|gif|avif|pdf)")
+_TIME_TO_FINISH: Final = timedelta(days=1)
+"""How long a file may lie in the storage before the import has to be done."""
+
+
+class MediaRow(ArchiveRow):
+    id: Id
+    file: str = Field(max_length=300)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    digest: str = Field(pattern=r"^([0-9a-f]{64})?$")
+    filename: str
+    alt_text: str
+    alt_texts: dict[str, str]
+    is_decorative: bool
+    description: str
+    categories: list[str]
+    focal_x: float | None
+    focal_y: float | None
+    dark: bool
+    uploaded_by: str | None
+    created_at: Moment
+
+
+class MediaArchive(ArchiveKind[MediaRow]):
+    name = NAME
+    label = gettext_lazy("Media")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        assets = Asset.objects.order_by("pk").iterator(chunk_size=_BATCH)
+        for part in batches(assets, _BATCH):
+            works = VariantWork.objects.filter(asset__in=part, theme=Theme.DARK)
+            darkened = set(works.values_list("asset_id", flat=True))
+            for asset in part:
+                try:
+                    with default_storage.open(asset.file.name) as stored:
+                        digest = export.writer.add_media(stored.read())
+                except OSError:
+                    export.notes.append(
+                        _("%(name)s is left out: its file %(file)s is missing in the storage.")
+                        % {"name": asset.filename, "file": asset.file.name}
+                    )
+                    continue
+                yield {
+                    "id": str(asset.pk),
+                    "file": asset.file.name,
+                    "sha256": digest,
+                    "digest": asset.digest,
+                    "filename": asset.filename,
+                    **_words(asset),
+                    "dark": bool(asset.dark_variants) or asset.pk in darkened,
+                    "uploadedBy": export.person(asset.uploaded_by_id),
+                    "createdAt": format_moment(asset.created_at),
+                }
+
+    def match(self, rows: Iterator[MediaRow], job: Import) -> None:
+        for part in batches(rows, _BATCH):
+            here = Asset.objects.in_bulk([UUID(row.id) for row in part])
+            wanted = {row.digest for row in part if row.digest and UUID(row.id) not in here}
+            same = {a.digest: a for a in Asset.objects.filter(digest__in=wanted).order_by("-pk")}
+            for row in part:
+                asset = here.get(UUID(row.id)) or same.get(row.digest)
+                if asset is None:
+                    continue
+                job.map_id(row.id, str(asset.pk))
+                there, archived = _STEM.match(asset.file.name or ""), _STEM.match(row.file)
+                if there and archived:
+                    job.map_id(archived[0], there[0])
+
+    def prepare(self, rows: Iterator[MediaRow], job: Import) -> None:
+        """Store the files that are not here. They are deleted again unless the import comes to its end."""
+        stored: dict[str, Asset] = {}
+        job.state[NAME] = stored
+        for part in batches(rows, _BATCH):
+            here = Asset.objects.in_bulk([UUID(row.id) for row in part])
+            for row in part:
+                if UUID(row.id) not in here and row.id not in stored:
+                    try:
+                        stored[row.id] = _store(row, job)
+                    except CmsError as error:
+                        raise refused(NAME, row.filename, error) from error
+
+    def write(self, rows: Iterator[MediaRow], job: Import) -> None:
+        for part in batches(rows, _BATCH):
+            here = Asset.objects.in_bulk([UUID(row.id) for row in part])
+            made: list[Asset] = []
+            for row in part:
+                asset = here.get(UUID(row.id))
+                try:
+                    if asset is not None:
+                        _bring_change(row, asset, job)
+                    else:
+                        made.append(_create(row, job))
+                except CmsError as error:
+                    raise refused(NAME, row.filename, error) from error
+            search.index_assets(made)
+            outbox.record_all(
+                "media.uploaded",
+                [
+                    (None, {"id": str(one.pk), "filename": one.filename, "mime": one.mime})
+                    for one in made
+                ],
+                actor=job.actor,
+            )
+
+
+def _words(asset: Asset) -> JsonObject:
+    """What people say of a file."""
+    return {
+        "altText": asset.alt_text,
+        "altTexts": asset.alt_texts,
+        "isDecorative": asset.is_decorative,
+        "description": asset.description,
+        "categories": asset.categories,
+        "focalX": asset.focal_x,
+        "focalY": asset.focal_y,
+    }
+
+
+def _store(row: MediaRow, job: Import) -> Asset:
+    """Store the file of a row, checked and cleaned as any upload, under its name where that is free.
+
+    Returns the asset with what is known of the file; its own row comes later.
+    """
+    cleaned = read_file(BytesIO(job.reader.read_media(row.sha256)))
+    name = row.file
+    taken = StoredFile.objects.filter(name=name).exists()
+    if taken or not _FILE.fullmatch(name) or not name.endswith(cleaned.suffix):
+        name = file_store.new_name(cleaned.suffix)
+        old, new = _STEM.match(row.file), _STEM.match(name)
+        if old and new:
+            job.map_id(old[0], new[0])
+    file_store.reserve([name], _TIME_TO_FINISH)
+    job.on_failure.callback(file_store.discard, name)
+    file_store.put(name, cleaned.content)
+    asset = Asset(id=UUID(row.id))
+    use_file(asset, name, cleaned)
+    return asset
+
+
+def _create(row: MediaRow, job: Import) -> Asset:
+    stored: Asset | None = job.state.get(NAME, {}).get(row.id)
+    asset = stored or Asset(id=UUID(row.id), size=0)
+    asset.filename = clean_filename(row.filename)
+    asset.uploaded_by_id = job.person(row.uploaded_by)
+    locales = settings.CMS_ENV.locales
+    known = {name: text for name, text in row.alt_texts.items() if name in locales}
+    if known != row.alt_texts:
+        job.note(
+            _("%(name)s: its alt texts in languages that this site does not have are left out.")
+            % {"name": row.filename}
+        )
+    asset.alt_text = clean_alt_text(row.alt_text)
+    asset.alt_texts = clean_alt_texts(known, {})
+    asset.is_decorative = row.is_decorative
+    asset.description = clean_description(row.description)
+    asset.categories = clean_categories(row.categories)
+    if row.focal_x is not None and row.focal_y is not None:
+        asset.focal_x, asset.focal_y = clean_focal_point((row.focal_x, row.focal_y))
+    if stored is None:  # a dry run stores none
+        asset.file.name = row.file
+    asset.digest = row.digest
+    asset.save(force_insert=True)
+    Asset.objects.filter(pk=asset.pk).update(created_at=read_moment(row.created_at))
+    if stored is None:
+        StoredFile.objects.update_or_create(name=row.file, defaults={"asset": asset})
+    else:
+        file_store.take([asset.file.name], asset)
+        queue_variants(asset)
+        if row.dark:
+            queue_variants(asset, Theme.DARK)
+    job.tell(NAME, Outcome.CREATED)
+    return asset
+
+
+def _bring_change(row: MediaRow, asset: Asset, job: Import) -> None:
+    archived = row.model_dump(by_alias=True, include=set(_WORDS))
+    if not job.compare(NAME, asset.filename, _words(asset), archived):
+        job.tell(NAME, Outcome.UNCHANGED)
+    elif job.mode == Mode.UPDATE:
+        has_point = row.focal_x is not None and row.focal_y is not None
+        update_asset(
+            asset_id=asset.pk,
+            actor=job.actor,
+            alt_text=row.alt_text,
+            alt_texts={**dict.fromkeys(asset.alt_texts, ""), **row.alt_texts},
+            is_decorative=row.is_decorative,
+            description=row.description,
+            categories=row.categories,
+            focal_point=(row.focal_x or 0, row.focal_y or 0) if has_point else None,
+        )
+        job.tell(NAME, Outcome.UPDATED)
+    else:
+        job.tell(NAME, Outcome.KEPT)
+
+
+_WORDS: Final = (
+    "alt_text", "alt_texts", "is_decorative", "description", "categories", "focal_x", "focal_y",
+)  # fmt: skip

@@ -1,0 +1,42 @@
+"""Accounts of authors whose content comes from another installation."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import USERNAME_MAX, User
+from proofroom.accounts.roles import Role
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+
+
+@transaction.atomic
+def ensure_author(*, email: str, actor: Actor) -> User:
+    """The account with that address, else a new one that is switched off and has no password.
+
+    It keeps what the person wrote under their name. An administrator may switch it on. Raises `NotAllowed`, or
+    `RuleViolation` on `email`.
+    """
+    actor.require_person("make accounts")
+    actor.require("users.manage")
+    address = email.strip().lower()
+    found = User.objects.filter(email__iexact=address).first()
+    if found is not None:
+        return found
+    name = address.split("@")[0]
+    if User.objects.filter(username=name).exists():
+        name = address
+    user = User(email=address, username=name[:USERNAME_MAX], role=Role.TRANSLATOR, is_active=False)
+    user.set_unusable_password()
+    try:
+        user.full_clean(exclude=["password"])
+    except ValidationError:
+        raise invalid(
+            "email", _("%(email)r is no address that an account can have.") % {"email": email[:100]}
+        ) from None
+    user.save(force_insert=True)
+    outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
+    return user

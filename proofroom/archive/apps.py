@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class ArchiveConfig(AppConfig):
+    name = "proofroom.archive"
+    label = "proofroom_archive"
+    verbose_name = "Export and import"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,288 @@
+"""The file: a ZIP whose bytes depend on its content alone, and which is read as if a stranger had made it.
+
+media/<SHA-256>       each file once
+<kind>.jsonl          a row a line, in canonical JSON
+manifest.json         format, counts and checksums; written last
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Final
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import orjson
+from django.conf import settings
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from proofroom.core.errors import CmsError
+from proofroom.core.json import Json
+
+FORMAT: Final = "proofroom-archive"
+FORMAT_VERSION: Final = 1
+MANIFEST: Final = "manifest.json"
+MAX_ENTRIES: Final = 2_000_000
+MAX_MANIFEST: Final = 1024 * 1024
+MAX_ROW: Final = 32 * 1024 * 1024
+MAX_RATIO: Final = 400
+"""How many times larger rows may be than they are in the file; JSON of real content stays below 50."""
+_RATIO_FROM: Final = 1024 * 1024
+_CHUNK: Final = 1024 * 1024
+_ROWS: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.jsonl")
+_MEDIA: Final = re.compile(r"media/[0-9a-f]{64}")
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+"""The time of every entry: the bytes must not say when an archive was made."""
+
+
+class ArchiveError(CmsError):
+    """The file is no archive that can be read here."""
+
+    status = 422
+    code = "archive"
+
+
+class RowsSummary(BaseModel):
+    """What the manifest says of the rows of one kind."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    rows: int
+    size: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What an archive holds."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: str
+    version: int
+    product: str
+    revisions: bool
+    media: int
+    files: dict[str, RowsSummary]
+
+
+def product_version() -> str:
+    try:
+        return version("proofroom")
+    except PackageNotFoundError:  # a checkout that nobody installed
+        return "0"
+
+
+def canonical(value: Json) -> bytes:
+    """JSON with its keys in order, without blanks: the same value has the same bytes on every database."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+class ArchiveWriter:
+    """Writes an archive into a file that can seek. Memory does not grow with what is written."""
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self._zip = ZipFile(target, "w")
+        self._media: set[bytes] = set()
+        self._rows: dict[str, RowsSummary] = {}
+
+    def add_media(self, content: bytes) -> str:
+        """Add a file, unless it is there. Returns its SHA-256."""
+        digest = hashlib.sha256(content)
+        if digest.digest() not in self._media:
+            self._media.add(digest.digest())
+            entry = _entry(f"media/{digest.hexdigest()}", ZIP_STORED)
+            entry.file_size = len(content)
+            self._zip.writestr(entry, content)
+        return digest.hexdigest()
+
+    def add_rows(self, name: str, rows: Iterable[Json]) -> int:
+        """Add the rows of a kind. Returns how many there are; they may add media while they are read."""
+        digest, count, size = hashlib.sha256(), 0, 0
+        with TemporaryFile() as spooled:
+            for row in rows:
+                line = canonical(row) + b"\n"
+                digest.update(line)
+                spooled.write(line)
+                count, size = count + 1, size + len(line)
+            spooled.seek(0)
+            entry = _entry(f"{name}.jsonl", ZIP_DEFLATED)
+            entry.file_size = size
+            with self._zip.open(entry, "w", force_zip64=True) as target:
+                shutil.copyfileobj(spooled, target, _CHUNK)
+        self._rows[f"{name}.jsonl"] = RowsSummary(rows=count, size=size, sha256=digest.hexdigest())
+        return count
+
+    def close(self, *, revisions: bool) -> Manifest:
+        """Write the manifest and end the file."""
+        manifest = Manifest(
+            format=FORMAT,
+            version=FORMAT_VERSION,
+            product=product_version(),
+            revisions=revisions,
+            media=len(self._media),
+            files=self._rows,
+        )
+        self._zip.writestr(_entry(MANIFEST, ZIP_DEFLATED), canonical(manifest.model_dump()))
+        self._zip.close()
+        return manifest
+
+
+def _entry(name: str, compression: int) -> ZipInfo:
+    entry = ZipInfo(name, _EPOCH)
+    entry.compress_type = compression
+    entry.create_system = 3  # else the bytes would tell the operating system
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+class ArchiveReader:
+    """Reads an archive. Nothing of it is unpacked onto the disk, and no name in it is used as a path."""
+
+    def __init__(self, source: Path | IO[bytes]) -> None:
+        try:
+            self._zip = ZipFile(source)
+        except (BadZipFile, OSError, ValueError) as error:
+            raise ArchiveError(_("This is no archive: it cannot be read as a ZIP file.")) from error
+        self._entries = self._read_entries()
+        self.manifest = self._read_manifest()
+
+    def __enter__(self) -> ArchiveReader:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._zip.close()
+
+    def _read_entries(self) -> dict[str, ZipInfo]:
+        listed = self._zip.infolist()
+        if len(listed) > MAX_ENTRIES:
+            raise ArchiveError(_("The archive has too many files."))
+        found: dict[str, ZipInfo] = {}
+        for entry in listed:
+            name = entry.filename
+            shown = {"name": name[:100]}
+            is_media = _MEDIA.fullmatch(name) is not None
+            if name != MANIFEST and not is_media and not _ROWS.fullmatch(name):
+                raise ArchiveError(
+                    _("The archive holds a file that is none of its own: %(name)r.") % shown
+                )
+            if name in found:
+                raise ArchiveError(_("The archive holds %(name)r twice.") % shown)
+            if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+                raise ArchiveError(
+                    _("%(name)r is encrypted or packed in a way that is not read here.") % shown
+                )
+            most = settings.CMS_ENV.media_max_bytes if is_media else MAX_MANIFEST
+            if (is_media or name == MANIFEST) and entry.file_size > most:
+                raise ArchiveError(
+                    _("%(name)r is too large: at most %(most)s MB are taken here.")
+                    % {**shown, "most": f"{most / 1024 / 1024:g}"}
+                )
+            if entry.file_size > max(_RATIO_FROM, MAX_RATIO * entry.compress_size):
+                raise ArchiveError(
+                    _("%(name)r is packed so tightly that it cannot be content.") % shown
+                )
+            found[name] = entry
+        return found
+
+    def _read_manifest(self) -> Manifest:
+        if MANIFEST not in self._entries:
+            raise ArchiveError(_("This is no archive of Proofroom: it has no manifest."))
+        try:
+            data = orjson.loads(self._read(MANIFEST))
+            is_ours = isinstance(data, dict) and data.get("format") == FORMAT
+            if is_ours and data.get("version") != FORMAT_VERSION:
+                raise ArchiveError(
+                    _(
+                        "The archive has the format version %(version)s; this installation reads "
+                        "version %(known)s. Update the older of the two installations."
+                    )
+                    % {"version": str(data.get("version"))[:20], "known": FORMAT_VERSION}
+                )
+            manifest = Manifest.model_validate(data)
+        except (orjson.JSONDecodeError, ValidationError) as error:
+            raise ArchiveError(_("The manifest of the archive is damaged.")) from error
+        if not is_ours:
+            raise ArchiveError(_("This is no archive of Proofroom."))
+        rows = {name for name in self._entries if _ROWS.fullmatch(name)}
+        if rows != set(manifest.files):
+            different = ", ".join(sorted(rows ^ set(manifest.files)))[:200]
+            raise ArchiveError(
+                _("The manifest and the files of the archive do not match: %(names)s.")
+                % {"names": different}
+            )
+        return manifest
+
+    def _read(self, name: str) -> bytes:
+        with self._open(name) as source:
+            return self._take(source, self._entries[name].file_size + 1)
+
+    def _open(self, name: str) -> IO[bytes]:
+        try:
+            return self._zip.open(self._entries[name])
+        except (BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+            raise _damaged(name) from error
+
+    def _take(self, source: IO[bytes], size: int) -> bytes:
+        try:
+            return source.read(size)
+        except (BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise _damaged(str(getattr(source, "name", ""))) from error
+
+    def verify(self) -> None:
+        """Read everything once. Raises `ArchiveError` where a checksum, a size or a count is another."""
+        for name, summary in self.manifest.files.items():
+            digest, size, lines = hashlib.sha256(), 0, 0
+            with self._open(name) as source:
+                while chunk := self._take(source, _CHUNK):
+                    digest.update(chunk)
+                    size, lines = size + len(chunk), lines + chunk.count(b"\n")
+            if (digest.hexdigest(), size, lines) != (summary.sha256, summary.size, summary.rows):
+                raise _damaged(name)
+        media = [name for name in self._entries if _MEDIA.fullmatch(name)]
+        if len(media) != self.manifest.media:
+            raise ArchiveError(_("The archive does not hold as many files as its manifest says."))
+        for name in media:
+            self.read_media(name.removeprefix("media/"))
+
+    def has_media(self, digest: str) -> bool:
+        return f"media/{digest}" in self._entries
+
+    def read_media(self, digest: str) -> bytes:
+        """The content of a file. Raises `ArchiveError` where it is missing or damaged."""
+        name = f"media/{digest}"
+        if name not in self._entries:
+            raise ArchiveError(_("The archive lacks the file %(name)s.") % {"name": name[:80]})
+        content = self._read(name)
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise _damaged(name)
+        return content
+
+    def lines(self, kind: str) -> Iterator[bytes]:
+        """The rows of a kind, as they are written; none where the archive has none of it."""
+        name = f"{kind}.jsonl"
+        if name not in self._entries:
+            return
+        with self._open(name) as source:
+            while True:
+                try:
+                    line = source.readline(MAX_ROW + 1)
+                except (BadZipFile, zlib.error, EOFError, OSError) as error:
+                    raise _damaged(name) from error
+                if not line:
+                    return
+                if len(line) > MAX_ROW:
+                    raise ArchiveError(_("A row of %(name)s is too long.") % {"name": name})
+                yield line
+
+
+def _damaged(name: str) -> ArchiveError:
+    return ArchiveError(
+        _("The archive is damaged: %(name)s is not what its checksum says.") % {"name": name[:80]}
+    )

@@ -1,0 +1,298 @@
+"""Import: an archive into a fresh or a filled installation, checked as a whole before anything is stored."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+from django.db import DatabaseError, IntegrityError, transaction
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from proofroom.accounts.models import User
+from proofroom.accounts.services.agents import ensure_agent_user
+from proofroom.accounts.services.authors import ensure_author
+from proofroom.archive.container import ArchiveError, ArchiveReader
+from proofroom.archive.event_kinds import IMPORTED
+from proofroom.archive.export import PERMISSION
+from proofroom.archive.kinds import ArchiveKind, ArchiveRow, archive_kinds
+from proofroom.archive.people import AGENT, all_references
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
+
+MAX_KEPT: Final = 1_000
+"""Differences and notes that a report keeps; a listener hears of all of them."""
+_NAMES: Final = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{2}/[0-9a-f]{32}"
+)
+"""Ids, and names of files in the storage."""
+
+
+class Mode(StrEnum):
+    """What happens to content that is here already. What is not here is made in every mode.
+
+    `ADD`: changes wait for a decision, in Review or for approval; what has no such stage stays as it is. `UPDATE`:
+    it becomes what the archive says. `PROPOSE`: as `ADD`, and new posts are drafts: visitors see nothing new.
+    """
+
+    ADD = "add"
+    UPDATE = "update"
+    PROPOSE = "propose"
+
+
+class Outcome(StrEnum):
+    """What came of a row."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    PROPOSED = "proposed"
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field of something that is here, and in the archive with another value."""
+
+    kind: str
+    title: str
+    path: str
+    before: Json
+    after: Json
+
+
+@dataclass(slots=True)
+class Report:
+    """What an import did, or would do. `notes` are sentences; of both lists only the first `MAX_KEPT` are kept."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    differences: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    is_dry_run: bool = False
+
+    def to_json(self) -> JsonObject:
+        return {kind: dict(sorted(counts.items())) for kind, counts in self.counts.items()}
+
+
+Listener = Callable[[Difference | str], None]
+
+
+@dataclass(slots=True)
+class Import:
+    """One import while it runs. Kinds find the reader, the actor, the ids that things have here, and the report.
+
+    `created` are the ids of what was made, by kind, where another step or kind asks for them;
+    `state` is what the steps of a kind hand on to one another.
+    """
+
+    reader: ArchiveReader
+    actor: Actor
+    mode: Mode
+    report: Report
+    on_failure: ExitStack
+    listener: Listener | None = None
+    progress: Callable[[str, int], None] | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    created: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    state: dict[str, Any] = field(default_factory=dict)
+    _accounts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_dry_run(self) -> bool:
+        return self.report.is_dry_run
+
+    def map_id(self, archived: str, here: str) -> None:
+        """Have every later row name what is `archived` by its id here."""
+        if archived != here:
+            self.names[archived] = here
+
+    def id_here(self, archived: str) -> str:
+        return self.names.get(archived, archived)
+
+    def person(self, reference: str | None) -> int | None:
+        """The account that the archive names; None where it is not here."""
+        return None if reference is None else self._accounts.get(reference)
+
+    def tell(self, kind: str, outcome: Outcome) -> None:
+        counts = self.report.counts.setdefault(kind, Counter())
+        counts[outcome] += 1
+        if self.progress is not None:
+            self.progress(kind, counts.total())
+
+    def note(self, sentence: str) -> None:
+        if len(self.report.notes) < MAX_KEPT:
+            self.report.notes.append(sentence)
+        if self.listener is not None:
+            self.listener(sentence)
+
+    def differ(self, kind: str, title: str, path: str, before: Json, after: Json) -> None:
+        difference = Difference(kind, title, path, before, after)
+        if len(self.report.differences) < MAX_KEPT:
+            self.report.differences.append(difference)
+        if self.listener is not None:
+            self.listener(difference)
+
+    def compare(
+        self, kind: str, title: str, here: JsonObject, archived: JsonObject
+    ) -> dict[str, Json]:
+        """The values of the archive that differ from those here, each reported."""
+        changed = {name: value for name, value in archived.items() if here.get(name) != value}
+        for name, value in changed.items():
+            self.differ(kind, title, name, here.get(name), value)
+        return changed
+
+    def rows(self, kind: ArchiveKind[Any]) -> Iterator[Any]:
+        """The rows of a kind, checked, with the names that things have here. Raises `ArchiveError`."""
+        for number, line in enumerate(self.reader.lines(kind.name), start=1):
+            yield self._read(kind.name, kind.row, number, line)
+
+    def _read(self, name: str, row: type[ArchiveRow], number: int, line: bytes) -> ArchiveRow:
+        where = {"name": name, "number": number}
+        try:
+            text = line.decode()
+            if self.names:
+                text = _NAMES.sub(lambda found: self.names.get(found[0], found[0]), text)
+            data = orjson.loads(text)
+            refuse_unstorable(data)
+            return row.model_validate(data)
+        except (UnicodeDecodeError, orjson.JSONDecodeError) as error:
+            raise ArchiveError(_("Row %(number)s of %(name)s is no JSON.") % where) from error
+        except RuleViolation as error:
+            raise refused(name, str(number), error) from error
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            path = ".".join(str(part)[:80] for part in fault["loc"])
+            raise ArchiveError(
+                _("Row %(number)s of %(name)s does not fit: %(path)s: %(reason)s.")
+                % {**where, "path": path, "reason": fault["msg"]}
+            ) from error
+
+    def find_people(self) -> None:
+        """Find the accounts that the archive names, by e-mail address, and agents' by their id."""
+        known = {reference: pk for pk, reference in all_references().items()}
+        for reference in self._people_named():
+            if reference in known:
+                self._accounts[reference] = known[reference]
+
+    def make_people(self) -> None:
+        """Make accounts for authors who have none here. They are switched off until an administrator decides."""
+        if self.mode == Mode.PROPOSE:
+            return
+        for reference in self._people_named():
+            if reference in self._accounts:
+                continue
+            try:
+                user = self._make_person(reference)
+            except RuleViolation as error:
+                raise refused("people", reference, error) from error
+            self._accounts[reference] = user.pk
+            self.tell("people", Outcome.CREATED)
+
+    def _make_person(self, reference: str) -> User:
+        if reference.startswith(AGENT):
+            return ensure_agent_user(agent_id=reference.removeprefix(AGENT))
+        return ensure_author(email=reference, actor=self.actor)
+
+    def _people_named(self) -> Iterator[str]:
+        for number, line in enumerate(self.reader.lines("people"), start=1):
+            row = self._read("people", PersonRow, number, line)
+            if isinstance(row, PersonRow):
+                yield row.person
+
+
+class PersonRow(ArchiveRow):
+    """Somebody whom rows name."""
+
+    person: str
+
+
+def import_archive(
+    *,
+    source: Path | IO[bytes],
+    actor: Actor,
+    mode: Mode = Mode.ADD,
+    dry_run: bool = False,
+    listener: Listener | None = None,
+    progress: Callable[[str, int], None] | None = None,
+) -> Report:
+    """Bring an archive in: all of it or nothing. With `dry_run` the report says what would come of it.
+
+    The whole file is checked first: format, sizes, checksums. Then one transaction stores everything, and only its
+    commit lets anything be seen; files that were stored for it are deleted again where it fails. Not to be called
+    in a transaction. Raises `NotAllowed`, `ArchiveError`.
+    """
+    actor.require_person("import content")
+    actor.require(PERMISSION)
+    report = Report(is_dry_run=dry_run)
+    with ArchiveReader(source) as reader, ExitStack() as on_failure:
+        reader.verify()
+        known = {kind.name for kind in archive_kinds} | {"people"}
+        unknown = sorted({name.removesuffix(".jsonl") for name in reader.manifest.files} - known)
+        if unknown:
+            raise ArchiveError(
+                _("The archive holds content of a kind that is not known here: %(kinds)s.")
+                % {"kinds": ", ".join(unknown)}
+            )
+        job = Import(reader, actor, mode, report, on_failure, listener, progress)
+        job.find_people()
+        for kind in archive_kinds:
+            kind.match(job.rows(kind), job)
+        if not dry_run:
+            for kind in archive_kinds:
+                kind.prepare(job.rows(kind), job)
+        try:
+            with transaction.atomic():
+                _store(job)
+                transaction.set_rollback(dry_run)
+        except IntegrityError as error:
+            raise ArchiveError(
+                _(
+                    "Two things in the archive, or one of it and one that is here, cannot both be: "
+                    "%(reason)s. Nothing was stored."
+                )
+                % {"reason": str(error).splitlines()[0][:200]}
+            ) from error
+        except DatabaseError as error:
+            raise ArchiveError(
+                _("The database refused the archive: %(reason)s. Nothing was stored.")
+                % {"reason": str(error).splitlines()[0][:200]}
+            ) from error
+        on_failure.pop_all()
+    return report
+
+
+def _store(job: Import) -> None:
+    job.make_people()
+    for kind in archive_kinds:
+        kind.write(job.rows(kind), job)
+    for kind in archive_kinds:
+        kind.finish(job.rows(kind), job)
+    done = sum(
+        number
+        for counts in job.report.counts.values()
+        for outcome, number in counts.items()
+        if outcome not in (Outcome.UNCHANGED, Outcome.KEPT)
+    )
+    if done:
+        payload: JsonObject = {"mode": job.mode.value, "counts": job.report.to_json()}
+        outbox.record(IMPORTED, actor=job.actor, payload=payload)
+
+
+def refused(kind: str, title: str, error: CmsError) -> ArchiveError:
+    """The refusal of one row, with what it is of."""
+    sentences = [f"{path}: {text}" for path, texts in error.details.items() for text in texts]
+    reason = " ".join(sentences[:5]) or error.message
+    return ArchiveError(
+        _("%(kind)s, %(title)s: %(reason)s")
+        % {"kind": kind, "title": title[:200], "reason": reason[:600]}
+    )

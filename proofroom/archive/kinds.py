@@ -1,0 +1,119 @@
+"""Kinds of content in an archive. Each app registers its own, with how its rows are written and read.
+
+    class CompanyKind(ArchiveKind[CompanyRow]):
+        name = "companies"
+        ...
+
+    archive_kinds.register(CompanyKind(), name="companies", order=45)
+
+An import goes through the kinds in their order four times: `match` finds what is here already, `prepare` stores
+files, and in one transaction `write` stores rows and `finish` judges what all of them together have made.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args
+from uuid import UUID
+
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
+from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import JsonObject
+
+if TYPE_CHECKING:
+    from proofroom.archive.export import Export
+    from proofroom.archive.imports import Import
+
+
+def _check_id(value: str) -> str:
+    if str(UUID(value)) != value:
+        raise ValueError("must be a UUID in lower case")
+    return value
+
+
+def _check_moment(value: str) -> str:
+    moment = parse_datetime(value)
+    if moment is None or moment.tzinfo is None:
+        raise ValueError("must be a time in ISO 8601 with its zone")
+    return value
+
+
+Id = Annotated[str, AfterValidator(_check_id)]
+Moment = Annotated[str, AfterValidator(_check_moment)]
+
+
+class ArchiveRow(BaseModel):
+    """A row in an archive, in camelCase. Keys that it does not declare are refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
+    )
+
+
+Row = TypeVar("Row", bound=ArchiveRow)
+
+
+class ArchiveKind(ABC, Generic[Row]):
+    """One kind of content. `name` is that of its file; `row` is read from the type argument."""
+
+    name: ClassVar[str]
+    label: ClassVar[str | Promise]
+    row: ClassVar[type[Any]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in getattr(cls, "__orig_bases__", ()):
+            found = get_args(base)
+            if found and isinstance(found[0], type):
+                cls.row = found[0]
+
+    @abstractmethod
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        """The rows, in an order that their content decides: by id, what stands above others first."""
+
+    def match(self, rows: Iterator[Row], job: Import) -> None:
+        """Say which rows stand here already under another id (`job.map_id`). Writes nothing."""
+
+    def prepare(self, rows: Iterator[Row], job: Import) -> None:
+        """Do what no transaction covers. What is done must be undone by `job.on_failure`."""
+
+    @abstractmethod
+    def write(self, rows: Iterator[Row], job: Import) -> None:
+        """Store the rows, which name everything by the ids that it has here."""
+
+    def finish(self, rows: Iterator[Row], job: Import) -> None:
+        """Check and complete what was stored, now that the rows of every kind are."""
+
+
+archive_kinds: ExtensionPoint[ArchiveKind[Any]] = ExtensionPoint()
+"""In the order in which they are imported."""
+
+
+T = TypeVar("T")
+
+
+def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The rows in lists of that many, which are asked for one after the other."""
+    left = iter(rows)
+    while part := list(islice(left, size)):
+        yield part
+
+
+def format_moment(moment: datetime | None) -> str | None:
+    """A time to the microsecond: what is read back is the same."""
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def read_moment(text: str) -> datetime:
+    """A time that a row has been checked to hold."""
+    moment = parse_datetime(text)
+    if moment is None:
+        raise ValueError(text)
+    return moment

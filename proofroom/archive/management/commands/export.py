@@ -1,0 +1,92 @@
+"""Exports content as one archive."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+
+from proofroom.accounts.queries import find_operator
+from proofroom.archive.export import Choice, Exported, export_archive
+from proofroom.archive.kinds import archive_kinds
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError
+
+
+class Command(BaseCommand):
+    help = (
+        "Export all content, or a choice of it, as one archive (ZIP) that `import archive` reads. "
+        "Accounts, tokens, webhooks and submissions are never in it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        kinds = ", ".join(kind.name for kind in archive_kinds if kind.name != "revisions")
+        parser.add_argument("file", help="The archive to write; - for standard output.")
+        parser.add_argument("--only", nargs="+", metavar="KIND", help=f"Only these: {kinds}.")
+        parser.add_argument("--type", nargs="+", metavar="TYPE", help="Only posts of these types.")
+        parser.add_argument("--locale", nargs="+", help="Only posts in these languages.")
+        parser.add_argument(
+            "--revisions", action="store_true", help="The revisions of posts as well."
+        )
+        parser.add_argument("--as", dest="email", help="Who exports; else the first admin.")
+
+    def handle(self, *args: Any, file: str, **options: Any) -> None:
+        known = {kind.name for kind in archive_kinds}
+        unknown = sorted(set(options["only"] or ()) - known)
+        if unknown:
+            raise CommandError(
+                f"There is no kind {unknown[0]!r}; known: {', '.join(sorted(known))}."
+            )
+        choice = Choice(
+            kinds=frozenset(options["only"] or ()),
+            post_types=frozenset(options["type"] or ()),
+            locales=frozenset(options["locale"] or ()),
+            revisions=options["revisions"],
+        )
+        try:
+            actor = find_operator(options["email"])
+            exported = (
+                _to_standard_output(actor, choice)
+                if file == "-"
+                else _to_file(Path(file), actor, choice)
+            )
+        except CmsError as error:
+            raise CommandError(error.message) from None
+        for note in exported.notes:
+            self.stderr.write(note)
+        counts = [
+            f"{summary.rows} {name.removesuffix('.jsonl')}"
+            for name, summary in exported.manifest.files.items()
+            if summary.rows
+        ]
+        self.stderr.write(f"Exported: {', '.join(counts) or 'nothing'}.")
+
+
+def _to_file(path: Path, actor: Actor, choice: Choice) -> Exported:
+    """A file of that name is there whole or not at all."""
+    if not path.parent.is_dir():
+        raise CommandError(f"There is no folder {path.parent}.")
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as target:
+        try:
+            exported = export_archive(target=target, actor=actor, choice=choice)
+            target.flush()
+            os.fsync(target.fileno())
+            Path(target.name).replace(path)
+        except BaseException:
+            Path(target.name).unlink(missing_ok=True)
+            raise
+    return exported
+
+
+def _to_standard_output(actor: Actor, choice: Choice) -> Exported:
+    with TemporaryFile() as target:
+        exported = export_archive(target=target, actor=actor, choice=choice)
+        target.seek(0)
+        shutil.copyfileobj(target, sys.stdout.buffer)
+    return exported

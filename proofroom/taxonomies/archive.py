@@ -1,0 +1,94 @@
+"""Terms in an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy
+
+from proofroom.archive.export import Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.core.errors import CmsError
+from proofroom.core.json import JsonObject
+from proofroom.shared_content.archive import import_change
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import MAX_TERM_DEPTH
+from proofroom.taxonomies.services import change_term, create_term, edited_term
+from proofroom.taxonomies.shared_kind import TermKind
+
+NAME: Final = "terms"
+
+
+class TermRow(ArchiveRow):
+    id: Id
+    taxonomy: str
+    slug: str
+    name: str
+    locale: str
+    parent_id: Id | None
+    order_index: int
+
+
+class TermArchive(ArchiveKind[TermRow]):
+    name = NAME
+    label = gettext_lazy("Terms")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        above = "parent"
+        rows = Term.objects.filter(parent=None)
+        for _level in range(MAX_TERM_DEPTH):
+            for term in rows.order_by("pk").iterator(chunk_size=500):
+                yield {
+                    "id": str(term.pk),
+                    "taxonomy": term.taxonomy,
+                    "slug": term.slug,
+                    "name": term.name,
+                    "locale": term.locale,
+                    "parentId": str(term.parent_id) if term.parent_id else None,
+                    "orderIndex": term.order_index,
+                }
+            below = {f"{above}__isnull": False, f"{above}__parent__isnull": True}
+            rows, above = Term.objects.filter(**below), f"{above}__parent"
+
+    def match(self, rows: Iterator[TermRow], job: Import) -> None:
+        for row in rows:
+            if _find(row.id) is None:
+                same = Term.objects.filter(
+                    taxonomy=row.taxonomy, locale=row.locale, slug=row.slug
+                ).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[TermRow], job: Import) -> None:
+        for row in rows:
+            try:
+                self._write(row, job)
+            except CmsError as error:
+                raise refused(NAME, row.name, error) from error
+
+    def _write(self, row: TermRow, job: Import) -> None:
+        term = _find(row.id)
+        if term is None:
+            create_term(
+                actor=job.actor,
+                taxonomy=row.taxonomy,
+                name=row.name,
+                slug=row.slug,
+                locale=row.locale,
+                parent_id=row.parent_id,
+                order_index=row.order_index,
+                term_id=UUID(row.id),
+            )
+            job.tell(NAME, Outcome.CREATED)
+            return
+        document = edited_term(term, name=row.name, slug=row.slug, parent_id=row.parent_id)
+        if row.order_index != term.order_index and job.mode == Mode.UPDATE:
+            change_term(term_id=term.pk, actor=job.actor, order_index=row.order_index)
+        import_change(job, TermKind(), term.pk, document, name=NAME, title=term.name)
+
+
+def _find(id_: str) -> Term | None:
+    return Term.objects.filter(pk=UUID(id_)).first()

@@ -1,0 +1,91 @@
+"""Redirects in an archive. How often they were used is not in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy
+
+from proofroom.archive.export import Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.core.errors import CmsError
+from proofroom.core.json import JsonObject
+from seo.models import NewRedirect, Redirect, RedirectChanges
+from seo.redirect_paths import key_of
+from seo.services.redirects import change_redirect, create_redirect
+
+NAME: Final = "redirects"
+
+
+class RedirectRow(ArchiveRow):
+    id: Id
+    from_path: str
+    to_path: str
+    type: int
+    active: bool
+    automatic: bool
+
+
+class RedirectArchive(ArchiveKind[RedirectRow]):
+    name = NAME
+    label = gettext_lazy("Redirects")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        for row in Redirect.objects.order_by("pk").iterator(chunk_size=500):
+            yield {"id": str(row.pk), **_values(row), "automatic": row.is_automatic}
+
+    def match(self, rows: Iterator[RedirectRow], job: Import) -> None:
+        for row in rows:
+            if _find(row.id) is None:
+                same = Redirect.objects.filter(from_key=key_of(row.from_path)).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[RedirectRow], job: Import) -> None:
+        for row in rows:
+            try:
+                self._write(row, job)
+            except CmsError as error:
+                raise refused(NAME, row.from_path, error) from error
+
+    def _write(self, row: RedirectRow, job: Import) -> None:
+        given = {
+            "fromPath": row.from_path,
+            "toPath": row.to_path,
+            "type": row.type,
+            "active": row.active,
+        }
+        redirect = _find(row.id)
+        here = _values(redirect) if redirect is not None else {}
+        if not job.compare(NAME, row.from_path, here, {**given}):
+            job.tell(NAME, Outcome.UNCHANGED)
+        elif job.mode == Mode.PROPOSE or (redirect is not None and job.mode != Mode.UPDATE):
+            job.tell(NAME, Outcome.KEPT)
+        elif redirect is None:
+            create_redirect(
+                actor=job.actor,
+                redirect=NewRedirect.model_validate(given),
+                redirect_id=UUID(row.id),
+                is_automatic=row.automatic,
+            )
+            job.tell(NAME, Outcome.CREATED)
+        else:
+            changes = RedirectChanges.model_validate(given)
+            change_redirect(actor=job.actor, redirect_id=redirect.pk, changes=changes)
+            job.tell(NAME, Outcome.UPDATED)
+
+
+def _values(row: Redirect) -> JsonObject:
+    return {
+        "fromPath": row.from_path,
+        "toPath": row.to_path,
+        "type": row.type,
+        "active": row.is_active,
+    }
+
+
+def _find(id_: str) -> Redirect | None:
+    return Redirect.objects.filter(pk=UUID(id_)).first()
