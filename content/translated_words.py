@@ -17,7 +17,7 @@ from proofroom.definitions import (
 
 _REASONS: Final = (
     *("before", "created", "edited", "approved"),
-    *("reverted", "promoted", "find-replace"),
+    *("reverted", "promoted", "find-replace", "imported"),
 )
 """What made a revision, as the list of them says."""
 

@@ -325,6 +325,9 @@ def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, 
     post = Post(id=UUID(row.id), type=row.type, locale=row.locale)
     try:
         set_columns(post, document)
+        # From a document they come as text.
+        if post.parent_id is not None:
+            post.parent_id = UUID(str(post.parent_id))
     except (ValueError, TypeError):
         raise invalid("document", _("A field has a value that cannot be stored.")) from None
     post.status = status

@@ -40,6 +40,7 @@ _LABELS_SHOWN: Final = 3
 _REASONS: Final[Mapping[str, Promise]] = {
     "before": gettext_lazy("First saved state"),
     "created": gettext_lazy("Created"),
+    "imported": gettext_lazy("Imported"),
     "edited": gettext_lazy("Edited"),
     "approved": gettext_lazy("Approved"),
     "reverted": gettext_lazy("Restored"),

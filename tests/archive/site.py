@@ -1,0 +1,95 @@
+"""A small site with something of every kind, taken away and brought back."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from zipfile import ZipFile
+
+from django.core.files.storage import default_storage
+
+from content.models import (
+    Layer,
+    ModuleGroup,
+    ModuleInstance,
+    Post,
+    UrlPattern,
+)
+from content.paths.url_patterns import create_pattern
+from content.variations.services import create_variation
+from forms.models import FormDefinition
+from media.models import Asset, StoredFile
+from proofroom.archive.export import Choice, Exported, export_archive
+from proofroom.archive.imports import Mode, Report, import_archive
+from proofroom.menus.models import Menu
+from proofroom.menus.services import create_menu
+from proofroom.shared_content.models import SharedRevision
+from proofroom.taxonomies.models import Term
+from seo.models import Redirect
+from tests import make
+
+
+def fill() -> Post:
+    """Returns a published page that has about everything."""
+    picture = make.image("cup.png", alt_text="A cup")
+    topic = make.term("Coffee")
+    create_pattern(actor=make.actor("admin"), type="blog", locale="en", pattern="/stories/{slug}")
+    parent = make.post("Company", type="page")
+    make.post("Team", type="page", parentId=str(parent.pk))
+    post = make.post("Brewing", featuredMediaId=str(picture.pk), taxonomyTermIds=[str(topic.pk)])
+    make.placed(post, make.global_module())
+    make.post("Brühen", locale="de", translation_of=post)
+    create_variation(post_id=post.pk, variation="B", actor=make.actor("admin"))
+    make.edited(post, {"excerpt": "Slowly."})
+    make.staged(post, {"title": "Brewing well"}, layer=Layer.REVIEW)
+    make.staged(post, {"metaTitle": "Brew"})
+    make.form()
+    make.redirect("/old", "/stories/brewing")
+    items = [{"label": "", "type": "post", "postId": str(post.pk)}]
+    create_menu(actor=make.actor("admin"), name="Main", slug="main", locale="en", items=items)
+    return Post.objects.get(pk=post.pk)
+
+
+def empty() -> None:
+    """Take all content away, as in a fresh installation; accounts stay."""
+    for asset in Asset.objects.all():
+        default_storage.delete(asset.file.name)
+    for model in (Redirect, Menu, FormDefinition, ModuleGroup, UrlPattern):
+        model.objects.all().delete()
+    Post.objects.all().delete()
+    for model in (ModuleInstance, StoredFile, Asset, Term, SharedRevision):
+        model.objects.all().delete()
+
+
+def export(**choice: bool | frozenset[str]) -> bytes:
+    return export_with_notes(**choice)[0]
+
+
+def export_with_notes(**choice: bool | frozenset[str]) -> tuple[bytes, Exported]:
+    target = BytesIO()
+    exported = export_archive(
+        target=target,
+        actor=make.actor("admin"),
+        choice=Choice(**choice),  # type: ignore[arg-type]  # each by its name
+    )
+    return target.getvalue(), exported
+
+
+def bring(archive: bytes, mode: Mode = Mode.ADD, *, dry_run: bool = False) -> Report:
+    return import_archive(
+        source=BytesIO(archive), actor=make.actor("admin"), mode=mode, dry_run=dry_run
+    )
+
+
+def rewrite(archive: bytes, **changed: bytes | None) -> bytes:
+    """The archive with files put in place of others, by name with `_` for `.`; None takes one away."""
+    names = {name.replace("_", "."): content for name, content in changed.items()}
+    out = BytesIO()
+    with ZipFile(BytesIO(archive)) as old, ZipFile(out, "w") as new:
+        for entry in old.infolist():
+            content = names.pop(entry.filename, old.read(entry))
+            if content is not None:
+                new.writestr(entry.filename, content)
+        for name, content in names.items():
+            if content is not None:
+                new.writestr(name, content)
+    return out.getvalue()
