@@ -118,12 +118,7 @@ def find_operator(email: str | None = None) -> Actor:
     found = people.filter(email=email.lower()) if email else people.filter(role=Role.ADMIN)
     person = found.first()
     if person is None:
-        who = (
-            _("with the address %(email)s") % {"email": email}
-            if email
-            else _("with the role admin")
-        )
-        raise NotFound(
-            _("There is no active account %(who)s. Make one, or name one with --as.") % {"who": who}
-        )
+        if email:
+            raise NotFound(_("No active account has the address %(email)s.") % {"email": email})
+        raise NotFound(_("No active account has the role admin. Create one, or use --as."))
     return Actor(user=person, via="command")
