@@ -80,7 +80,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
             darkened = set(works.values_list("asset_id", flat=True))
             for asset in part:
                 try:
-                    with default_storage.open(asset.file.name) as stored:
+                    with default_storage.open(asset.file.name or "") as stored:
                         digest = export.writer.add_media(stored.read())
                 except OSError:
                     export.notes.append(
@@ -212,7 +212,7 @@ def _create(row: MediaRow, job: Import) -> Asset:
     if stored is None:
         StoredFile.objects.update_or_create(name=row.file, defaults={"asset": asset})
     else:
-        file_store.take([asset.file.name], asset)
+        file_store.take([str(asset.file.name)], asset)
         queue_variants(asset)
         if row.dark:
             queue_variants(asset, Theme.DARK)

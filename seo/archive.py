@@ -52,7 +52,7 @@ class RedirectArchive(ArchiveKind[RedirectRow]):
                 raise refused(NAME, row.from_path, error) from error
 
     def _write(self, row: RedirectRow, job: Import) -> None:
-        given = {
+        given: JsonObject = {
             "fromPath": row.from_path,
             "toPath": row.to_path,
             "type": row.type,
@@ -60,7 +60,7 @@ class RedirectArchive(ArchiveKind[RedirectRow]):
         }
         redirect = _find(row.id)
         here = _values(redirect) if redirect is not None else {}
-        if not job.compare(NAME, row.from_path, here, {**given}):
+        if not job.compare(NAME, row.from_path, here, given):
             job.tell(NAME, Outcome.UNCHANGED)
         elif job.mode == Mode.PROPOSE or (redirect is not None and job.mode != Mode.UPDATE):
             job.tell(NAME, Outcome.KEPT)

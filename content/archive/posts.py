@@ -243,7 +243,7 @@ def _match(row: PostRow, job: Import) -> None:
     fields = post if isinstance(post, dict) else {}
     found: Post | None
     if row.variation_of is not None:
-        original = job.id_here(row.variation_of)
+        original = UUID(job.id_here(row.variation_of))
         rows = Post.objects.kept().filter(variation_of=original, variation=row.variation)
         found = rows.first()
     else:
@@ -252,7 +252,8 @@ def _match(row: PostRow, job: Import) -> None:
         )
         if find_post_type(row.type).hierarchical:
             parent = fields.get("parentId")
-            rows = rows.filter(parent=job.id_here(parent) if isinstance(parent, str) else None)
+            above = job.id_here(parent) if isinstance(parent, str) else ""
+            rows = rows.filter(parent=UUID(above) if _is_id(above) else None)
         found = rows.first()
     if found is not None:
         job.map_id(row.id, str(found.pk))
@@ -427,7 +428,7 @@ def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:
             )
         if row.translated_from is not None and row.translated_from not in found:
             Post.objects.filter(pk=row.id).update(translated_from=None)
-            CopyOrigin.objects.filter(post=row.id).delete()
+            CopyOrigin.objects.filter(post=UUID(row.id)).delete()
             job.note(
                 _(
                     "%(title)s: what it was translated from is neither in the archive nor here; it "

@@ -75,8 +75,8 @@ def store_provenance(
             )
     Provenance.objects.bulk_create(made, batch_size=500)
     # The time of a new row is set by its column; what is brought in has its own.
-    for row, moment in zip(made, moments, strict=True):
-        row.created_at = moment
+    for stored, moment in zip(made, moments, strict=True):
+        stored.created_at = moment
     Provenance.objects.bulk_update(made, ["created_at"], batch_size=500)
 
 

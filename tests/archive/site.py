@@ -56,8 +56,8 @@ def empty() -> None:
     for model in (Redirect, Menu, FormDefinition, ModuleGroup, UrlPattern):
         model.objects.all().delete()
     Post.objects.all().delete()
-    for model in (ModuleInstance, StoredFile, Asset, Term, SharedRevision):
-        model.objects.all().delete()
+    for other in (ModuleInstance, StoredFile, Asset, Term, SharedRevision):
+        other.objects.all().delete()
 
 
 def export(**choice: bool | frozenset[str]) -> bytes:
@@ -69,7 +69,7 @@ def export_with_notes(**choice: bool | frozenset[str]) -> tuple[bytes, Exported]
     exported = export_archive(
         target=target,
         actor=make.actor("admin"),
-        choice=Choice(**choice),  # type: ignore[arg-type]  # each by its name
+        choice=Choice(**choice),
     )
     return target.getvalue(), exported
 

@@ -6,6 +6,7 @@ import pytest
 
 from content.layers import open_layers
 from content.models import Post
+from media.models import Asset, StoredFile
 from proofroom.archive.imports import Mode
 from proofroom.menus.models import Menu
 from proofroom.shared_content.models import SharedProposal
@@ -85,7 +86,7 @@ def test_a_dry_run_on_a_fresh_installation_stores_no_file():
 
     assert outcomes(report, "media") == {"created": 1}
     assert not Post.objects.exists()
-    assert not site.StoredFile.objects.exists()
+    assert not StoredFile.objects.exists()
 
 
 def test_a_proposal_makes_drafts_and_nothing_that_visitors_see():
@@ -119,11 +120,11 @@ def test_what_has_another_id_is_found_by_its_place():
     archive = site.export()
     site.empty()
     site.fill()
-    counts = (Post.objects.count(), Menu.objects.count(), site.Asset.objects.count())
+    counts = (Post.objects.count(), Menu.objects.count(), Asset.objects.count())
 
     report = site.bring(archive)
 
-    assert (Post.objects.count(), Menu.objects.count(), site.Asset.objects.count()) == counts
+    assert (Post.objects.count(), Menu.objects.count(), Asset.objects.count()) == counts
     assert outcomes(report, "media") == {"unchanged": 1}
     assert outcomes(report, "terms") == {"unchanged": 1}
     assert outcomes(report, "posts") == {"unchanged": 5}
