@@ -164,6 +164,10 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
         validate_default=True,
         description="Folder of the SQLite file, media, queue and logs; relative to the project.",
     )
+    cms_static_dir: Folder | None = Field(
+        None,
+        description="Folder that collectstatic fills. Unset: CMS_DATA_DIR/static.",
+    )
     cms_log_file: LogFile | None = Field(
         None,
         description="File for the log besides the terminal, or off. Unset: CMS_DATA_DIR/logs/cms.log on SQLite.",
@@ -172,6 +176,12 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     secret_key: str | None = secret(
         "Signs sessions and links. Made once and kept in CMS_DATA_DIR when DATABASE_URL is unset.",
         min_length=50,
+    )
+    secret_key_fallbacks: Words = Field(
+        (),
+        repr=False,
+        description="Keys of before, still good for what they signed. Removed when that is old enough.",
+        json_schema_extra={"secret": True},
     )
     site_url: Url | None = Field(
         None,
@@ -195,6 +205,10 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     )
     database_replica_url: str | None = secret(
         "A replica of the database, at such an address, that the public site and delivery read from."
+    )
+    database_pool: bool = Field(
+        True,
+        description="0 behind a pooler in transaction mode: no pool here, no prepared statements.",
     )
     redis_url: RedisUrl | None = secret(
         "redis://host:6379/0: cache and queue. Unset: memory and files."

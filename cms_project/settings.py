@@ -21,12 +21,16 @@ BASE_DIR = folders.BASE_DIR
 CMS_ENV = load()
 DATA_DIR = CMS_ENV.cms_data_dir
 try:
-    DATABASES = {"default": database_settings(CMS_ENV.database_url, DATA_DIR)}
+    DATABASES = {
+        "default": database_settings(CMS_ENV.database_url, DATA_DIR, has_pool=CMS_ENV.database_pool)
+    }
 except ValueError as error:
     raise SystemExit(f"DATABASE_URL has a wrong value: {error}.") from None
 if CMS_ENV.database_replica_url:
     try:
-        DATABASES["replica"] = replica_settings(CMS_ENV.database_replica_url, DATABASES["default"])
+        DATABASES["replica"] = replica_settings(
+            CMS_ENV.database_replica_url, DATABASES["default"], has_pool=CMS_ENV.database_pool
+        )
     except ValueError as error:
         raise SystemExit(f"DATABASE_REPLICA_URL has a wrong value: {error}.") from None
     DATABASE_ROUTERS = ["proofroom.core.database.replica.ReplicaRouter"]
@@ -43,6 +47,7 @@ SECRET_KEY = secret_key(
     data_dir=DATA_DIR,
     may_generate=DEBUG or CMS_ENV.database_url is None,
 )
+SECRET_KEY_FALLBACKS = list(CMS_ENV.secret_key_fallbacks)
 SITE_URL = CMS_ENV.site_url or f"http://127.0.0.1:{CMS_ENV.port}"
 _site = urlsplit(SITE_URL)
 _is_https = _site.scheme == "https"
@@ -148,7 +153,7 @@ CACHES = {
 SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if CMS_ENV.redis_url else 'db'}"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = CMS_ENV.cms_static_dir or DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
 MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from filecmp import cmp
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
+import psycopg
 from celery import current_app
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -49,6 +50,32 @@ def database() -> Iterator[CheckResult]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     yield CheckResult("ok", "database", f"{connection.display_name} answers")
+    has_sessions = connection.vendor == "postgresql" and settings.CMS_ENV.database_pool
+    if has_sessions and _is_session_shared():
+        yield CheckResult(
+            "fail",
+            "database pooler",
+            "a pooler in transaction mode stands before the database: prepared statements fail",
+            "set DATABASE_POOL=0, or the pooler to session mode",
+        )
+
+
+def _is_session_shared() -> bool:
+    """Whether a transaction of one connection takes the session of another: a pooler in transaction mode does so."""
+    # Both ask without prepared statements, which fail there.
+    options = {**connection.get_connection_params(), "prepare_threshold": None}
+    with (
+        psycopg.connect(**options, autocommit=True) as idle,
+        psycopg.connect(**options) as busy,
+    ):
+        before = _session_of(idle)
+        _session_of(busy)
+        return _session_of(idle) != before
+
+
+def _session_of(asked: psycopg.Connection[Any]) -> int:
+    [(process,)] = asked.execute("SELECT pg_backend_pid()").fetchall()
+    return int(process)
 
 
 def replica() -> Iterator[CheckResult]:

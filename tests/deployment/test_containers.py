@@ -1,0 +1,161 @@
+"""The image, compose.yaml, the systemd units and the Kubernetes manifests start what the Procfile says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from configparser import RawConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cms_project.env import Environment
+from proofroom.command_line import TEMPLATE
+from tests.deployment.test_own_project import uv
+from tests.deployment.written import ROOT, procfile
+
+DEPLOY = ROOT / "deploy"
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+_VALIDATORS = ("kubernetes-validate==1.37.0", "check-jsonschema==0.39.0")
+_OWN_IMAGE = {
+    "context: .\n": "context: ..\n",
+    "dockerfile: Containerfile": "dockerfile: deploy/Containerfile",
+    "{{ project_name }}.asgi": "cms_project.asgi",
+    "{{ project_name }}": "proofroom",
+}
+"""How the files of a new project differ from those of the product's checkout."""
+
+
+def commands() -> dict[str, list[str]]:
+    """The words of each process, with the ports that it has unless told otherwise."""
+    return {
+        name: shlex.split(re.sub(r"\$\{\w+:-(\d+)\}", r"\1", command))
+        for name, command in procfile().items()
+    }
+
+
+def compose() -> Any:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+
+
+def manifests(path: Path) -> list[Any]:
+    return list(yaml.safe_load_all(path.read_text()))
+
+
+def test_compose_starts_each_process_of_the_procfile() -> None:
+    services = compose()
+    for name, command in commands().items():
+        # The image starts the web process by itself.
+        assert name == "web" or services[name]["command"] == command
+    assert set(services) - set(commands()) == {"db", "redis", "migrate", "caddy"}
+
+
+def test_only_the_proxy_of_compose_is_reached_from_outside() -> None:
+    assert [name for name, service in compose().items() if "ports" in service] == ["caddy"]
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "Caddyfile"])
+def test_a_new_project_has_the_same(name: str) -> None:
+    own = (TEMPLATE / name).read_text()
+    for written, product in _OWN_IMAGE.items():
+        own = own.replace(written, product)
+    assert own == (DEPLOY / name).read_text()
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_a_unit_starts_its_process_on_this_machine_only(unit: Path) -> None:
+    parser = RawConfigParser(strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as its documentation has it
+    parser.read(unit)
+    started = shlex.split(parser["Service"]["ExecStart"].replace("%%", "%"))
+    command = commands()[unit.stem.removeprefix("proofroom-")]
+    assert started[0] == f"/srv/proofroom/.venv/bin/{command[0]}"
+    at_home = [word.replace("0.0.0.0", "127.0.0.1") for word in command[1:]]  # noqa: S104
+    assert started[1:] == at_home
+
+
+def test_the_target_has_each_process() -> None:
+    names = {f"proofroom-{name}.service" for name in procfile()}
+    assert {unit.name for unit in UNITS} == names
+    [wanted] = re.findall(r"(?m)^Wants=(.*)$", (DEPLOY / "systemd/proofroom.target").read_text())
+    assert set(wanted.split()) == names
+
+
+def test_each_deployment_starts_its_process_with_probes() -> None:
+    found = {}
+    for one in manifests(DEPLOY / "kubernetes/proofroom.yaml"):
+        if one["kind"] == "Deployment":
+            [container] = one["spec"]["template"]["spec"]["containers"]
+            found[container["name"]] = container["args"]
+            assert ("ports" in container) == ("livenessProbe" in container)
+            assert ("ports" in container) == ("readinessProbe" in container)
+    assert found == commands()
+
+
+def test_one_beat_and_one_mcp_server_run_at_a_time() -> None:
+    for one in manifests(DEPLOY / "kubernetes/proofroom.yaml"):
+        if (
+            one["metadata"]["name"] in ("proofroom-beat", "proofroom-mcp")
+            and "replicas" in one["spec"]
+        ):
+            assert (one["spec"]["replicas"], one["spec"]["strategy"]["type"]) == (1, "Recreate")
+
+
+def test_every_variable_is_one_that_the_product_reads() -> None:
+    named: set[str] = set()
+    for path in MANIFESTS:
+        for one in manifests(path):
+            named |= set(one.get("data", {})) | set(one.get("stringData", {}))
+    named |= set(compose()["web"]["environment"])
+    for image in (DEPLOY / "Containerfile", TEMPLATE / "Containerfile"):
+        named |= set(re.findall(r"(CMS_\w+)=", image.read_text()))
+    assert {name.lower() for name in named} <= set(Environment.model_fields)
+
+
+@pytest.mark.deployment
+def test_the_files_are_valid_by_their_schemas(tmp_path: Path) -> None:
+    subprocess.run(
+        [uv(), "venv", "--quiet", "--python", sys.executable, tmp_path / "tools"], check=True
+    )
+    python = tmp_path / "tools/bin/python"
+    subprocess.run(
+        [uv(), "pip", "install", "--quiet", "--python", python, *_VALIDATORS], check=True
+    )
+    subprocess.run(
+        [
+            python,
+            "-m",
+            "check_jsonschema",
+            "--builtin-schema",
+            "vendor.compose-spec",
+            DEPLOY / "compose.yaml",
+        ],
+        check=True,
+    )
+    subprocess.run([python.with_name("kubernetes-validate"), "--strict", *MANIFESTS], check=True)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_reads_the_units(tmp_path: Path) -> None:
+    for path in (*UNITS, DEPLOY / "systemd/proofroom.target"):
+        # The programs are not here: another one that is stands for them.
+        text = re.sub(r"/srv/proofroom/.venv/bin/\w+", "/bin/true", path.read_text())
+        (tmp_path / path.name).write_text(text)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *sorted(tmp_path.iterdir())],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "proofroom" not in done.stderr, done.stderr
+
+
+def test_the_health_of_the_image_is_asked_at_its_port() -> None:
+    image = (DEPLOY / "Containerfile").read_text()
+    [asked] = re.findall(r"(?ms)^HEALTHCHECK.*?CMD (\[.*?\])$", image)
+    assert "127.0.0.1:8000/health/live" in json.loads(asked)[-1]
