@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -62,7 +63,7 @@ def _post_and_login() -> Iterator[tuple[str, str]]:
     user = User.objects.filter(role="admin", is_active=True).order_by("pk").first()
     assert user is not None, "The site needs an admin."
     actor = Actor(user=user, via="admin")
-    title = "Felt speed"
+    title = f"Felt speed {uuid4().hex[:6]}"
     post = create_post(
         actor=actor, type="page", locale=settings.CMS_ENV.default_locale, fields={"title": title}
     )
