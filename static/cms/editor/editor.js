@@ -140,7 +140,10 @@ function startSearchPreview(form) {
     }
   }
 
-  form.addEventListener("input", ({ target }) => { if (target.name?.startsWith("post.")) show(); });
+  // Widths of text are measured while somebody looks at them only.
+  const panel = box.closest("[data-rail-panel]");
+  form.addEventListener("input", ({ target }) => { if (!panel.hidden && target.name?.startsWith("post.")) show(); });
+  new MutationObserver(() => { if (!panel.hidden) show(); }).observe(panel, { attributeFilter: ["hidden"] });
   show();
 }
 

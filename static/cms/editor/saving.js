@@ -4,6 +4,8 @@
 import { fetchJson } from "../http.js";
 import { startAutosave } from "./autosave.js";
 
+const PAUSE_MILLISECONDS = 150;
+const LONGEST_WAIT_MILLISECONDS = 1_000; // while somebody types without a pause
 const IGNORED = /^(csrfmiddlewaretoken|copy|follows|was|was_order|version|order|add|number|do|take\..*)$/;
 
 const unitOf = (name) => {
@@ -34,6 +36,7 @@ export function watchChanges(form) {
   const before = typed();
   let touched = new Set(JSON.parse(form.dataset.touched || "[]"));
   let planned;
+  let waitsSince = 0;
 
   function now() {
     const [units, order, wasOrder] = [typed(), idsOf(form, "order"), idsOf(form, "was_order")];
@@ -52,7 +55,8 @@ export function watchChanges(form) {
   }
 
   function tell() {
-    planned = undefined;
+    clearTimeout(planned);
+    waitsSince = 0;
     const found = now();
     const words = `${[...typed()].join("\n")}\n${idsOf(form, "order").join()}`;
     for (const listener of listeners) listener(found, words);
@@ -61,7 +65,12 @@ export function watchChanges(form) {
   const changes = {
     now,
     listen(listener) { listeners.push(listener); },
-    plan() { planned ??= setTimeout(tell, 120); },
+    /** In a pause of the typing, or after a while without one: all of a long form is read for it. */
+    plan() {
+      waitsSince ||= Date.now();
+      clearTimeout(planned);
+      planned = setTimeout(tell, Math.max(0, Math.min(PAUSE_MILLISECONDS, waitsSince + LONGEST_WAIT_MILLISECONDS - Date.now())));
+    },
     /** Fields that came to the page later stand as they came. */
     known(id) {
       for (const [path, value] of typed()) if (path.startsWith(`modules.${id}.`)) before.set(path, value);
