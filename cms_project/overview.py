@@ -28,6 +28,7 @@ from analytics.rollups.summaries import Totals, over_time
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.inbox.rows import check_queue
 from content.models import Layer, Post, PostQuerySet, Status
+from content.posts.opening_images import load_pictures, opening_module
 from content.review.labels import type_label
 from content.review.references import media_view
 from media.models import FileCheck
@@ -277,17 +278,19 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     """The parts that the user may see, each at most a handful. At most so many queries, however much there is."""
     if not may(request, "posts.view"):
         return {}
-    posts = with_proposed_titles(Post.objects.alive()).select_related("featured_media")
+    alive = with_proposed_titles(Post.objects.alive()).select_related("featured_media")
+    posts = list(alive.annotate(opening=opening_module()).order_by("-updated_at")[:_SHOWN])
+    pictures = load_pictures(posts)
     recent, counts = (
         [
             Recent(
                 post,
                 title_of(post),
                 type_label(post.type),
-                media_view(post.featured_media).url if post.featured_media else "",
+                media_view(pictures[post.pk]).url if post.pk in pictures else "",
                 age_of(post.updated_at),
             )
-            for post in posts.order_by("-updated_at")[:_SHOWN]
+            for post in posts
         ],
         count_waiting(request),
     )

@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, IntegerField, OuterRef, QuerySet, Value
+from django.db.models import Exists, IntegerField, OuterRef, QuerySet, TextField, Value
 
 from content.models import Post, PostTerm
+from content.posts.opening_images import NO_MODULE, opening_module
 from content.posts.queries import published_posts, visible_posts
 from proofroom.core.database.statements import Argument, Row, Statement
 from proofroom.definitions import MOST_LISTED, PostList
@@ -202,14 +203,20 @@ def _statement(parts: tuple[Part, ...]) -> Statement:
                 found.append(_rows(posts, place))
                 place += 1
             else:
-                found += [_rows(posts, -1) for posts in _NEAR[kind](rest)]
+                is_shown = kind == "ids"
+                found += [_rows(posts, -1, is_shown=is_shown) for posts in _NEAR[kind](rest)]
         return found[0].union(*found[1:], all=True) if len(found) > 1 else found[0]
 
     return Statement(union)
 
 
-def _rows(posts: QuerySet[Post], part: int) -> QuerySet[Post, Row]:
-    rows: QuerySet[Post, Row] = posts.order_by().values(*_COLUMNS, part=Value(part, IntegerField()))
+def _rows(posts: QuerySet[Post], part: int, *, is_shown: bool = True) -> QuerySet[Post, Row]:
+    """The posts of a part. What is only linked to has no picture, so none is looked for."""
+    rows: QuerySet[Post, Row] = posts.order_by().values(
+        *_COLUMNS,
+        part=Value(part, IntegerField()),
+        opening=opening_module() if is_shown else Value(NO_MODULE, TextField()),
+    )
     return rows
 
 

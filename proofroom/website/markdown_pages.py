@@ -29,7 +29,8 @@ from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_pages import load_list_page
 from proofroom.website.meta_tags import canonical_of, description_of, one_line, robots_of
 from proofroom.website.page_frame import use_template_language
-from proofroom.website.prefetch import collect_prefetches, images
+from proofroom.website.prefetch import collect_prefetches
+from proofroom.website.queries import images
 from proofroom.website.rendering import RenderableModule, opens_with_heading
 
 _OPENING: Final = 1

@@ -16,8 +16,8 @@ import orjson
 from content.media_usage import media_shown_in
 from content.models import Post
 from content.posts.linked_posts import Neighbour
+from content.posts.opening_images import media_of_opening_module, opening_media
 from media.presenters import SiteImage, site_image
-from media.queries import load_assets_by_name
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
 from proofroom.core.caching.fragments import freeze
 from proofroom.core.database.statements import Row
@@ -28,6 +28,7 @@ from proofroom.definitions import FieldType, Module, ModuleProps, PostList, modu
 from proofroom.definitions.props import values_in
 from proofroom.menus.links import MenuItems
 from proofroom.website.page_frame import Surroundings, load_surroundings
+from proofroom.website.queries import images
 from proofroom.website.rendering import RenderableModule
 
 Load = Callable[[Collection[str], str], Mapping[str, object]]
@@ -61,19 +62,6 @@ class PostCard:
     custom: JsonObject
 
 
-def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
-    """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
-    wanted = set(keys)
-    names = {key for key in wanted if "/" in key}
-    found = load_assets_by_name(wanted - names, names)
-    assets = [*found.by_id.values(), *found.by_name.values()]
-    depend_on(*(tag_of_media(asset.pk) for asset in assets))
-    shown = {
-        key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
-    }
-    return {key: image for key, image in shown.items() if image is not None}
-
-
 def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
     """Every id in the media fields of props, and every name of a file of ours that their rich text shows."""
     return (str(token) for token in media_shown_in(props, values))
@@ -91,12 +79,11 @@ def image_of_post(
     """The featured image, or else that of the module that opens the page. `media` is what the modules show."""
     if (image := featured_image(post)) is not None:
         return image
-    for module in shown:
-        definition = modules.get(module.type)
-        if definition is not None and definition.opens_page:
-            ids = media_ids(definition.Props, module.props)
-            return next((media[id_] for id_ in ids if id_ in media), None)
-    return None
+    return _first(opening_media((module.type, module.props) for module in shown), media)
+
+
+def _first(ids: Iterable[str], media: Mapping[str, SiteImage]) -> SiteImage | None:
+    return next((media[id_] for id_ in ids if id_ in media), None)
 
 
 def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
@@ -107,15 +94,21 @@ def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
         url=row["path"],
         excerpt=row["excerpt"],
         published_at=row["published_at"],
-        image=media.get(str(row["featured_media_id"])),
+        image=_first(_images_of(row), media),
         custom=row["custom_fields"],
     )
 
 
+def _images_of(row: Row) -> list[str]:
+    """The featured image, or else those of the module that opens the page."""
+    if row["featured_media_id"] is not None:
+        return [str(row["featured_media_id"])]
+    return media_of_opening_module(row["opening"])
+
+
 def media_of(row: Row) -> Iterator[str]:
     """The files that a card shows."""
-    if row["featured_media_id"] is not None:
-        yield str(row["featured_media_id"])
+    yield from _images_of(row)
     definition = post_types.get(row["type"])
     if definition is not None:
         yield from media_ids(definition.CustomFields, row["custom_fields"])

@@ -27,10 +27,12 @@ from django.db.models.functions import Cast, Coalesce
 from content import search
 from content.models import Post, PostModule, PostTerm
 from content.posts.linked_posts import Neighbour, padded
+from content.posts.opening_images import media_of_opening_module, opening_module
 from content.posts.queries import module_rows, published_posts, reachable_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from media.presenters import SiteImage, site_image
+from media.queries import load_assets_by_name
 from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.database.json_list import JSONList
@@ -286,6 +288,19 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
     return posts.order_by("-published_at", "id")
 
 
+def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
+    """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
+    wanted = set(keys)
+    names = {key for key in wanted if "/" in key}
+    found = load_assets_by_name(wanted - names, names)
+    assets = [*found.by_id.values(), *found.by_name.values()]
+    depend_on(*(tag_of_media(asset.pk) for asset in assets))
+    shown = {
+        key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
+    }
+    return {key: image for key, image in shown.items() if image is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class ListedPost:
     """A post as lists and feeds show it."""
@@ -301,11 +316,13 @@ class ListedPost:
 
 
 def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[ListedPost]:
-    """The posts of a listing from `begin` on. One query."""
+    """The posts of a listing from `begin` on. One query, and one where modules that open pages show images."""
     depend_on(tag_of_list(listing.type))
     statement = _listed(begin, size, has_term=bool(listing.term))
     values = [listing.type, listing.locale]
     rows = statement.rows(*values, *((listing.taxonomy, listing.term) if listing.term else ()))
+    opening = {row["id"]: media_of_opening_module(row["opening"]) for row in rows}
+    found = images({id_ for ids in opening.values() for id_ in ids}, listing.locale)
     return [
         ListedPost(
             id=row["id"],
@@ -315,7 +332,8 @@ def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[ListedP
             meta_description=row["meta_description"] or "",
             published_at=row["published_at"],
             updated_at=row["updated_at"],
-            image=_image(row, listing.locale),
+            image=_image(row, listing.locale)
+            or next((found[id_] for id_ in opening[row["id"]] if id_ in found), None),
         )
         for row in rows
     ]
@@ -335,7 +353,8 @@ _IMAGE: Final = (
 def _listed(begin: int, size: int, *, has_term: bool) -> Statement:
     def rows(*listing: str) -> QuerySet[Post, Row]:
         columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
-        posts: QuerySet[Post, Row] = list_posts_of(IndexPage(*listing)).values(*columns)
+        listed = list_posts_of(IndexPage(*listing))
+        posts: QuerySet[Post, Row] = listed.values(*columns, opening=opening_module())
         return posts[begin : begin + size]
 
     return Statement(rows)

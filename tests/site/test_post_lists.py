@@ -7,9 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.models import Post
+from content.models import ModuleInstance, Post, PostModule
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.opening_images import NO_MODULE, media_of_opening_module, opening_module
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
@@ -240,3 +245,66 @@ def test_stored_props_of_any_shape_take_no_page_with_them(client, props):
 
     assert response.status_code == 200
     assert "<h1>News</h1>" in text(response)
+
+
+def with_opening(title: str, picture: str) -> Post:
+    post = make.post(title)
+    hero = make.module_id(post, "hero")
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor(),
+        edit=lambda document: document_edits.update_module(
+            document, hero, props={"imageId": picture}
+        ),
+    )
+    return post
+
+
+def test_lists_and_cards_show_the_picture_that_opens_a_post(client):
+    opening, featured, staged = image("opening.png"), image("featured.png"), image("staged.png")
+    post = with_opening("Opened", str(opening.pk))
+    hero = make.module_id(post, "hero")
+    both = with_opening("Both", str(opening.pk))
+    make.edited(both, {"featuredMediaId": str(featured.pk)})
+    make.post("Neither")
+    make.staged(
+        post,
+        edit=lambda document: document_edits.update_module(
+            document, hero, props={"imageId": str(staged.pk)}
+        ),
+    )
+    with_modules(page("News"), [("blog-list", {"count": 6})])
+    listed = text(client.get("/blog"))
+
+    for html in (listed, text(client.get("/news"))):
+        assert re.findall(r'<img [^>]*alt="Picture (\w+)\.png"', html).count("opening") == 1
+        assert "Picture featured.png" in html
+        assert "staged" not in html
+    counts = []
+    for number in range(4):
+        with_opening(f"More {number}", str(image(f"more{number}.png").pk))
+        with CaptureQueriesContext(connection) as queries:
+            assert f"Picture more{number}.png" in text(client.get("/blog"))
+        counts.append(len(queries))
+    assert len(set(counts)) == 1
+
+
+def test_a_picture_of_a_global_module_opens_a_post_with_what_the_post_changed(client):
+    own, shared = image("own.png"), image("shared.png")
+    post = make.post("Opened")
+    placed = PostModule.objects.get(pk=make.module_id(post, "hero"))
+    ModuleInstance.objects.filter(pk=placed.instance_id).update(
+        props={**placed.instance.props, "imageId": str(shared.pk)}
+    )
+    assert media_of_opening_module(opened(post)) == [str(shared.pk)]
+
+    PostModule.objects.filter(pk=placed.pk).update(overrides={"imageId": str(own.pk)})
+
+    assert media_of_opening_module(opened(post)) == [str(own.pk)]
+    Post.objects.filter(pk=post.pk).update(featured_media=shared)
+    assert opened(post) == NO_MODULE
+
+
+def opened(post: Post) -> str:
+    rows = Post.objects.filter(pk=post.pk).values_list(opening_module(), flat=True)
+    return str(rows[0])

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ORDER_VAR
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -26,10 +26,12 @@ from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
+from content.posts.opening_images import load_pictures, opening_module
 from content.posts.queries import deleted_posts
 from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
 from content.review.references import media_view
+from media.models import Asset
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.lists import Column, ListAdmin
 from proofroom.core.admin.permissions import (
@@ -106,6 +108,17 @@ def _has_staged(layer: str) -> Exists:
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
 
 
+class PostList(ChangeList):
+    """The rows of a page with their pictures, which are read at once."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        pictures = load_pictures(self.result_list)
+        for post in self.result_list:
+            post.picture = pictures.get(post.pk)
+
+
 @admin.register(Post)
 class PostAdmin(ListAdmin[Post]):
     view_permission = "posts.view"
@@ -134,8 +147,13 @@ class PostAdmin(ListAdmin[Post]):
         found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
         found = found.select_related("featured_media", "author")
         return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
-            in_review=_has_staged(Layer.REVIEW), in_ai_review=_has_staged(Layer.AI_REVIEW)
+            in_review=_has_staged(Layer.REVIEW),
+            in_ai_review=_has_staged(Layer.AI_REVIEW),
+            opening=opening_module(),
         )
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostList]:
+        return PostList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return what other apps do with several posts. Django's own actions write past the services."""
@@ -169,7 +187,8 @@ class PostAdmin(ListAdmin[Post]):
 
     @admin.display(description=gettext_lazy("Title"), ordering="title")
     def name(self, post: Post) -> SafeString:
-        picture = media_view(post.featured_media).url if post.featured_media else ""
+        asset: Asset | None = post.picture  # type: ignore[attr-defined]  # of the list
+        picture = media_view(asset).url if asset else ""
         return render_to_string(
             "admin/posts/row_name.html",
             {"post": post, "title": title_of(post, post), "picture": picture},

@@ -1,0 +1,47 @@
+"""Lists of the admin show the picture that opens a post where it has no featured image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("path", ["/admin/content/post/", "/admin/"])
+def test_a_list_shows_the_picture_that_opens_a_post(
+    signed_in: Callable[..., Client], path: str
+) -> None:
+    client = signed_in()
+
+    def opened(number: int) -> str:
+        post, picture = make.post(f"Post {number}"), make.image(f"picture{number}.png")
+        hero = make.module_id(post, "hero")
+        edit_post(
+            post_id=post.pk,
+            actor=make.actor(),
+            edit=lambda document: document_edits.update_module(
+                document, hero, props={"imageId": str(picture.pk)}
+            ),
+        )
+        return str(picture.file.name).rpartition("/")[2].partition(".")[0]
+
+    first = opened(1)
+    client.get(path)
+    with CaptureQueriesContext(connection) as once:
+        shown = client.get(path).content.decode()
+    others = [opened(number) for number in (2, 3)]
+    with CaptureQueriesContext(connection) as again:
+        more = client.get(path).content.decode()
+
+    assert first in shown
+    assert all(name in more for name in (first, *others))
+    assert len(again) == len(once)
