@@ -221,15 +221,16 @@ def test_numbers_that_order_files_are_no_part_of_links(tmp_path):
     write(
         tmp_path,
         {
-            "developers--01-start--02-first-steps.md": "[x](./03-next.md) [y](/docs/developers/start/next)",
+            "developers--01-start--02-first.md": "[x](03-next.md) [y](/docs/developers/start/next) [z](04-roles.md)",
             "developers--01-start--03-next.md": "# Next",
+            "editors--04-roles.md": "# Roles",
         },
     )
 
     run(tmp_path)
 
     there = "/developers-01-start-03-next"
-    assert links("/developers-01-start-02-first-steps") == [there, there]
+    assert links("/developers-01-start-02-first") == [there, there, "/editors-04-roles"]
 
 
 def test_pictures_come_into_the_library_once(tmp_path):

@@ -92,12 +92,10 @@ class MarkdownReader(Reader):
         self.allowed = frozenset(module.name for module in allowed_modules(options.type))
         self.pages = {page.source_id: page for page in self._find_pages()}
         self.by_key = {_page_key(page.source_id): page.source_id for page in self.pages.values()}
-        names: Counter[str] = Counter(key.rsplit("/", 1)[-1] for key in self.by_key)
         loose: Counter[str] = Counter(_loose_key(key) for key in self.by_key)
         self.by_loose = {_loose_key(key): key for key in self.by_key if loose[_loose_key(key)] == 1}
-        self.by_name = {
-            key.rsplit("/", 1)[-1]: key for key in self.by_key if names[key.rsplit("/", 1)[-1]] == 1
-        }
+        names: Counter[str] = Counter(_name_of(key) for key in self.by_key)
+        self.by_name = {_name_of(key): key for key in self.by_key if names[_name_of(key)] == 1}
 
     def _find_pages(self) -> Iterator[_Page]:
         """Every page, parents first."""
@@ -280,8 +278,7 @@ class MarkdownReader(Reader):
             *("/".join(parts[start:]) for start in range(1, len(parts))),
         ]
         found = next((self.by_loose[key] for key in tried if key in self.by_loose), None)
-        name = _page_key(path).rsplit("/", 1)[-1]
-        return found or self.by_name.get(name, candidates[0])
+        return found or self.by_name.get(_name_of(_page_key(path)), candidates[0])
 
     def _candidates(self, path: str, base: str) -> list[str]:
         """The pages that a path may mean: below the folder of the file, and below its own address."""
@@ -417,6 +414,10 @@ def _loose_key(key: str) -> str:
     """The key without the numbers that order files, and with folders that stand in the name of a file."""
     parts = key.replace("--", "/").split("/")
     return "/".join(_NUMBER.sub("", part).replace("_", "-") for part in parts)
+
+
+def _name_of(key: str) -> str:
+    return _loose_key(key).rsplit("/", 1)[-1]
 
 
 def _page_key(path: str) -> str:
