@@ -20,7 +20,7 @@ class AgentsConfig(AppConfig):
     def ready(self) -> None:
         from agents_app.admin.notifications import KINDS
         from agents_app.definitions import checks  # noqa: F401  # registers them
-        from agents_app.definitions.agents import is_off
+        from agents_app.definitions.agents import is_off, name_of_agent
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
@@ -33,6 +33,7 @@ class AgentsConfig(AppConfig):
             NavigationTab,
             navigation_entries,
         )
+        from proofroom.core.agent_names import agent_names
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
 
@@ -44,6 +45,7 @@ class AgentsConfig(AppConfig):
         retention.register_run_forgetting()
         undo.register_undo_log()
         agent_switches.register(is_off)
+        agent_names.register(name_of_agent)
         for kind in KINDS:
             register_kind(kind)
         # The one moment at start when the tables are sure to be there.

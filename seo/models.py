@@ -30,7 +30,7 @@ class RedirectType(models.IntegerChoices):
 TYPE_NAMES: Final = tuple(str(type_.value) for type_ in RedirectType)
 """As a query, a file and a form name them."""
 TYPE_CHOICES: Final = list(
-    zip(TYPE_NAMES, (gettext_lazy("301: for good"), gettext_lazy("302: for now")), strict=True)
+    zip(TYPE_NAMES, (gettext_lazy("301: permanent"), gettext_lazy("302: temporary")), strict=True)
 )
 
 
@@ -94,7 +94,7 @@ class NewRedirect(Body, answered_by=RedirectAnswer):
             lambda: forms.CharField(
                 label=pgettext_lazy("address", "From"),
                 max_length=ADDRESS_MAX,
-                help_text=gettext_lazy("A path of this site, like /old."),
+                help_text=gettext_lazy("A path on this site, such as /old."),
             )
         ),
     ] = Field(min_length=1, max_length=ADDRESS_MAX, description="A path of this site.")
@@ -104,7 +104,7 @@ class NewRedirect(Body, answered_by=RedirectAnswer):
             lambda: forms.CharField(
                 label=pgettext_lazy("address", "To"),
                 max_length=ADDRESS_MAX,
-                help_text=gettext_lazy("A path of this site, or http(s)://…"),
+                help_text=gettext_lazy("A path on this site, or http(s)://…"),
             )
         ),
     ] = Field(

@@ -87,7 +87,7 @@ def read_lines(text: str) -> tuple[list[RedirectLine], list[LineProblem]]:
                 if is_header:
                     continue
             if len(lines) + len(problems) >= MAX_LINES:
-                sentence = _("A file has at most %(most_lines)s redirects.") % {
+                sentence = _("A file can have at most %(most_lines)s redirects.") % {
                     "most_lines": f"{MAX_LINES:,}"
                 }
                 return [], [LineProblem(reader.line_num, "", sentence)]
@@ -105,7 +105,7 @@ def read_lines(text: str) -> tuple[list[RedirectLine], list[LineProblem]]:
     for item in lines:
         first_number = seen.setdefault(item.from_path, item.number)
         if first_number != item.number:
-            sentence = _("Line %(first)s leads on from %(from_path)s already.") % {
+            sentence = _("Line %(first)s already redirects %(from_path)s.") % {
                 "first": first_number,
                 "from_path": item.from_path,
             }
@@ -127,12 +127,14 @@ def read_columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
         if name is None:
             known = ", ".join(COLUMNS)
             raise RuleViolation(
-                _("There is no column %(cell)r; known: %(known)s.")
+                _("There is no column %(cell)r. Available: %(known)s.")
                 % {"cell": cell.strip()[:40], "known": known}
             )
     found = [name for name in names if name is not None]
     if len(set(found)) != len(found) or not {"fromPath", "toPath"} <= set(found):
-        raise RuleViolation(_("The first line names the columns fromPath and toPath, each once."))
+        raise RuleViolation(
+            _("The first line must name the columns fromPath and toPath once each.")
+        )
     return found, True
 
 
@@ -150,9 +152,11 @@ def read_line(number: int, columns: Sequence[str], cells: Sequence[str]) -> Redi
         values[column] = cell[1:] if is_escaped else cell
     type_, active = values.get("type", ""), values.get("active", "").lower()
     if type_ not in ("", *TYPE_NAMES):
-        raise RuleViolation(_("type is 301 (for good) or 302 (for now)."), details={"type": [""]})
+        raise RuleViolation(
+            _("type must be 301 (permanent) or 302 (temporary)."), details={"type": [""]}
+        )
     if active not in _YES:
-        raise RuleViolation(_("active is true or false."), details={"active": [""]})
+        raise RuleViolation(_("active must be true or false."), details={"active": [""]})
     return RedirectLine(
         number,
         clean_from(values.get("fromPath", "")),

@@ -22,26 +22,27 @@ _SERVED: Final = RESERVED - {"media"}
 def clean_from(value: object) -> str:
     """The path as requests come with it: decoded, in its one form. `RuleViolation` on `fromPath`."""
     if not isinstance(value, str) or not value.startswith("/"):
-        raise invalid("fromPath", _("fromPath is a path of this site: it begins with /."))
+        raise invalid("fromPath", _("fromPath must be a path on this site that starts with /."))
     if len(value) > ADDRESS_MAX:
         raise invalid(
             "fromPath",
-            _("fromPath has at most %(address_max)s characters.")
+            _("fromPath can have at most %(address_max)s characters.")
             % {"address_max": f"{ADDRESS_MAX:,}"},
         )
     if "?" in value or "#" in value:
-        raise invalid("fromPath", _("fromPath is a path alone, without ? and #."))
+        raise invalid("fromPath", _("fromPath must be a path without ? and #."))
     try:
         path = unquote(value, errors="strict")
     except UnicodeDecodeError:
-        raise invalid("fromPath", _("fromPath holds an escape that is no UTF-8.")) from None
+        raise invalid(
+            "fromPath", _("fromPath contains an escape sequence that is not UTF-8.")
+        ) from None
     if safe_href(value) is None or safe_href(path) is None:
-        raise invalid("fromPath", _("fromPath is no path of this site."))
+        raise invalid("fromPath", _("fromPath is not a path on this site."))
     if not is_site(path):
         raise invalid(
             "fromPath",
-            _("Addresses below /%(first_part)s are not the site's.")
-            % {"first_part": first_part(path)},
+            _("Addresses below /%(first_part)s are reserved.") % {"first_part": first_part(path)},
         )
     return canonical_form(path)
 
@@ -63,11 +64,13 @@ def clean_to(value: object) -> str:
             address = rest if rest.startswith("/") else f"/{rest}"
     # Decoded as well: what a reader decodes once more must still be no other site's address.
     if address is None or safe_href(unquote(address)) is None:
-        raise invalid("toPath", _("toPath is a path of this site or an absolute http(s) address."))
+        raise invalid(
+            "toPath", _("toPath must be a path on this site or an absolute http(s) address.")
+        )
     if len(address) > ADDRESS_MAX:
         raise invalid(
             "toPath",
-            _("toPath has at most %(address_max)s characters.")
+            _("toPath can have at most %(address_max)s characters.")
             % {"address_max": f"{ADDRESS_MAX:,}"},
         )
     return address

@@ -122,7 +122,9 @@ def rebuild_sitemap(*, origin: str, actor: Actor) -> SitemapBuild:
         # One that somebody else is making just now will do.
         build = current_sitemap(origin)
     except NotReady:
-        message = _("The sitemap is being made already, or cannot be kept; try again in a minute.")
+        message = _(
+            "The sitemap is already being generated, or cannot be saved. Try again in a minute."
+        )
         raise Conflict(message, code="sitemap_busy") from None
     payload: JsonObject = {"urls": build.urls, "parts": build.parts}
     outbox.record("sitemap.rebuilt", actor=actor, payload=payload)

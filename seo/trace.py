@@ -73,11 +73,11 @@ def trace_address(path: str, actor: Actor) -> Trace:
     actor.require_diagnosis("seo.manage")
     path = path.split("#")[0].split("?")[0]
     if not path.startswith("/") or path.startswith("//"):
-        raise invalid("path", _("path is a path of this site: it begins with one /."))
+        raise invalid("path", _("path must be a path on this site that starts with one /."))
     if len(path) > ADDRESS_MAX or not path.isprintable():
         raise invalid(
             "path",
-            _("path has at most %(address_max)s characters, all of them printable.")
+            _("path can have at most %(address_max)s printable characters.")
             % {"address_max": f"{ADDRESS_MAX:,}"},
         )
     found = Trace(path)
@@ -90,8 +90,8 @@ def trace_address(path: str, actor: Actor) -> Trace:
 def follow_address(found: Trace, locale: str) -> None:
     """Take the steps that the site takes itself, until something answers."""
     path, form = found.path, canonical_form(found.path)
-    written = _("%(path)s is written as the site writes it.") % {"path": path}
-    other = _("The site writes it %(form)s.") % {"form": form}
+    written = _("%(path)s is the site’s form of this address.") % {"path": path}
+    other = _("The site uses the form %(form)s.") % {"form": form}
     found.add("address", form == path, written if form == path else other, canonicalPath=form)
     found.add("locale", True, f"The language of the address is {locale}.", locale=locale)
     if try_system(found):
@@ -147,7 +147,7 @@ def try_post(found: Trace, path: str, locale: str, outcome: Outcome, status: int
     if post is None:
         found.add("post", False, f"No published post stands at {path}.")
         return False
-    sentence = _("The %(type)s %(title)r stands at %(path)s.") % {
+    sentence = _("The %(type)s %(title)r has the address %(path)s.") % {
         "type": post.type,
         "title": post.title,
         "path": path,
@@ -223,14 +223,14 @@ def explain_post(post: Post) -> str:
     if post.deleted_at is not None:
         return _("%(name)s is in the trash.") % {"name": name}
     if post.is_placeholder:
-        return _("A %(type)s that an agent proposed waits for approval.") % {"type": post.type}
+        return _("A %(type)s proposed by an agent is waiting for approval.") % {"type": post.type}
     if post.status != "published":
         return _("%(name)s is %(status)s; its address is %(path)s.") % {
             "name": name,
             "status": post.status,
             "path": post.path,
         }
-    return _("%(name)s stands at %(path)s.") % {"name": name, "path": post.path}
+    return _("%(name)s has the address %(path)s.") % {"name": name, "path": post.path}
 
 
 def slug_in(pattern: str, path: str, locale: str) -> str | None:

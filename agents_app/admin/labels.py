@@ -8,9 +8,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
 from agents_app.runs.labels import format_duration, format_money, format_tokens
+from proofroom.core.agent_names import agent_name
 
 __all__ = [
     "agent_name",
@@ -30,12 +30,6 @@ _SIGNS: Final = {
     "cancelled": "⊘",
     "timed_out": "⧖",
 }
-
-
-def agent_name(agent_id: str) -> str:
-    """The name of an agent; its id where there is no such agent any more."""
-    agent = get_agent(agent_id)
-    return agent.name if agent else agent_id
 
 
 def is_demo(run: AgentRun) -> bool:

@@ -120,6 +120,12 @@ def only_enabled(agents: list[AgentDefinition]) -> list[AgentDefinition]:
     return [agent for agent in agents if switches.get(agent.id, agent.enabled)]
 
 
+def name_of_agent(agent_id: str) -> str:
+    """Return the name of an agent; empty where there is no such agent."""
+    agent = get_agent(agent_id)
+    return agent.name if agent else ""
+
+
 def is_off(agent_id: str) -> bool:
     """Return whether there is such an agent and it is off."""
     agent = get_agent(agent_id)

@@ -308,12 +308,13 @@ def check_search(find: str, replace: str, tables: Collection[str]) -> None:
     refuse_unstorable(replace, "replace")
     if not 1 <= len(find) <= FIND_MAX:
         raise invalid(
-            "find", _("find has from 1 to %(find_max)s characters.") % {"find_max": f"{FIND_MAX:,}"}
+            "find",
+            _("find must have 1 to %(find_max)s characters.") % {"find_max": f"{FIND_MAX:,}"},
         )
     if len(replace) > REPLACE_MAX:
         raise invalid(
             "replace",
-            _("replace has at most %(replace_max)s characters.")
+            _("replace can have at most %(replace_max)s characters.")
             % {"replace_max": f"{REPLACE_MAX:,}"},
         )
     known = known_tables()
@@ -323,7 +324,8 @@ def check_search(find: str, replace: str, tables: Collection[str]) -> None:
         if unknown:
             what = _("There is no table %(name)r here") % {"name": unknown[0][:80]}
         raise invalid(
-            "tables", _("%(what)s; known: %(known)s.") % {"what": what, "known": ", ".join(known)}
+            "tables",
+            _("%(what)s. Available: %(known)s.") % {"what": what, "known": ", ".join(known)},
         )
 
 

@@ -54,7 +54,7 @@ def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Dec
     actor.require_person("decide on what waits")
     if not 1 <= len(marks) <= MAX_BATCH_CHANGES:
         raise invalid(
-            "marks", _("Decide on 1 to %(most)s changes at a time.") % {"most": MAX_BATCH_CHANGES}
+            "marks", _("Decide on 1 to %(most)s changes at once.") % {"most": MAX_BATCH_CHANGES}
         )
     words = clean_note(note)
     by_id = {mark.id: mark for mark in marks}

@@ -94,7 +94,7 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
     actor.require_person("decide on what waits")
     if not 1 <= len(marks) <= MAX_DECISIONS:
         raise invalid(
-            "marks", gettext("Decide on 1 to %(most)s changes at a time.") % {"most": MAX_DECISIONS}
+            "marks", gettext("Decide on 1 to %(most)s changes at once.") % {"most": MAX_DECISIONS}
         )
     words = clean_note(note)
     groups = find_waiting_rows(marks)

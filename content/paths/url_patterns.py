@@ -143,7 +143,7 @@ def _require_known(type_name: str, locale: str) -> None:
         known = ", ".join(settings.CMS_ENV.locales)
         raise invalid(
             "locale",
-            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            _("%(locale)r is not a language of this site. Available: %(known)s.")
             % {"locale": locale[:20], "known": known},
         )
 

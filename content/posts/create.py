@@ -197,7 +197,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
         known = ", ".join(settings.CMS_ENV.locales)
         raise invalid(
             "locale",
-            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            _("%(locale)r is not a language of this site. Available: %(known)s.")
             % {"locale": locale, "known": known},
         )
     post = Post(id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)

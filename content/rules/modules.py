@@ -377,7 +377,7 @@ def check_places(entries: object) -> list[Mapping[str, Json]]:
                 known = ", ".join(_KEYS_OF_GROUP)
                 raise invalid(
                     f"{where}.{key}"[:90],
-                    _("There is no such key; known: %(known)s.") % {"known": known},
+                    _("There is no such key. Available: %(known)s.") % {"known": known},
                 )
             if value is not None and not isinstance(value, _KEYS_OF_GROUP[key]):
                 raise invalid(

@@ -43,7 +43,7 @@ def add_source_module(
     origin, source = _source_of(post_id)
     module = source.module(module_id)
     if module is None:
-        raise invalid("module", _("The source has no such module any more."), code="unknown_module")
+        raise invalid("module", _("The source no longer has this module."), code="unknown_module")
     known = origin.modules.get(module.id)
     copy = replace(
         module,
@@ -55,7 +55,7 @@ def add_source_module(
 
     def edit(document: PostDocument) -> PostDocument:
         if known is not None and document.module(known) is not None:
-            raise invalid("module", _("The translation has this module already."), code="is_there")
+            raise invalid("module", _("The translation already has this module."), code="is_there")
         places = [
             document.order.index(own)
             for of in earlier

@@ -204,7 +204,7 @@ def mark_up_to_date(
     removed = {f"modules.{own}": of for own, of in state.removed_modules}
     unknown = [path for path in paths if path not in now and path not in new | removed]
     if unknown:
-        message = _("Nothing of this translation is compared with its source at %(unknown)r.") % {
+        message = _("This translation has no field %(unknown)r to compare with its source.") % {
             "unknown": unknown[0][:300]
         }
         raise invalid("paths", message, code="unknown_path")

@@ -130,7 +130,7 @@ class FormChange(TypedDict):
     redirectUrl: NotRequired[
         Annotated[
             str | None,
-            Field(max_length=REDIRECT_URL_MAX, description="A path of this site, or http(s)://…"),
+            Field(max_length=REDIRECT_URL_MAX, description="A path on this site, or http(s)://…"),
         ]
     ]
     honeypot: NotRequired[str]

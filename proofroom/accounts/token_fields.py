@@ -67,7 +67,7 @@ class LastDayField(forms.DateField):
             label=gettext_lazy("Last day"),
             required=False,
             widget=forms.DateInput(attrs={"type": "date"}),
-            help_text=gettext_lazy("Without one it works until it is revoked."),
+            help_text=gettext_lazy("Leave blank for a token without expiry."),
         )
 
     def clean(self, value: Any) -> datetime | None:
@@ -99,7 +99,9 @@ class NewToken(Body):
     name: Annotated[
         Words,
         FormField(
-            lambda: token_name_field(gettext_lazy("What uses it, such as “Website export”."))
+            lambda: token_name_field(
+                gettext_lazy("The program that uses it, such as “Website export”.")
+            )
         ),
     ] = Field(min_length=1, max_length=TOKEN_NAME_MAX)
     permissions: Annotated[
@@ -114,7 +116,7 @@ class NewToken(Body):
                     )
                 ],
                 widget=forms.CheckboxSelectMultiple,
-                help_text=gettext_lazy("Only what the account may do itself."),
+                help_text=gettext_lazy("A token can only have permissions that the account has."),
             )
         ),
     ] = Field(min_length=1, max_length=100)
@@ -125,7 +127,9 @@ class NewToken(Body):
             lambda: AccountField(
                 label=gettext_lazy("Account"),
                 queryset=User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT),
-                help_text=gettext_lazy("What the program writes is signed by this account."),
+                help_text=gettext_lazy(
+                    "Everything the program writes is recorded under this account."
+                ),
             ),
             name="user",
         ),

@@ -71,7 +71,11 @@ class NewUser(Body):
     role: Annotated[Literal["admin", "editor", "translator"], FormField(role_field)]
     password: Annotated[
         Words,
-        FormField(lambda: password_field(gettext_lazy("At least 8 characters, not a common one."))),
+        FormField(
+            lambda: password_field(
+                gettext_lazy("At least 8 characters. Common passwords are rejected.")
+            )
+        ),
     ] = Field(max_length=PASSWORD_MAX)
 
 
@@ -79,7 +83,7 @@ class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
     role: Annotated[  # type: ignore[assignment]  # an agent's, sent back, is let through
         RoleName,
         FormField(
-            lambda: role_field(gettext_lazy("Another role logs the account out everywhere."))
+            lambda: role_field(gettext_lazy("Changing the role logs the account out everywhere."))
         ),
     ]
     active: Annotated[
@@ -89,7 +93,7 @@ class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
                 label=gettext_lazy("Active"),
                 required=False,
                 help_text=gettext_lazy(
-                    "An account that is off can do nothing, and is logged out everywhere."
+                    "Turning off an account logs it out everywhere. It can then do nothing."
                 ),
             ),
             name="is_active",
@@ -100,7 +104,8 @@ class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
         FormField(
             lambda: password_field(
                 gettext_lazy(
-                    "At least 8 characters, not a common one. It logs the account out everywhere."
+                    "At least 8 characters. Common passwords are rejected. The "
+                    "account is logged out everywhere."
                 )
             )
         ),

@@ -123,8 +123,8 @@ class Actor:
         if not self.is_person:
             raise NotAllowed(
                 _(
-                    "Only a person may %(what)s. Agents and AI clients propose into AI Review; a person "
-                    "reviews and approves in the admin."
+                    "Only a person can %(what)s. Agents and AI clients propose "
+                    "changes in AI Review; a person approves them in the admin."
                 )
                 % {"what": what},
                 code="person_required",
@@ -135,8 +135,7 @@ class Actor:
         self.require_person(what)
         if not self.is_session:
             raise NotAllowed(
-                _("Only a person who is logged in may %(what)s; an API token may not.")
-                % {"what": what},
+                _("Only a logged-in person can %(what)s; an API token cannot.") % {"what": what},
                 code="session_required",
             )
 
@@ -144,9 +143,7 @@ class Actor:
         """Keep a run that works on a post from proposing anything for another; None is a post that is to be made."""
         if self.confined_to is not None and translation_group != self.confined_to:
             raise NotAllowed(
-                _(
-                    "This run works on one post and its translations; it may propose nothing elsewhere."
-                ),
+                _("This run can only propose changes to one post and its translations."),
                 code="outside_of_run",
             )
 

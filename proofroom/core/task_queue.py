@@ -32,7 +32,7 @@ _LONGEST: Final = 500
 
 
 def advice_for_imports() -> str:
-    return _("install requirements.lock where the project runs, and start it again")
+    return _("install requirements.lock where the project runs, and restart it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Cause:
     def advice(self) -> str:
         if self.error in ("ImportError", "ModuleNotFoundError"):
             return advice_for_imports()
-        return _("check REDIS_URL and that the server runs")
+        return _("check REDIS_URL and whether the server is running")
 
 
 def missing_import(error: BaseException) -> ImportError | None:

@@ -72,7 +72,7 @@ def document_of(markdown: str) -> object:
     if len(markdown) > MARKDOWN_MAX:
         raise _wrong(
             "rich_text",
-            _("The Markdown has %(size)s characters; at most %(markdown_max)s are read.")
+            _("The Markdown has %(size)s characters; at most %(markdown_max)s are allowed.")
             % {"size": len(markdown), "markdown_max": MARKDOWN_MAX},
         )
     return from_markdown(markdown)
@@ -83,13 +83,11 @@ def check_rich_text(value: object) -> object:
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise _wrong(
-            "rich_text", _("This is not a rich-text document that can be stored.")
-        ) from error
+        raise _wrong("rich_text", _("This is not a valid rich-text document.")) from error
     if size > RICH_TEXT_MAX_BYTES:
         raise _wrong(
             "rich_text",
-            _("The document has %(size)s bytes; at most %(rich_text_max_bytes)s fit.")
+            _("The document has %(size)s bytes; at most %(rich_text_max_bytes)s are allowed.")
             % {"size": size, "rich_text_max_bytes": RICH_TEXT_MAX_BYTES},
         )
     problems = richtext.validate(value)
@@ -107,8 +105,8 @@ def check_link(value: object) -> object:
         raise _wrong(
             "unsafe_link",
             _(
-                "Use a path that begins with / , an #anchor, or an http, https, mailto or tel "
-                "address."
+                "Enter a path that starts with /, an #anchor, or an http, https, "
+                "mailto or tel address."
             ),
         )
     return safe
@@ -122,7 +120,7 @@ def check_url(value: object) -> object:
         and checked
         and not checked.lower().startswith(("http://", "https://"))
     ):
-        raise _wrong("unsafe_url", _("Use a full address that begins with https:// or http://."))
+        raise _wrong("unsafe_url", _("Enter a full address that starts with https:// or http://."))
     return checked
 
 
@@ -135,7 +133,7 @@ def check_day(value: object) -> object:
             raise ValueError
         date.fromisoformat(value)
     except ValueError as error:
-        raise _wrong("date", _("Write a day of the calendar as YYYY-MM-DD.")) from error
+        raise _wrong("date", _("Enter a date as YYYY-MM-DD.")) from error
     return value
 
 
@@ -150,13 +148,13 @@ def check_id(value: object) -> object:
     try:
         return str(UUID(value))
     except ValueError as error:
-        raise _wrong("id", _("Give the id (a UUID) of an existing item, or null.")) from error
+        raise _wrong("id", _("Enter the id (a UUID) of an existing item, or null.")) from error
 
 
 def check_slug(value: object) -> object:
     """The slug of a thing; empty means none."""
     if isinstance(value, str) and value and _SLUG.match(value) is None:
-        raise _wrong("slug", _("Give a slug: lower-case letters, digits, - and _."))
+        raise _wrong("slug", _("Enter a slug: lowercase letters, digits, - and _."))
     return value
 
 

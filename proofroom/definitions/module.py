@@ -155,7 +155,7 @@ def coerce_markdown(type_name: str, markdown: str) -> tuple[str, JsonObject]:
         if prop.kind == "richtext":
             return prop.name, from_markdown(markdown)
     message = _(
-        "The module %(type_name)s has no rich-text prop that Markdown could fill; send props."
+        "The module %(type_name)s has no rich-text property for Markdown. Send props instead."
     ) % {"type_name": type_name}
     raise RuleViolation(message, code="no_rich_text", details={"contentMarkdown": [message]})
 

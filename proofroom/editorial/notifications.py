@@ -52,13 +52,13 @@ def _describe_waiting(rows: Sequence[Notification]) -> Mapping[int, Notification
             "count": row.count - 1,
         }
         if row.count == 1:
-            text = _("Changes to “%(title)s” were sent to %(layer)s") % names
+            text = _("Changes to “%(title)s” are waiting in %(layer)s") % names
             url = review_url(first, layer) if first else ""
         else:
             text = (
                 ngettext(
-                    "Changes to “%(title)s” and %(count)s other post were sent to %(layer)s",
-                    "Changes to “%(title)s” and %(count)s other posts were sent to %(layer)s",
+                    ("Changes to “%(title)s” and %(count)s other post are waiting in %(layer)s"),
+                    ("Changes to “%(title)s” and %(count)s other posts are waiting in %(layer)s"),
                     row.count - 1,
                 )
                 % names
@@ -167,7 +167,7 @@ def _find_batch(event: Event) -> list[Notice]:
 def _describe_batch(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
     return {
         row.pk: NotificationText(
-            _("Your decisions on many changes were carried out"),
+            _("Your bulk review is finished"),
             reverse("admin:inbox-batch", args=[row.subjects[0]]),
             "check",
         )

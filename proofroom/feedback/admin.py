@@ -40,7 +40,7 @@ class FeedbackForm(forms.Form):
 @admin.register(Feedback)
 class FeedbackAdmin(ListAdmin[Feedback]):
     view_permission = "feedback.view"
-    empty_words = gettext_lazy("Notes that people put onto the preview of a post stand here.")
+    empty_words = gettext_lazy("Feedback on previews of posts appears here.")
     list_display = ("beginning", "post", "category", "status", "author", "created_at")
     list_filter = ("status", "category")
     list_select_related = ("post", "author")
@@ -78,7 +78,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
         if request.method == "POST" and save_form(
             form, lambda: change_feedback(feedback_id=row.pk, actor=actor, **form.cleaned_data)
         ):
-            messages.success(request, _("The feedback is saved."))
+            messages.success(request, _("Feedback saved."))
             return HttpResponseRedirect(request.path)
         context = {
             "row": row,
@@ -106,10 +106,10 @@ class FeedbackAdmin(ListAdmin[Feedback]):
             raise PermissionDenied
         if request.method == "POST":
             _delete(row, request)
-            messages.success(request, _("The feedback is deleted."))
+            messages.success(request, _("Feedback deleted."))
             return HttpResponseRedirect(reverse("admin:proofroom_feedback_feedback_changelist"))
         context = {
-            "sentence": _("The feedback goes for good."),
+            "sentence": _("This permanently deletes the feedback."),
             "button": _("Delete it"),
             "back": reverse("admin:proofroom_feedback_feedback_change", args=[row.pk]),
         }
@@ -124,7 +124,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
         except ValueError:
             row = None
         if row is None:
-            raise Http404(_("No such feedback."))
+            raise Http404(_("Feedback not found."))
         return row
 
 

@@ -43,7 +43,7 @@ def create_feedback(
     if len(text) > SELECTOR_MAX or _CONTROL.search(text) or "\n" in text:
         raise invalid(
             "elementSelector",
-            _("elementSelector is one line of at most %(selector_max)s characters.")
+            _("elementSelector must be one line of at most %(selector_max)s characters.")
             % {"selector_max": SELECTOR_MAX},
         )
     row = Feedback(
@@ -95,7 +95,7 @@ def change_feedback(
     if row.category != before[1] and row.author_id != actor.user.pk:
         actor.require("feedback.resolve")
     if row.content != before[2] and row.author_id != actor.user.pk:
-        message = _("Only who wrote feedback changes its words.")
+        message = _("Only the author of feedback can change its text.")
         raise NotAllowed(message, code="not_the_author", details={"content": [message]})
     if (row.status, row.category, row.content) != before:
         row.save()
@@ -124,7 +124,7 @@ def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
 
 
 def _not_the_author() -> NotAllowed:
-    message = _("This note is somebody else's; editors and admins delete those.")
+    message = _("Only editors and admins can delete feedback of others.")
     return NotAllowed(message, code="not_the_author")
 
 
@@ -167,7 +167,7 @@ def _clean_content(text: str) -> str:
             % {"content_max": f"{CONTENT_MAX:,}"},
         )
     if _CONTROL.search(text):
-        raise invalid("content", _("content must not hold control characters."))
+        raise invalid("content", _("content must not contain control characters."))
     return text
 
 

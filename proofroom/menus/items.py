@@ -53,7 +53,7 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
     if value and depth > MAX_MENU_DEPTH:
         raise invalid(
             path,
-            gettext("A menu is at most %(deepest)s levels deep.") % {"deepest": MAX_MENU_DEPTH},
+            gettext("A menu can be at most %(deepest)s levels deep.") % {"deepest": MAX_MENU_DEPTH},
         )
     cleaned_items: list[Json] = []
     for number, item in enumerate(value):
@@ -65,7 +65,7 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
                 known = ", ".join(sorted(_KEYS))
                 raise invalid(
                     f"{here}.{name}"[:200],
-                    gettext("An item has no key %(name)r; %(known)s.")
+                    gettext("Items have no key %(name)r; %(known)s.")
                     % {"name": name[:80], "known": known},
                 )
         id_ = _id_of(item.get("id"), here, seen)
@@ -73,7 +73,8 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
         if type_ not in ITEM_TYPES:
             raise invalid(
                 f"{here}.type",
-                gettext("type is one of: %(item_types)s.") % {"item_types": ", ".join(ITEM_TYPES)},
+                gettext("type must be one of: %(item_types)s.")
+                % {"item_types": ", ".join(ITEM_TYPES)},
             )
         text = item.get("label", "")
         if not isinstance(text, str):
@@ -85,7 +86,8 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
             raise invalid(
                 f"{here}.label",
                 gettext(
-                    "label is one line of at most %(label_max)s characters, without control characters."
+                    "label must be one line of at most %(label_max)s characters, "
+                    "without control characters."
                 )
                 % {"label_max": LABEL_MAX},
             )
@@ -114,7 +116,7 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
     if not isinstance(id_, str) or not _ID.match(id_):
         raise invalid(
             f"{path}.id",
-            gettext("An id is made of letters, digits, - and _; without one, one is made."),
+            gettext("An id may contain letters, digits, - and _. Leave it out to generate one."),
         )
     if id_ in seen:
         raise invalid(
@@ -124,7 +126,8 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
     if len(seen) > MAX_MENU_ITEMS:
         raise invalid(
             "items",
-            gettext("A menu has at most %(most_items)s items.") % {"most_items": MAX_MENU_ITEMS},
+            gettext("A menu can have at most %(most_items)s items.")
+            % {"most_items": MAX_MENU_ITEMS},
         )
     return id_
 
@@ -138,8 +141,8 @@ def _url_of(value: object, path: str) -> str:
         raise invalid(
             f"{path}.url",
             gettext(
-                "url is a path, an http(s), mailto or tel address of at most %(item_url_max)s "
-                "characters."
+                "url must be a path or an http(s), mailto or tel address of at "
+                "most %(item_url_max)s characters."
             )
             % {"item_url_max": f"{ITEM_URL_MAX:,}"},
         )
@@ -167,7 +170,7 @@ def _post_items(items: list[Json], path: str) -> Iterator[tuple[str, JsonObject]
 def slug_taken(slug: str, locale: str) -> RuleViolation:
     return invalid(
         "slug",
-        gettext("There is a menu %(slug)r in %(locale)s already.")
+        gettext("There is already a menu %(slug)r in %(locale)s.")
         % {"slug": slug, "locale": locale},
         code="slug_taken",
     )

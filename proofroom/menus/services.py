@@ -84,7 +84,7 @@ def change_menu(
     menu = _locked(menu_id)
     if expected_version is not None and expected_version != menu.version:
         raise Conflict(
-            _("This menu changed since you read it. Read it again and repeat your change."),
+            _("This menu has changed since you opened it. Reload it and repeat your change."),
             code="stale_version",
             current=menu.version,
         )
@@ -186,7 +186,8 @@ def _clean_name(value: str) -> str:
     name = value.strip()
     if not name or len(name) > NAME_MAX or not name.isprintable():
         raise invalid(
-            "name", _("name is one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX}
+            "name",
+            _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX},
         )
     return name
 
@@ -196,7 +197,8 @@ def _clean_slug(value: str) -> str:
         raise invalid(
             "slug",
             _(
-                "A slug is made of at most %(slug_max)s letters a to z and digits, joined by hyphens."
+                "A slug may contain the letters a to z, digits and hyphens, and "
+                "at most %(slug_max)s characters."
             )
             % {"slug_max": SLUG_MAX},
         )
@@ -208,7 +210,7 @@ def _clean_locale(value: str) -> str:
         known = ", ".join(settings.CMS_ENV.locales)
         raise invalid(
             "locale",
-            _("%(value)r is not a locale of this site; known: %(known)s.")
+            _("%(value)r is not a language of this site. Available: %(known)s.")
             % {"value": value[:20], "known": known},
         )
     return value

@@ -74,7 +74,7 @@ PARENT_FIELD: Final = FormField(
         max_length=SLUG_MAX,
         required=False,
         help_text=gettext_lazy(
-            "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
+            "Slug of the parent term, in the same taxonomy and language. Leave blank for none."
         ),
     )
 )
@@ -95,7 +95,7 @@ class TermFields(Body):
                 label=gettext_lazy("Slug"),
                 max_length=SLUG_MAX,
                 required=False,
-                help_text=gettext_lazy("Empty: made from the name."),
+                help_text=gettext_lazy("Leave blank to generate it from the name."),
             )
         ),
     ] = Field(None, max_length=SLUG_MAX, description="From the name without it.")
@@ -106,7 +106,7 @@ class TermFields(Body):
         int,
         FormField(
             lambda: forms.IntegerField(
-                label=gettext_lazy("Place"), min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
+                label=gettext_lazy("Position"), min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
             )
         ),
     ] = Field(0, ge=-ORDER_MAX, le=ORDER_MAX)
@@ -121,7 +121,7 @@ class NewTerm(TermFields, answered_by=TermNodeAnswer):
             lambda: forms.ChoiceField(
                 label=gettext_lazy("Language"),
                 required=False,
-                choices=[*site_languages(), ("", gettext_lazy("Every language"))],
+                choices=[*site_languages(), ("", gettext_lazy("All languages"))],
             )
         ),
     ] = Field(

@@ -22,7 +22,8 @@ def clean_name(value: str) -> str:
     name = value.strip()
     if not name or len(name) > NAME_MAX or not name.isprintable():
         raise invalid(
-            "name", _("name is one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX}
+            "name",
+            _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX},
         )
     return name
 
@@ -32,8 +33,8 @@ def clean_slug(value: str) -> str:
         raise invalid(
             "slug",
             _(
-                "A slug is made of at most %(slug_max)s lower-case letters and digits, joined by "
-                "hyphens."
+                "A slug may contain lowercase letters, digits and hyphens, and "
+                "at most %(slug_max)s characters."
             )
             % {"slug_max": SLUG_MAX},
         )
@@ -44,7 +45,8 @@ def clean_order(value: int) -> int:
     if not -ORDER_MAX <= value <= ORDER_MAX:
         raise invalid(
             "orderIndex",
-            _("orderIndex is at most %(order_max)s from 0.") % {"order_max": f"{ORDER_MAX:,}"},
+            _("orderIndex must be between -%(order_max)s and %(order_max)s.")
+            % {"order_max": f"{ORDER_MAX:,}"},
         )
     return value
 
@@ -74,7 +76,7 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
         above.append(ancestor)
         ancestor = ancestor.parent
     if term.pk in {parent.pk, *(row.pk for row in above)}:
-        raise _refused(_("A term cannot stand below itself."), code="parent_cycle")
+        raise _refused(_("A term cannot be its own parent."), code="parent_cycle")
     # The levels that the term has with those below it.
     level, levels = [term.pk], 0
     while level and levels <= MAX_TERM_DEPTH:
@@ -82,7 +84,7 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
         levels += 1
     if len(above) + 1 + levels > MAX_TERM_DEPTH:
         raise _refused(
-            _("A taxonomy is at most %(deepest)s levels deep.") % {"deepest": MAX_TERM_DEPTH}
+            _("A taxonomy can be at most %(deepest)s levels deep.") % {"deepest": MAX_TERM_DEPTH}
         )
     return parent
 

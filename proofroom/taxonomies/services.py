@@ -79,7 +79,7 @@ def create_term(
         known = ", ".join(settings.CMS_ENV.locales)
         raise invalid(
             "locale",
-            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            _("%(locale)r is not a language of this site. Available: %(known)s.")
             % {"locale": locale[:20], "known": known},
         )
     term = Term(
@@ -120,7 +120,7 @@ def change_term(
     term = _locked(term_id)
     if expected_version is not None and expected_version != term.version:
         raise Conflict(
-            _("This term changed since you read it. Read it again and repeat your change."),
+            _("This term has changed since you opened it. Reload it and repeat your change."),
             code="stale_version",
             current=term.version,
         )
@@ -168,7 +168,7 @@ def place_term(
     place = len(rows) if before_id is None else places.get(str(before_id))
     if place is None:
         raise Conflict(
-            _("The terms around this one changed since you read them. Read them again."),
+            _("The terms next to this one have changed since you opened them. Reload them."),
             code="moved",
         )
     rows.insert(place, term)
@@ -196,12 +196,12 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     live = {each: each.find_live(id_) for each in term_usages}
     number = len({used for each in term_usages for used in {*live[each], *each.find_staged(id_)}})
     if number and not force:
-        raise _in_use(term, number, _("Take it off them first, or delete it with force=true."))
+        raise _in_use(term, number, _("Remove it from them first, or delete it with force=true."))
     if sum(map(len, live.values())) > MAX_TERMS_AT_ONCE:
         raise _in_use(
             term,
             number,
-            _("More than %(most_at_once)s are too many to change at once.")
+            _("At most %(most_at_once)s terms can be changed at once.")
             % {"most_at_once": MAX_TERMS_AT_ONCE},
         )
     for each, used in live.items():
@@ -209,7 +209,7 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     _record(term, actor, "deleted")
     # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
     if late := sum(len(each.find_live(id_)) for each in term_usages):
-        raise _in_use(term, late, _("One got it just now; try again."))
+        raise _in_use(term, late, _("A post started using it just now. Try again."))
     below = Term.objects.filter(parent=term)
     below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
@@ -266,7 +266,7 @@ def _save(term: Term) -> None:
     except IntegrityError:
         raise invalid(
             "slug",
-            _("Another term of %(taxonomy)s has the slug %(slug)r in this language.")
+            _("Another term of %(taxonomy)s already uses the slug %(slug)r in this language.")
             % {"taxonomy": term.taxonomy, "slug": term.slug},
             code="slug_taken",
         ) from None
@@ -287,8 +287,8 @@ def _locked(term_id: UUID | str) -> Term:
 
 def _in_use(term: Term, number: int, what_to_do: str) -> Conflict:
     sentence = ngettext(
-        "%(n)s post carries or proposes the term %(name)r. %(what_to_do)s",
-        "%(n)s posts carry or propose the term %(name)r. %(what_to_do)s",
+        "%(n)s post uses the term %(name)r. %(what_to_do)s",
+        "%(n)s posts use the term %(name)r. %(what_to_do)s",
         number,
     )
     return Conflict(

@@ -29,7 +29,7 @@ def _describe_disabled(rows: Sequence[Notification]) -> Mapping[int, Notificatio
         if webhook is None:
             texts[row.pk] = NotificationText(_("A webhook was deleted"), "", "webhook")
             continue
-        text = _("The webhook “%(name)s” was switched off, because its calls failed")
+        text = _("The webhook “%(name)s” was turned off because its calls failed")
         url = reverse("admin:proofroom_webhooks_webhook_change", args=[webhook.pk])
         texts[row.pk] = NotificationText(
             text % {"name": webhook.name}, url, "webhook", webhook.disabled_reason

@@ -59,8 +59,7 @@ def clean_name(given: str) -> str:
     if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
         raise invalid(
             "name",
-            _("name must have 1 to %(name_max)s characters that can be seen.")
-            % {"name_max": NAME_MAX},
+            _("name must have 1 to %(name_max)s visible characters.") % {"name_max": NAME_MAX},
         )
     return name
 
@@ -101,7 +100,7 @@ def clean_secret(given: str) -> str:
     if len(given) > SECRET_MAX or not given.isprintable():
         raise invalid(
             "secret",
-            _("secret has at most %(secret_max)s characters, all to be seen.")
+            _("secret can have at most %(secret_max)s visible characters.")
             % {"secret_max": SECRET_MAX},
         )
     return given
@@ -112,7 +111,7 @@ def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str
     if len(given) > HEADERS_MAX:
         raise invalid(
             "headers",
-            _("headers has at most %(headers_max)s entries.") % {"headers_max": HEADERS_MAX},
+            _("headers can have at most %(headers_max)s entries.") % {"headers_max": HEADERS_MAX},
         )
     stored = {name.lower(): value for name, value in kept.items()}
     found: dict[str, str] = {}
@@ -122,8 +121,8 @@ def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str
             raise invalid(
                 "headers",
                 _(
-                    "Give the value of %(name)s anew: none is kept for it, or the address is of another "
-                    "host now."
+                    "Enter the value of %(name)s again: none is stored, or the "
+                    "address now has another host."
                 )
                 % {"name": name},
                 code="header_value_needed",
@@ -134,8 +133,8 @@ def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str
             raise invalid(
                 "headers",
                 _(
-                    "The value of %(name)s must have 1 to %(header_value_max)s characters of ASCII, "
-                    "without line breaks."
+                    "The value of %(name)s must have 1 to %(header_value_max)s ASCII "
+                    "characters, without line breaks."
                 )
                 % {"name": name, "header_value_max": f"{HEADER_VALUE_MAX:,}"},
             )
@@ -147,13 +146,13 @@ def check_header_name(name: str, before: Iterable[str]) -> None:
     low = name.lower()
     if len(name) > HEADER_NAME_MAX or not HEADER_NAME.fullmatch(name):
         shown = name[:80].encode("ascii", "backslashreplace").decode()
-        raise invalid("headers", _("%(shown)r is no name of a header.") % {"shown": shown})
+        raise invalid("headers", _("%(shown)r is not a valid header name.") % {"shown": shown})
     if low in OWN_HEADERS or low.startswith(OWN_HEADER_PREFIXES):
         raise invalid(
-            "headers", _("%(name)s is set by the sender and cannot be given.") % {"name": name}
+            "headers", _("%(name)s is set automatically and cannot be used.") % {"name": name}
         )
     if low in {other.lower() for other in before}:
-        raise invalid("headers", _("%(name)s is given twice.") % {"name": name})
+        raise invalid("headers", _("%(name)s appears twice.") % {"name": name})
 
 
 def check_choices(field: str, given: Sequence[str], known: list[str]) -> list[str]:
@@ -163,7 +162,7 @@ def check_choices(field: str, given: Sequence[str], known: list[str]) -> list[st
             shown = str(value)[:60].encode("utf-8", "replace").decode()
             raise invalid(
                 field,
-                _("%(shown)r is not known in %(field)s; known: %(known)s.")
+                _("%(shown)r is not valid in %(field)s. Available: %(known)s.")
                 % {"shown": shown, "field": field, "known": ", ".join(known)},
             )
     return [name for name in known if name in given]

@@ -28,8 +28,8 @@ from seo.services.redirects import change_redirect, create_redirect, delete_redi
 
 _FILE_HELP = format_lazy(
     gettext_lazy(
-        "Columns from and to, and if wanted type (301 or 302) and active, parted by commas or "
-        "semicolons. At most {most} lines."
+        "Columns: from, to, and optionally type (301 or 302) and active, "
+        "separated by commas or semicolons. At most {most} lines."
     ),
     most=lazy(number_format, str)(MAX_LINES, force_grouping=True),
 )
@@ -42,12 +42,12 @@ class RedirectForm(InputForm):
 class RedirectImportForm(forms.Form):
     file = forms.FileField(label=gettext_lazy("File"), required=False, help_text=_FILE_HELP)
     text = forms.CharField(
-        label=gettext_lazy("Or its lines"),
+        label=gettext_lazy("Or enter lines"),
         required=False,
         max_length=MAX_CHARACTERS,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
-        help_text=gettext_lazy("Such as: /old,/new"),
+        help_text=gettext_lazy("For example: /old,/new"),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -59,11 +59,11 @@ class RedirectImportForm(forms.Form):
             try:
                 values["text"] = file.read().decode("utf-8-sig")
             except UnicodeDecodeError:
-                raise forms.ValidationError({"file": _("The file is no text in UTF-8.")}) from None
+                raise forms.ValidationError({"file": _("The file is not UTF-8 text.")}) from None
             if "\x00" in values["text"]:
-                raise forms.ValidationError({"file": _("The file holds the character NUL.")})
+                raise forms.ValidationError({"file": _("The file contains a NUL character.")})
         if not values.get("text"):
-            raise forms.ValidationError(_("Choose a file, or write the lines."))
+            raise forms.ValidationError(_("Choose a file, or enter lines."))
         return values
 
 
@@ -71,16 +71,17 @@ class RedirectImportForm(forms.Form):
 class RedirectAdmin(EditAdmin[Redirect]):
     view_permission = add_permission = "redirects.edit"
     empty_words = gettext_lazy(
-        "A redirect leads from an old address to a new one, so that links of others keep working."
+        "Redirects send visitors from an old address to a new one, so that "
+        "existing links keep working."
     )
     list_title = gettext_lazy("Redirects")
     add_title, add_button, add_form = (
         gettext_lazy("New redirect"),
-        gettext_lazy("Add the redirect"),
+        gettext_lazy("Create redirect"),
         RedirectForm,
     )
     change_form = RedirectForm
-    delete_sentence = gettext_lazy("Visitors of the address are no longer led on.")
+    delete_sentence = gettext_lazy("Visitors to the old address are no longer redirected.")
     list_display = ("from_path", "to_path", "type", "state", "origin", "hits")
     list_filter = ("type", "is_automatic", "is_active", ("locale", LanguageFilter))
     search_fields = ("from_path", "to_path")
@@ -149,7 +150,7 @@ def import_page(
 
 def import_sentence(done: ImportResult) -> str:
     """The numbers of an import in words."""
-    return _("%(created)s new, %(changed)s changed, %(unchanged)s as they were.") % {
+    return _("%(created)s new, %(changed)s changed, %(unchanged)s unchanged.") % {
         "created": done.created,
         "changed": done.changed,
         "unchanged": done.unchanged,

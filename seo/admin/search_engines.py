@@ -32,7 +32,7 @@ class AddressForm(forms.Form):
     path = forms.CharField(
         label=gettext_lazy("Address"),
         max_length=ADDRESS_MAX,
-        help_text=gettext_lazy("A path of this site, like /blog/tea."),
+        help_text=gettext_lazy("A path on this site, such as /blog/tea."),
     )
 
 
@@ -66,8 +66,8 @@ def run_action(request: HttpRequest) -> str:
     if "rebuild" in request.POST:
         build = rebuild_sitemap(origin=origin_of(request), actor=actor)
         made = ngettext(
-            "The sitemap is made anew: %(urls)s address.",
-            "The sitemap is made anew: %(urls)s addresses.",
+            "Sitemap updated: %(urls)s address.",
+            "Sitemap updated: %(urls)s addresses.",
             build.urls,
         )
         return made % {"urls": f"{build.urls:,}"}
@@ -75,19 +75,19 @@ def run_action(request: HttpRequest) -> str:
         number = set_missing_canonicals(actor=actor)
         left = posts_without_canonical().count() if number else 0
         given = ngettext(
-            "%(number)s post was given a canonical address.",
-            "%(number)s posts were given a canonical address.",
+            "Set the canonical address of %(number)s post.",
+            "Set the canonical address of %(number)s posts.",
             number,
         ) % {"number": f"{number:,}"}
         if not left:
             return given
         more = ngettext(
-            "%(left)s is left; press it once more.",
-            "%(left)s are left; press it once more.",
+            "%(left)s is left. Press the button again.",
+            "%(left)s are left. Press the button again.",
             left,
         )
         return f"{given} {more % {'left': f'{left:,}'}}"
-    return _("Nothing was asked for.")
+    return _("No action was chosen.")
 
 
 @require_safe
@@ -128,9 +128,12 @@ def find_content_problems() -> list[ContentProblem]:
     # An object with `index: false`; text of that key is none.
     hidden = posts.filter(robots_json__index=False)
     kinds = [
-        (gettext_noop("published without a meta description and without an excerpt."), without),
-        (gettext_noop("published with the title of another one in the same language."), doubles),
-        (gettext_noop("published, but kept from search engines (noindex)."), hidden),
+        (gettext_noop("published without a meta description or excerpt."), without),
+        (
+            gettext_noop("published with the same title as another one in the same language."),
+            doubles,
+        ),
+        (gettext_noop("published, but hidden from search engines (noindex)."), hidden),
     ]
     counted = [(sentence, rows.count(), rows) for sentence, rows in kinds]
     return [

@@ -107,7 +107,7 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
         before = standing.get(row.from_key)
         try:
             if item.is_active and item.from_path in paths_in_use:
-                sentence = gettext("A published post stands at %(from_path)s.") % {
+                sentence = gettext("A published post has the address %(from_path)s.") % {
                     "from_path": item.from_path
                 }
                 raise RuleViolation(sentence, details={"fromPath": [sentence]})
@@ -186,7 +186,7 @@ def refuse_import(problems: Sequence[LineProblem]) -> RuleViolation:
     first = problems[0]
     return RuleViolation(
         gettext(
-            "Nothing is imported: %(number)s of the lines do not fit. Line %(line)s: %(sentence)s"
+            "Nothing was imported: %(number)s of the lines have errors. Line %(line)s: %(sentence)s"
         )
         % {"number": len(problems), "line": first.line, "sentence": first.sentence},
         code="invalid_lines",

@@ -99,13 +99,15 @@ def _set_fields(row: Redirect, values: NewRedirect) -> None:
 
 def _store(row: Redirect, actor: Actor) -> Redirect:
     if row.type not in RedirectType.values:
-        raise invalid("type", gettext("type is 301 (for good) or 302 (for now)."))
+        raise invalid("type", gettext("type must be 301 (permanent) or 302 (temporary)."))
     # First, because it locks the content version: two redirects made at once cannot close a loop.
     _record(row, actor, "created" if row._state.adding else "changed")
     if row.is_active and published_posts().filter(path=row.from_path).exists():
         raise invalid(
             "fromPath",
-            gettext("A published post stands at %(from_path)s; visitors would never be led on.")
+            gettext(
+                "A published post has the address %(from_path)s, so the redirect would never apply."
+            )
             % {"from_path": row.from_path},
             code="path_in_use",
         )
@@ -131,7 +133,7 @@ def save_collapsed(row: Redirect) -> None:
     except IntegrityError:
         raise invalid(
             "fromPath",
-            gettext("There is a redirect from %(from_path)s already; change that one.")
+            gettext("There is already a redirect from %(from_path)s. Edit that one.")
             % {"from_path": row.from_path},
             code="redirect_exists",
         ) from None
@@ -165,7 +167,7 @@ def loop_of(row: Redirect) -> RuleViolation:
     """The refusal of a redirect that leads back to itself."""
     return invalid(
         "toPath",
-        gettext("From %(to_path)s visitors would be led back to %(from_path)s.")
+        gettext("This would create a loop: %(to_path)s redirects back to %(from_path)s.")
         % {"to_path": row.to_path, "from_path": row.from_path},
         code="redirect_loop",
     )

@@ -162,7 +162,7 @@ def test_two_at_once_with_one_name_is_422(
         code=f"{field}_taken",
     )
 
-    assert made["error"] == changed["error"] == f"Another account has this {field} already."
+    assert made["error"] == changed["error"] == f"Another account already uses this {field}."
 
 
 def test_an_integrity_error_of_another_kind_stays_a_refusal() -> None:

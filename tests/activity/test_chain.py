@@ -172,4 +172,7 @@ def test_the_doctor_says_how_old_the_last_link_is() -> None:
     happened(1)
     Event.objects.update(created_at=timezone.now() - timedelta(minutes=12))
     (late,) = activity_log()
-    assert (late.level, late.found) == ("warn", "an entry waits to be sealed for 12 minutes")
+    assert (late.level, late.found) == (
+        "warn",
+        "an entry has been waiting to be sealed for 12 minutes",
+    )

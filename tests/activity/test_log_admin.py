@@ -37,7 +37,7 @@ def test_the_list_says_in_sentences_what_happened() -> None:
     text = page()
 
     assert "proposed 2 changes of ‘How to brew’ in AI Review" in text
-    assert "admin made ‘How to brew’" in text
+    assert "admin created ‘How to brew’" in text
     assert "search.stale" not in text
     assert "Search follows" not in text
 
@@ -45,14 +45,14 @@ def test_the_list_says_in_sentences_what_happened() -> None:
 @pytest.mark.parametrize(
     ("name", "payload", "sentence"),
     [
-        ("webhook.created", {"name": "Search"}, "admin made the webhook ‘Search’"),
+        ("webhook.created", {"name": "Search"}, "admin created the webhook ‘Search’"),
         ("webhook.changed", {"name": "Search"}, "admin changed the webhook ‘Search’"),
         ("webhook.deleted", {"name": "Search"}, "admin deleted the webhook ‘Search’"),
-        ("webhook.replayed", {"webhookId": "1"}, "admin had deliveries sent again"),
-        ("webhook.replayed", {"cancelled": True}, "admin stopped sending deliveries again"),
-        ("workflow.switched", {"workflowId": "n8n", "enabled": True}, "admin switched ‘n8n’ on"),
+        ("webhook.replayed", {"webhookId": "1"}, "admin resent deliveries"),
+        ("webhook.replayed", {"cancelled": True}, "admin stopped resending deliveries"),
+        ("workflow.switched", {"workflowId": "n8n", "enabled": True}, "admin turned on ‘n8n’"),
         ("workflow.test", {"workflowId": "n8n", "slug": "test"}, "admin tested the workflow ‘n8n’"),
-        ("module-group.created", {"name": "Contact"}, "admin made the module group ‘Contact’"),
+        ("module-group.created", {"name": "Contact"}, "admin created the module group ‘Contact’"),
     ],
 )
 def test_a_sentence_names_what_was_changed(
@@ -82,7 +82,7 @@ def test_a_sentence_names_what_was_changed(
 def test_the_list_is_narrowed(query: str, is_there: bool) -> None:
     happened(1)
 
-    assert ("switched ‘agent-0’ off" in page(LIST + query)) is is_there
+    assert ("turned off ‘agent-0’" in page(LIST + query)) is is_there
 
 
 def test_the_way_back_is_called_as_the_list_is() -> None:
@@ -120,8 +120,8 @@ def test_an_entry_is_found_by_its_ids() -> None:
     event = Event.objects.get(name="post.created")
 
     for text in (event.pk, event.uid, post.pk):
-        assert "admin made" in page(f"{LIST}?q={text}")
-    assert "admin made" in page(f"{LIST}?post={post.pk}")
+        assert "admin created" in page(f"{LIST}?q={text}")
+    assert "admin created" in page(f"{LIST}?post={post.pk}")
 
 
 def test_the_list_takes_as_many_statements_for_many_rows() -> None:
@@ -152,7 +152,7 @@ def test_the_page_of_an_entry_shows_its_link_and_the_chain_of_causes() -> None:
 
     text = page(f"{LIST}{effect.pk}/change/")
 
-    assert "editor ended a run of ‘seo-specialist’: failed" in text
+    assert "editor finished a run of ‘SEO specialist’: failed" in text
     assert f'href="{LIST}{cause.pk}/change/"' in text
     assert "Link 2" in text
     assert effect.seal.hash[:12] in text
@@ -167,7 +167,7 @@ def test_words_of_visitors_are_not_shown() -> None:
 
     text = page(f"{LIST}{submission.event_ids[0]}/change/") + page()
 
-    assert "What visitors wrote is not shown in the log." in text
+    assert "Text from visitors is not shown in the log." in text
     assert "contact" in text
     assert "Canary words" not in text
     assert "a@example.com" not in text
@@ -176,7 +176,7 @@ def test_words_of_visitors_are_not_shown() -> None:
 def test_what_was_given_up_is_told_again() -> None:
     (event,) = happened(1, "post.approve")
     Event.objects.filter(pk=event.pk).update(dispatched_at=None, attempts=outbox.MAX_ATTEMPTS)
-    assert "Tell again" in page(f"{LIST}{event.pk}/change/")
+    assert "Try again" in page(f"{LIST}{event.pk}/change/")
 
     answer: Any = ApiClient("admin").post(f"{LIST}{event.pk}/tell-again/")
     assert answer.status_code == 403  # without the token of the form

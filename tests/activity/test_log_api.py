@@ -54,7 +54,7 @@ def test_an_entry_says_who_did_what_when_and_through_which_door() -> None:
         "uid": str(event.uid),
         "event": "post.created",
         "label": "Post created",
-        "sentence": "admin made ‘How to brew’",
+        "sentence": "admin created ‘How to brew’",
         "actor": {"id": make.user("admin").pk, "username": "admin"},
         "via": "api",
         "door": "API",
@@ -172,7 +172,7 @@ def test_words_of_visitors_and_secrets_are_not_answered() -> None:
     (entry,) = entries("?event=form.submitted")
     assert entry["private"] is True
     assert {*entry["payload"]} == {"formSlug", "submissionId"}
-    assert entry["sentence"] == "visitor sent the form ‘contact’"
+    assert entry["sentence"] == "visitor submitted the form ‘contact’"
     assert entry["door"] == "Site"
 
 
@@ -262,7 +262,7 @@ def test_an_ai_client_reads_the_tail_where_it_was_granted() -> None:
     assert "Canary words" not in str(found)
     assert {*found[0]} == {"id", "createdAt", "event", "sentence", "door"}
     mine = tail(entityId=str(post.pk), action="post.created", format="full")
-    assert [entry["sentence"] for entry in mine["items"]] == ["admin made ‘How to brew’"]
+    assert [entry["sentence"] for entry in mine["items"]] == ["admin created ‘How to brew’"]
     assert mine["items"][0]["payload"]["slug"] == "how-to-brew"
     assert mine["total"] == 1
     assert tail(action="nothing")["details"].keys() == {"action"}

@@ -212,8 +212,8 @@ def test_a_schedule_is_read_in_the_zone_and_shown_in_it_again(
 @pytest.mark.parametrize(
     ("zone", "typed", "sentence"),
     [
-        ("America/New_York", "2031-03-09T02:30", "02:30 does not exist on that day"),
-        ("America/New_York", "2031-11-02T01:30", "01:30 comes twice on that day"),
+        ("America/New_York", "2031-03-09T02:30", "so 02:30 does not exist"),
+        ("America/New_York", "2031-11-02T01:30", "so 01:30 occurs twice"),
     ],
 )
 def test_a_time_that_clocks_skip_or_repeat_is_refused(

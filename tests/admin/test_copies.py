@@ -74,7 +74,7 @@ def test_what_is_older_than_its_source_is_named_and_can_be_left(signed_in: Signe
     edit(post, title="Moved on", excerpt="New")
     client = signed_in("translator")
 
-    assert "2 older than the source" in client.get(url(post, "translations")).content.decode()
+    assert "2 to update" in client.get(url(post, "translations")).content.decode()
     page = client.get(url(made, "translations")).content.decode()
     for label in ("Title", "Excerpt"):
         assert f'<li class="path">{label}</li>' in page

@@ -61,7 +61,7 @@ def test_hits_stand_in_their_text_by_post_and_nothing_is_written(signed_in: Sign
     assert make.live_hash() == before
     assert "Tea at &lt;noon&gt;</a>" in page
     assert f'href="/admin/content/post/{draft.pk}/change/"' in page
-    assert "1 change waits for review and stays as it is" in page
+    assert "1 change is waiting for review and is not replaced" in page
     assert ">Draft</span>" in page
     assert '<span class="replace-place">Excerpt</span>' in page
     assert '<del><span class="visually-hidden">[removed: </span>tea<' in page
@@ -132,7 +132,7 @@ def test_what_changed_since_it_was_listed_is_left_and_counted(signed_in: SignedI
         ADD, {**search("tea", "coffee", "posts"), "action": "live", "hit": chosen}, follow=True
     ).content.decode()
 
-    assert "1 hit was left out" in done
+    assert "1 hit was skipped" in done
     post.refresh_from_db()
     still.refresh_from_db()
     assert (post.excerpt, still.excerpt) == ("more tea", "coffee")
@@ -185,7 +185,7 @@ def test_many_rows_are_replaced_by_a_worker_with_progress_and_cancelled_in_betwe
         row = start("tea", "coffee")
         waiting = client.get(f"{LIST}{row.pk}/change/").content.decode()
     assert "0 of 5 done" in waiting
-    assert "Cancel the rest" in waiting
+    assert "Cancel remaining" in waiting
     row.refresh_from_db()
     assert (row.state, row.total, row.pending) == ("done", 5, [])
     undo_replacement(actor=make.actor("editor", "admin"), replacement_id=row.pk)

@@ -87,8 +87,8 @@ def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> 
     client.post(back)
 
     assert make.layers(four).ai_review.document.fields["metaTitle"] == "Four, better"
-    assert "1 change went on to Review. 1 change was approved and is live." in page
-    assert "“Three”: 1 change was left" in page
+    assert "Submitted 1 change to Review. Approved 1 change. It is live." in page
+    assert "“Three”: 1 change was skipped" in page
     assert make.layers(one).review.document.fields["metaTitle"] == "One, better"
     assert Post.objects.get(pk=two.pk).meta_title == "Two, better"
     assert make.layers(three).ai_review.document.fields["metaTitle"] == "Three, still better"
@@ -103,10 +103,10 @@ def test_nothing_marked_and_nonsense_change_nothing(signed_in: SignedIn) -> None
     for form in ({}, {"d.1.x": "accept"}, {name(row(post, "post.title")): "maybe"}):
         answer = client.post(INBOX, form)
         assert answer.status_code == 422
-        assert "Mark changes first" in answer.content.decode()
+        assert "Choose Accept or Reject for at least one change." in answer.content.decode()
     gone = client.post(INBOX, {f"d.999999.{'0' * 32}": "accept"}, follow=True).content.decode()
 
-    assert "1 change did not wait any more: it was decided on" in gone
+    assert "1 change is no longer waiting: it was decided on" in gone
     assert make.live_hash() == before
     assert make.layers(post).ai_review.exists
 
@@ -119,7 +119,7 @@ def test_who_may_not_decide_reads(signed_in: SignedIn) -> None:
 
     for address in (INBOX, f"{INBOX}like/{group}/"):
         page = client.get(address)
-        assert "deciding needs another role" in page.content.decode()
+        assert "but not decide on them" in page.content.decode()
         assert "data-apply" not in page.content.decode()
         assert client.post(address, {**form, "action": "accept"}).status_code == 403
     assert not make.layers(posts[0]).review.exists
@@ -152,7 +152,7 @@ def test_what_is_not_safe_must_be_opened_before_it_is_accepted(
     assert name(found) not in page
     assert name(row(other, "post.excerpt")) in page
     assert answer.status_code == 409
-    assert "1 change must be opened before it is accepted." in answer.content.decode()
+    assert "Open 1 change before you accept it." in answer.content.decode()
     assert not make.layers(post).review.exists
     client.post(address, {f"x.{found.pk}.{found.seen}": "reject", "action": "reject"})
     assert not make.layers(post).ai_review.exists
@@ -164,12 +164,12 @@ def test_like_changes_are_decided_on_together_after_a_sample(signed_in: SignedIn
     client = signed_in()
     inbox = client.get(INBOX).content.decode()
     address = re.findall(r'href="(/admin/inbox/like/\w+/)"', inbox)
-    assert "5 identical changes by seo-specialist: Meta description: + Read it at once." in inbox
+    assert "5 identical changes by SEO specialist: Meta description: + Read it at once." in inbox
     assert len(address) == 1
 
     page = client.get(address[0]).content.decode()
     assert page.count("like-sample") == 3
-    assert "Submit what is included <span data-count>(5)</span>" in page
+    assert "Submit included <span data-count>(5)</span>" in page
     names = re.findall(r'name="(d\.[^"]+)"', page)
     make.staged(posts[0], {"metaDescription": "Moved meanwhile"})
     done = client.post(
@@ -178,8 +178,8 @@ def test_like_changes_are_decided_on_together_after_a_sample(signed_in: SignedIn
 
     left = [post for post in posts if make.layers(post).ai_review.exists]
     assert len(left) == 2 - (names[0] == name(row(posts[0], "post.metaDescription")))
-    assert f"{5 - len(left)} changes went on to Review." in done.content.decode()
-    assert "“Post 0”: 1 change was left" in done.content.decode()
+    assert f"Submitted {5 - len(left)} changes to Review." in done.content.decode()
+    assert "“Post 0”: 1 change was skipped" in done.content.decode()
 
 
 def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out(
@@ -190,8 +190,8 @@ def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out
     client = signed_in()
     address = f"{INBOX}like/{row(posts[1], 'post.metaDescription').like}/"
     page = client.get(address).content.decode()
-    assert "Approve and publish what is included" in page
-    assert "drafts are left out, and are named" in page
+    assert "Approve and publish included" in page
+    assert "Drafts are skipped and listed" in page
     assert "Approve and publish" not in signed_in("translator").get(address).content.decode()
     few = [name(row(post, "post.metaDescription")) for post in posts[:3]]
 
@@ -201,8 +201,8 @@ def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out
 
     live = [Post.objects.get(pk=post.pk).meta_description for post in posts[:3]]
     assert live == [None, "Read it at once.", "Read it at once."]
-    assert "2 changes were approved and are live." in told
-    assert "“Post 0” was left as it is: This post is not published." in told
+    assert "Approved 2 changes. They are live." in told
+    assert "“Post 0” was not changed: This post is not published." in told
     assert make.layers(posts[0]).ai_review.exists
 
     many = re.findall(r'name="(d\.[^"]+)"', client.get(address).content.decode())
@@ -214,8 +214,8 @@ def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out
     done = client.get(begun["Location"]).content.decode()
 
     assert "41 changes to approve and publish" in done
-    assert '<dt>Gone live</dt><dd class="c-live">40</dd>' in done
-    assert "On to Review" not in done
+    assert '<dt>Published</dt><dd class="c-live">40</dd>' in done
+    assert "Submitted to Review" not in done
     assert not QueuedChange.objects.exclude(post=posts[0]).exists()
 
 
@@ -260,7 +260,7 @@ def test_many_like_changes_are_decided_on_in_a_batch_after_a_sample(
     rest = re.findall(r'name="rest" value="([^"]+)"', page)[0]
     form = {**dict.fromkeys(re.findall(r'name="(d\.[^"]+)"', page), "accept"), "rest": rest}
     assert (len(form) - 1, rest.count(",") + 1) == (40, 4)
-    assert "Read them before you decide on the others. 40 of 44 are listed" in page
+    assert "Read them before you decide on the others. The 40 riskiest of 44 changes are listed." in page
     make.staged(posts[-1], {"metaDescription": "Moved meanwhile."})
     with run_on_commit():
         begun = client.post(address, {**form, "action": "accept"})
@@ -269,10 +269,10 @@ def test_many_like_changes_are_decided_on_in_a_batch_after_a_sample(
     done = client.get(begun["Location"]).content.decode()
 
     assert "0 of 44 done" in waiting
-    assert "Your decisions on 44 changes are being carried out: 0 done." in inbox
+    assert "Applying your decisions on 44 changes: 0 done." in inbox
     assert "44 of 44 done" in done
-    assert '<dt>On to Review</dt><dd class="c-accept">43</dd>' in done
-    assert "It is not what you saw any more. Look again and decide." in done
+    assert '<dt>Submitted to Review</dt><dd class="c-accept">43</dd>' in done
+    assert "This has changed since you saw it. Check it again and decide." in done
     assert titles_of_links(done) == [posts[-1].title]
     assert not make.layers(posts[-1]).review.exists
     assert "44 of 44" in client.get(f"{INBOX}batches/").content.decode()
@@ -292,7 +292,7 @@ def test_what_is_not_listed_is_only_rejected_where_it_is_not_the_same(signed_in:
 
     page = client.get(address).content.decode()
     rest = re.findall(r'name="rest" value="([^"]+)"', page)[0]
-    assert "43 changes that wait in AI Review: en<" in page
+    assert "43 changes in AI Review: en<" in page
     client.post(address, {"rest": rest, "action": "accept"})
 
     assert len(make.layers(many).ai_review.changes) == 43

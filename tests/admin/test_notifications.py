@@ -50,13 +50,13 @@ def test_reviewers_hear_of_what_waits_in_one_line_for_a_layer() -> None:
     editor, admin, translator = map(make.actor, ("editor", "admin", "translator"))
     make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
     tell()
-    assert lines(admin) == [("Changes to “Coffee” were sent to Review", "")]
+    assert lines(admin) == [("Changes to “Coffee” are waiting in Review", "")]
     make.staged(make.post("Tea"), {"excerpt": "New"}, layer=Layer.REVIEW)
 
     tell()
     tell()  # once more
 
-    text = "Changes to “Tea” and 1 other post were sent to Review"
+    text = "Changes to “Tea” and 1 other post are waiting in Review"
     assert lines(admin) == [(text, "")]
     assert lines(editor) == []  # who sent it there
     assert lines(translator) == []  # who may not decide
@@ -76,8 +76,8 @@ def test_what_happens_after_reading_is_a_line_of_its_own() -> None:
     tell()
 
     assert [text for text, _detail in lines(admin)] == [
-        "Changes to “Tea” were sent to Review",
-        "Changes to “Coffee” were sent to Review",
+        "Changes to “Tea” are waiting in Review",
+        "Changes to “Coffee” are waiting in Review",
     ]
 
 
@@ -110,7 +110,7 @@ def test_a_deleted_post_is_not_named() -> None:
     delete_post(post_id=post.pk, actor=admin)
 
     [line] = describe(list(notifications_of(admin)))
-    assert line.text.text == "Changes to “a deleted post” were sent to Review"
+    assert line.text.text == "Changes to “a deleted post” are waiting in Review"
     assert line.text.url == ""
 
 
@@ -172,7 +172,7 @@ def test_a_webhook_that_was_switched_off_is_for_who_manages_them() -> None:
     tell()
 
     [(text, _detail)] = lines(make.actor("admin"))
-    assert text == "The webhook “Search” was switched off, because its calls failed"
+    assert text == "The webhook “Search” was turned off because its calls failed"
     assert lines(make.actor("editor")) == []
 
 

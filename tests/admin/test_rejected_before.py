@@ -28,7 +28,7 @@ from tests.admin.pages import review
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
-SAME = "The same words were rejected before"
+SAME = "The same text was rejected before"
 
 
 def rejected(
@@ -201,7 +201,7 @@ def test_a_line_of_the_inbox_names_the_rejection_as_a_reason(signed_in: SignedIn
 
     mine = next(line for line in lines if "Buy" in line)
     assert '<span class="why">rejected before: “too salesy”</span>' in mine
-    assert '<span class="why">the same words were rejected</span>' in mine
+    assert '<span class="why">the same text was rejected</span>' in mine
     theirs = next(line for line in lines if "Sip" in line)
     assert '<span class="why">rejected before</span>' in theirs
     assert "same words were rejected" not in theirs
@@ -215,7 +215,7 @@ def test_the_words_of_a_line_are_the_same_also_where_the_live_text_moved_on(
     make.edited(post, {"title": "Another live title"})
     make.staged(post, {"title": "Buy now"})
 
-    assert "the same words were rejected" in signed_in().get("/admin/inbox/").content.decode()
+    assert "the same text was rejected" in signed_in().get("/admin/inbox/").content.decode()
 
 
 def test_it_takes_one_query_however_many_changes_and_rejections() -> None:

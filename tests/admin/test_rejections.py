@@ -137,9 +137,9 @@ def test_a_rejection_is_taken_back_from_its_message_and_from_its_page(signed_in:
     rest = client.post(address)
 
     assert one["Location"] == rest["Location"] == review(post, "ai-review")
-    assert "taken back by editor" in again
+    assert "undone by editor" in again
     assert make.layers(post).ai_review.changes.paths == ("post.title", "post.excerpt")
-    assert "taken back already" in client.post(address, follow=True).content.decode()
+    assert "This has already been undone." in client.post(address, follow=True).content.decode()
     assert address not in client.get(url(post, "revisions")).content.decode()
 
 
@@ -166,7 +166,7 @@ def test_a_rejection_is_read_by_all_and_taken_back_by_who_may_reject(signed_in: 
     html = translator.get(address.rstrip("/") + f",{other_event.pk}/").content.decode()
     assert "Rejected by editor" in html
     assert "Of something else" not in html
-    assert "Take back what is ticked" not in translator.get(address).content.decode()
+    assert "Restore selected changes" not in translator.get(address).content.decode()
     assert translator.post(address).status_code == 403
     elsewhere = address.replace(str(post.pk), str(other.pk))
     wrong = (elsewhere, url(post, "rejections/0"), url(post, f"rejections/{'9' * 30}"))

@@ -153,9 +153,9 @@ def test_a_stale_review_writes_nothing_names_what_moved_and_keeps_the_rest(
     assert again["post.metaTitle"] == ["reject"]
     assert again["note"] == ["Kept note"]
     page = answer.content.decode()
-    assert "1 of your 3 decisions needs another look" in page
+    assert "Check 1 of your 3 decisions again" in page
     assert '<li><a href="#c-post.title">Title</a></li>' in page
-    assert "You had marked it Accept; decide again." in page
+    assert "You had chosen Accept. Decide again." in page
 
 
 def test_a_stale_rejection_in_ai_review_is_refused_too(signed_in: SignedIn) -> None:
@@ -274,7 +274,7 @@ def test_two_hundred_changes_take_no_more_queries_than_two(signed_in: SignedIn) 
 def test_the_empty_review_says_what_comes_here(signed_in: SignedIn) -> None:
     page = signed_in().get(review(make.post())).content.decode()
 
-    assert "Nothing waits in AI Review" in page
+    assert "No changes in AI Review" in page
     assert "digest" not in page
 
 

@@ -33,7 +33,7 @@ def test_it_says_what_goes_live_where_and_what_stays(signed_in: SignedIn) -> Non
 
     assert "publishes this draft for the first time at /blog/how-to-brew-filter-coffee" in page
     assert 'data-moved-address="/blog/moved"' in page
-    assert "What is left open stays here." in page
+    assert "Undecided changes stay here." in page
     assert "1 change in Review stays there." in page
     assert "it is published at once instead" in page
     assert primary_buttons(page) == 0  # a slug needs a closer look first
@@ -54,7 +54,7 @@ def test_what_review_holds_too_is_named_as_held(signed_in: SignedIn) -> None:
     )
 
     assert answer.status_code == 409
-    assert "Review holds other changes of the same fields." in answer.content.decode()
+    assert "Review has other changes to the same fields." in answer.content.decode()
     assert fields(answer, "digest")["post.excerpt"] == ["accept"]
     assert make.layers(post).ai_review.changes.paths == ("post.title", "post.excerpt")
 
@@ -70,7 +70,7 @@ def test_ai_review_goes_live_in_one_step_and_says_so(signed_in: SignedIn) -> Non
 
     assert answer["Location"] == review(post, "ai-review")
     told = client.get(answer["Location"]).content.decode()
-    assert "1 change approved: it is live now." in told
+    assert "1 change approved and live." in told
     assert "1 change rejected." in told
     post.refresh_from_db()
     assert (post.title, post.excerpt) == ("New", "Old")

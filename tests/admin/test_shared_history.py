@@ -182,7 +182,7 @@ def test_a_stale_restore_changes_nothing(signed_in: SignedIn) -> None:
 
     for sent in ("1", "", "x", "-1"):
         answered = signed_in().post(address, {"version": sent}, follow=True)
-        assert "This menu changed since you read it." in text(answered)
+        assert "This menu has changed since you opened it." in text(answered)
 
     one.refresh_from_db()
     assert (one.name, one.version) == ("Top", 2)
@@ -263,7 +263,7 @@ def test_a_stale_form_of_a_term_is_refused(signed_in: SignedIn) -> None:
 
     refused = signed_in().post(address, sent)
 
-    assert "This term changed since you read it." in text(refused)
+    assert "This term has changed since you opened it." in text(refused)
     term.refresh_from_db()
     assert term.name == "Cocoa"
     assert signed_in().post(address, {**sent, "version": "2"}).status_code == 302

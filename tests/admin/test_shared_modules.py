@@ -33,7 +33,7 @@ def test_a_global_module_is_made_changed_and_deleted(signed_in: SignedIn) -> Non
     make.placed(make.post("Coffee by hand"), module)
     page = client.get(made["Location"]).content.decode()
     assert "Coffee by hand" in page
-    assert "Save and change 1 post<" in page
+    assert "Publish to 1 page<" in page
     assert 'name="props.title"' in page
     form = {
         "label": "Letter", "version": 1, "props.title": "Subscribe", "props.body": "**Monthly**",
@@ -43,7 +43,7 @@ def test_a_global_module_is_made_changed_and_deleted(signed_in: SignedIn) -> Non
     refused = client.post(made["Location"], form)
     module.refresh_from_db()
     assert (refused.status_code, module.version) == (422, 1)
-    assert "Use a path that begins with" in refused.content.decode()
+    assert "Enter a path that starts with" in refused.content.decode()
     assert client.post(made["Location"], {**form, "props.ctaUrl": "/about"}).status_code == 302
     module.refresh_from_db()
     assert (module.version, module.props["title"], module.props["ctaUrl"]) == (
@@ -54,7 +54,7 @@ def test_a_global_module_is_made_changed_and_deleted(signed_in: SignedIn) -> Non
     assert "Monthly" in json.dumps(module.props["body"])
     stale = client.post(made["Location"], {**form, "props.ctaUrl": "/late"})
     assert stale.status_code == 422
-    assert "changed since you read it" in stale.content.decode()
+    assert "has changed since you" in stale.content.decode()
     in_use = client.post(f"{GLOBALS}{module.pk}/delete/")
     assert in_use.status_code == 422
     assert ModuleInstance.objects.filter(pk=module.pk).exists()
@@ -89,7 +89,7 @@ def test_a_global_module_has_the_fields_of_any_module(signed_in: SignedIn) -> No
     assert module.props["items"][1]["answer"] == items[0]["answer"]
     refused = client.post(page, {**rows, "version": "2", "props.items.0.question": "x" * 5000})
     assert refused.status_code == 422
-    assert "What is marked below is to be corrected." in refused.content.decode()
+    assert "Correct the marked fields." in refused.content.decode()
     assert 'href="#f-props-items-0-question"' in refused.content.decode()
 
     page = f"{GLOBALS}{hero.pk}/change/"

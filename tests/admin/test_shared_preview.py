@@ -82,7 +82,7 @@ def test_a_refused_form_and_a_page_without_it_are_not_previewed(signed_in: Signe
     refused = client.post(f"{address}?post={post.pk}", sent)
 
     assert refused.status_code == 422
-    assert "Use a path that begins with" in refused.json()["message"]
+    assert "Enter a path that starts with" in refused.json()["message"]
     for query in (f"?post={other.pk}", "?post=x", ""):
         assert client.post(address + query, sent).status_code == 404
     assert client.get(f"{address}?post={post.pk}").status_code == 404

@@ -38,10 +38,10 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     assert (form.title, form.redirect_url, form.version) == ("Kontakt", "/danke", 2)
     stale = client.post(f"{LIST}{form.pk}/change/", {**now, "title": "Of another window"})
     assert stale.status_code == 422
-    assert "read it again" in stale.content.decode()
+    assert "Reload it." in stale.content.decode()
     form.refresh_from_db()
     assert (form.title, form.version) == ("Kontakt", 2)
-    assert "goes for good" in client.get(f"{LIST}{form.pk}/delete/").content.decode()
+    assert "permanently deletes" in client.get(f"{LIST}{form.pk}/delete/").content.decode()
     assert FormDefinition.objects.count() == 1
     client.post(f"{LIST}{form.pk}/delete/")
     assert FormDefinition.objects.count() == 0
@@ -50,8 +50,8 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"questions": "{"}, "This is no JSON"),
-        ({"questions": "[" * 100_000}, "This is no JSON"),
+        ({"questions": "{"}, "This is not valid JSON"),
+        ({"questions": "[" * 100_000}, "This is not valid JSON"),
         ({"questions": '[{"name": "a", "label": "A", "type": "color"}]'}, "Type: Input should be"),
         ({"questions": "[]"}, "at least 1 item"),
         ({"questions": json.dumps([{"name": "", "label": "A", "type": "text"}] * 300)}, "at most"),
@@ -111,7 +111,7 @@ def test_the_cards_of_a_form_are_changed_by_their_buttons_and_saved(signed_in: S
     )
     bad: Any = client.post(address, {**sent, "do": "json", "json": '{"a": "\\ud800"}'})
     assert (odd.status_code, bad.status_code) == (200, 200)
-    assert "This is no JSON" in bad.content.decode()
+    assert "This is not valid JSON" in bad.content.decode()
 
 
 def test_a_submission_is_read_and_deleted(signed_in: SignedIn) -> None:

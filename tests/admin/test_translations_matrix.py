@@ -44,7 +44,7 @@ def test_a_cell_says_what_is_missing_old_or_waiting(signed_in: SignedIn) -> None
 
     assert sorted(titles(page)) == ["Alone", "Stale by now", "Waiting"]
     assert f'value="{alone.pk}:de"' in cell(page, alone)
-    assert "2 older than the source" in cell(page, stale)
+    assert "2 to update" in cell(page, stale)
     assert "Review 1" in cell(page, waiting)
 
 
@@ -84,8 +84,8 @@ def test_what_is_ticked_is_made_and_what_is_there_is_named(signed_in: SignedIn) 
     answer = client.post(MATRIX, {"make": [f"{one.pk}:de", f"{two.pk}:de"]}, follow=True)
 
     page = answer.content.decode()
-    assert "1 translation was made" in page
-    assert "Not made in de: The post already exists in de" in page
+    assert "Created 1 draft with the source text." in page
+    assert "Not created in de: The post already exists in de" in page
     made = Post.objects.get(translation_group=one.translation_group, locale="de")
     assert (made.status, made.title) == ("draft", "One")
 

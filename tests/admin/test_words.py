@@ -57,7 +57,7 @@ def test_who_may_not_decide_is_not_told_how(signed_in: SignedIn) -> None:
     reading = signed_in("translator").get(review(post, "review")).content.decode()
 
     assert "No change is pre-selected" in deciding
-    assert "deciding needs another role" in reading
+    assert "but not decide on them" in reading
     assert "No change is pre-selected" not in reading
     assert "data-page-keys>" not in reading
 

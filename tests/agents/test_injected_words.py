@@ -65,7 +65,7 @@ def test_threat_37_instructions_in_a_post_reach_nothing_outside_of_the_run(
     assert [step.ok for step in run.steps.filter(kind="tool")] == [False] * 6
     told = _told(fake)
     assert "not on the list of tools of the agent reader" in told[0]
-    assert "works on one post and its translations" in told[4]
+    assert "to one post and its translations" in told[4]
     assert "status cannot be staged" in told[5]
     assert make.live_hash() == live
     assert not make.layers(other).ai_review.exists

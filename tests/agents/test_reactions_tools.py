@@ -64,7 +64,10 @@ def test_threat_48_a_list_of_tools_holds_in_reactions_too(
         ({"tools": ["list_posts"]}, "not on the list of tools of whoever began this run"),
         ({"permissions": ["posts.view"]}, "posts.ai-review.save"),
         ({"has_read_untrusted": True}, "so it may only read"),
-        ({"confined_to": "00000000-0000-4000-8000-000000000000"}, "nothing elsewhere"),
+        (
+            {"confined_to": "00000000-0000-4000-8000-000000000000"},
+            "only propose changes to one post",
+        ),
     ],
     ids=["tools", "permissions", "untrusted", "confined"],
 )

@@ -129,7 +129,7 @@ def test_a_template_that_cannot_work_is_refused(template: str, fault: str) -> No
         (
             webhook("https://example.com", headers={"Host": "x"}),
             "config.headers",
-            "set by the sender",
+            "set automatically",
         ),
         (
             webhook("https://example.com", headers={"Authorization": "Bearer x"}),

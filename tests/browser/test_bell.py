@@ -22,7 +22,7 @@ def test_the_bell_counts_shows_and_leads(open_page: Any) -> None:
 
     bell.click()
     panel = page.get_by_role("dialog", name="Notifications")
-    panel.get_by_text("Changes to “Coffee” were sent to Review").wait_for()
+    panel.get_by_text("Changes to “Coffee” are waiting in Review").wait_for()
     assert bell.get_attribute("aria-expanded") == "true"
     page.wait_for_function("document.querySelector('[data-bell-count]').hidden")
     assert page.get_by_role("button", name="Notifications", exact=True).count() == 1

@@ -36,7 +36,7 @@ def added(page: Any, words: str, name: str) -> Any:
 
 def ask_twice(page: Any) -> None:
     """Two items in the list of the module, the second put first."""
-    page.locator("#m-new-2 button", has_text="Add one").focus()
+    page.locator("#m-new-2 button", has_text="Add item").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#m-new-2 [data-item] :focus")
     page.keyboard.type("First?")

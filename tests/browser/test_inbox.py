@@ -41,7 +41,7 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     assert page.locator("[data-wait]:focus").get_attribute("id") != ""
     with page.expect_navigation():
         page.keyboard.press("Control+Enter")
-    assert "1 change was approved and is live." in page.inner_text(".messagelist")
+    assert "Approved 1 change. It is live." in page.inner_text(".messagelist")
     assert make.layers(posts[2]).live.fields["title"] == "Cold brew in ten hours"
 
     with page.expect_navigation():
@@ -51,10 +51,10 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     page.keyboard.press("j")
     page.keyboard.press("i")
     button = page.locator("button[value=accept]")
-    assert " ".join(button.inner_text().split()) == "Submit what is included (4)"
+    assert " ".join(button.inner_text().split()) == "Submit included (4)"
     with page.expect_navigation():
         button.press("Enter")
-    assert "4 changes went on to Review." in page.inner_text(".messagelist")
+    assert "Submitted 4 changes to Review." in page.inner_text(".messagelist")
     assert QueuedChange.objects.filter(path="post.metaDescription", layer="review").count() == 4
 
     for module in (similar_changes, decisions):
@@ -62,7 +62,7 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     page.goto("/admin/inbox/all/?layer=review")
     page.check("[name=rest]")
     reject = page.locator("button[value=reject]")
-    assert " ".join(reject.inner_text().split()) == "Reject what is included (4)"
+    assert " ".join(reject.inner_text().split()) == "Reject included (4)"
     with page.expect_navigation():
         reject.click()
     assert "4 of 4 done" in page.inner_text("#batch-progress")
@@ -85,9 +85,9 @@ def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_pa
     assert plain.locator("[data-wait]").count() == 8
     plain.check('[data-wait] >> nth=0 >> input[value="reject"]', force=True)
     plain.click("[data-apply]")
-    assert "1 change was rejected." in plain.inner_text(".messagelist")
+    assert "Rejected 1 change." in plain.inner_text(".messagelist")
     plain.get_by_role("button", name="Undo", exact=True).click()
-    assert "1 change waits in AI Review again" in plain.inner_text(".messagelist")
+    assert "1 change is waiting in AI Review again" in plain.inner_text(".messagelist")
     plain.goto("/admin/content/translations/?state=missing")
     plain.check(f'input[value="{posts[4].pk}:de"]')
     plain.click("text=Make what is ticked")

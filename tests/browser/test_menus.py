@@ -45,11 +45,11 @@ def test_a_menu_is_put_in_order_with_the_keyboard_and_added_to(open_page: Any) -
     says = page.locator("#rows-say")
 
     tea.press("ArrowUp")
-    assert says.inner_text() == "Tea is now 2 of 3 at the top."
+    assert says.inner_text() == "Tea moved to 2 of 3 at the top level."
     tea.press("ArrowRight")
-    assert says.inner_text() == "Tea is now 1 of 1 below Home."
+    assert says.inner_text() == "Tea moved to 1 of 1 below Home."
     tea.press("Escape")
-    assert says.inner_text() == "Tea is back where it was."
+    assert says.inner_text() == "Tea moved back."
     page.get_by_role("button", name="Move Coffee", exact=True).press("ArrowRight")
     page.locator(".menu-preview ul", has_text="Coffee").wait_for()
     page.get_by_label("Find a page").press_sequentially("green")
@@ -91,7 +91,7 @@ def test_a_menu_is_put_in_order_without_scripts(open_page: Any) -> None:
     page = open_page(scripts=False, width=360)
     page.goto(a_menu("Home", "Coffee"))
 
-    page.get_by_role("button", name="Put Coffee below the one before it").click()
+    page.get_by_role("button", name="Nest Coffee below the previous item").click()
     page.get_by_label("Label", exact=True).last.fill("Tea")
     page.get_by_label("Address", exact=True).last.fill("javascript:1")
     page.get_by_role("button", name="Add", exact=True).click()

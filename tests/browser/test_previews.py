@@ -87,7 +87,7 @@ def test_a_preview_needs_no_script(open_page: OpenPage) -> None:
     frame = page.frame_locator("iframe")
     frame.get_by_text("Grind the beans.").wait_for()
     assert frame.locator("[data-change]").count() == 0
-    assert page.get_by_role("button", name="Make a link").count() == 0
+    assert page.get_by_role("button", name="Create link").count() == 0
 
 
 def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
@@ -117,7 +117,7 @@ def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
     note = Feedback.objects.get()
     barriers += serious(page, preload=False)
     page.goto(f"/admin/proofroom_feedback/feedback/{note.pk}/change/")
-    page.get_by_role("link", name="Show it on the page").click()
+    page.get_by_role("link", name="Show on page").click()
     page.locator("[data-pin]:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Resolve").focus()

@@ -24,7 +24,7 @@ def test_the_review_says_what_goes_live_before_the_click(open_page: Any) -> None
     assert page.locator(f"{publish}.default").count() == (0 if flagged else 1)
 
     page.check('[name="post.metaDescription"][value=accept]', force=True)
-    assert "Review holds another change of it" in page.inner_text(held)
+    assert "Review has another change to the same field" in page.inner_text(held)
     assert page.is_disabled(publish)
     page.check('[name="post.metaDescription"][value=leave]', force=True)
     page.check('[name="post.title"][value=accept]', force=True)
@@ -40,7 +40,7 @@ def test_the_review_says_what_goes_live_before_the_click(open_page: Any) -> None
     assert page.inner_text("[data-names] ul") == "Title"
     assert page.inner_text(publish) == "Approve and publish 1"
     page.click(publish)
-    page.wait_for_selector("text=1 change approved: it is live now.")
+    page.wait_for_selector("text=1 change approved and live.")
     assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee: a simple guide"
 
 
@@ -62,5 +62,5 @@ def test_hits_are_chosen_by_post_and_counted_on_the_buttons(open_page: Any) -> N
     page.wait_for_selector("text=Sent 1 text to Review. Nothing is live yet.")
     assert make.layers(other).review.document.fields["excerpt"] == "or cocoa"
     page.click("[name=action][value=undo]")
-    page.wait_for_selector("text=1 place is as it was")
+    page.wait_for_selector("text=Restored 1 place")
     assert not make.layers(other).review.exists

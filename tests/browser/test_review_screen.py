@@ -59,7 +59,7 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     make.staged(post, {"title": "By another agent"})
     press("Control+Enter")
     page.wait_for_selector("#problem")
-    assert "1 of your 2 decisions needs another look" in page.inner_text("#problem")
+    assert "Check 1 of your 2 decisions again" in page.inner_text("#problem")
     assert not make.layers(post).review.exists
 
     title.focus()
@@ -78,7 +78,7 @@ def test_without_scripts_safe_ones_are_marked_words_edited_and_a_rejection_has_i
     page.goto(address(post))
 
     page.click("text=Accept the")
-    assert "Nothing is written yet" in page.inner_text("#content")
+    assert "Nothing has been saved yet" in page.inner_text("#content")
     assert page.is_checked('input[name="post.title"][value=accept]')
     assert page.is_checked('input[name="post.metaDescription"][value=leave]')
     page.check('input[name="post.metaDescription"][value=reject]')
@@ -136,6 +136,6 @@ def test_a_run_that_ended_early_a_locked_module_and_hostile_words_are_shown_as_t
     make.user("translator")
     stranger = open_page("translator")
     stranger.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
-    assert "deciding needs another role" in stranger.inner_text(".review-bar")
+    assert "but not decide on them" in stranger.inner_text(".review-bar")
     assert stranger.locator("[data-edit-link], [data-accept-safe], .decide").count() == 0
     assert make.layers(post).view(Layer.AI_REVIEW).exists

@@ -77,7 +77,7 @@ def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: An
     handle = page.get_by_role("button", name="Move Tea", exact=True)
     with page.expect_response("**/admin/proofroom_taxonomies/term/**"):
         handle.press("ArrowRight")
-    assert page.locator("#terms-says").inner_text() == "Tea is now 1 of 1 below Coffee."
+    assert page.locator("#terms-says").inner_text() == "Tea moved to 1 of 1 below Coffee."
     handle.press("F2")
     page.get_by_label("New name").fill("Teas")
     page.keyboard.press("Enter")
@@ -86,5 +86,5 @@ def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: An
     assert (tea.name, tea.parent_id) == ("Teas", coffee.pk)
     page.route("**/admin/proofroom_taxonomies/term/**", lambda route: route.fulfill(body="Log in"))
     handle.press("ArrowLeft")
-    page.get_by_role("alert").get_by_text("It could not be moved.").wait_for()
+    page.get_by_role("alert").get_by_text("Could not move the term.").wait_for()
     assert page.locator("[data-tree] > [data-item]").count() == 1

@@ -31,7 +31,7 @@ def test_a_card_of_review_is_tried_again_by_keys_and_leads_to_ai_review(open_pag
     ready_for_agents(page)
 
     card = page.locator('[data-path="post.metaTitle"]')
-    assert "The same words were rejected before." in card.inner_text()
+    assert "The same text was rejected before." in card.inner_text()
     assert "“too salesy”" in card.inner_text()
     assert serious_in_any_light(page) == []
     card.focus()

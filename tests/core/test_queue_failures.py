@@ -68,7 +68,10 @@ def test_a_failure_is_logged_once_and_kept_until_a_message_is_queued(
         True,
     )
     (finding,) = messages()
-    assert (finding.level, finding.advice) == ("fail", "check REDIS_URL and that the server runs")
+    assert (finding.level, finding.advice) == (
+        "fail",
+        "check REDIS_URL and whether the server is running",
+    )
     assert kept.text in finding.found
 
     enqueue(lambda: None)
@@ -82,7 +85,7 @@ def test_a_failure_is_logged_once_and_kept_until_a_message_is_queued(
 def test_what_is_not_installed_is_named_where_people_look(send: Callable[[], object]) -> None:
     enqueue(send)
 
-    advice = "install requirements.lock where the project runs, and start it again"
+    advice = "install requirements.lock where the project runs, and restart it"
     light = next(light for light in lights() if light.label == "Task queue")
     assert light.level == "fail"
     assert "packaging" in light.found
@@ -107,7 +110,7 @@ def test_the_doctor_names_a_missing_package_and_not_the_server(
         "fail",
         "queue",
         "does not work: No module named 'packaging'",
-        "install requirements.lock where the project runs, and start it again",
+        "install requirements.lock where the project runs, and restart it",
     )
 
 

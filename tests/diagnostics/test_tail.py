@@ -34,7 +34,7 @@ def test_a_plain_agents_account_learns_what_happened_to_what() -> None:
     make.webhook("Search")
     change_user(user_id=make.user("translator").pk, role="editor", actor=make.actor("admin"))
 
-    assert sentences(action="webhook") == ["admin made the webhook ‘Search’"]
+    assert sentences(action="webhook") == ["admin created the webhook ‘Search’"]
     (changed,) = tail(action="user.changed", format="full")["items"]
     assert changed["payload"]["role"] == "editor"
 
@@ -86,14 +86,14 @@ def test_one_thing_is_named_by_its_id_whatever_it_is() -> None:
     make.form()
     make.submission(email="a@example.com", message="x")
 
-    assert "admin made ‘Tea’" in sentences(entityId=str(post.pk))
-    assert "admin made ‘Tea’" in sentences(entityId=post.pk.hex.upper())
+    assert "admin created ‘Tea’" in sentences(entityId=str(post.pk))
+    assert "admin created ‘Tea’" in sentences(entityId=post.pk.hex.upper())
     assert sentences(entityId=str(file.pk))[0].startswith("admin uploaded ‘")
-    assert sentences(entityId=str(hook.pk)) == ["admin made the webhook ‘Search’"]
+    assert sentences(entityId=str(hook.pk)) == ["admin created the webhook ‘Search’"]
     assert any("run" in said for said in sentences(entityId=str(run.pk)))
     assert any("run" in said for said in sentences(entityId="seo-specialist"))
     assert "admin changed an account" in sentences(entityId=str(user.pk))
-    assert "visitor sent the form ‘contact’" in sentences(entityId="contact")
+    assert "visitor submitted the form ‘contact’" in sentences(entityId="contact")
     assert tail(entityId="9" * 100) == {"items": [], "total": 0}
 
 

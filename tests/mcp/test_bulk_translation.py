@@ -37,7 +37,7 @@ def test_several_languages_each_end_in_their_own_way(languages: None) -> None:
     assert [rows[name]["ok"] for name in ("de", "xx", "fr", "en")] == [False] * 4
     assert rows["de"]["translationId"] == str(german.pk)
     assert "already" in rows["de"]["error"]
-    assert "'xx' is not a locale" in rows["xx"]["error"]
+    assert "'xx' is not a language" in rows["xx"]["error"]
     assert post.slug in rows["fr"]["error"]
     assert "translationId" not in rows["xx"]
     assert "translationId" not in rows["fr"]

@@ -97,7 +97,7 @@ def test_any_active_account_may_have_a_token(role: str) -> None:
         ({"userId": 2**53}, "userId", "No active account"),
         ({"userId": True}, "userId", "valid integer"),
         ({"userId": "off"}, "userId", "No active account"),
-        ({"name": " "}, "name", "needs a name"),
+        ({"name": " "}, "name", "Give the token a name"),
         ({"name": "a\x00b"}, "name", "NUL"),
         ({"name": "x" * 101}, "name", "at most 100"),
         ({"diagnostics": "yes"}, "diagnostics", "boolean"),

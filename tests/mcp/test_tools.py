@@ -86,7 +86,7 @@ def test_a_wrong_patch_is_refused_with_the_lesson(
         ({"moduleType": "callout", "scope": "global"}, "invalid", "by their globalSlug"),
         ({"moduleType": "callout", "globalSlug": "nope"}, "unknown_global", "'nope'"),
         ({"moduleType": "callout", "scope": "static"}, "invalid_arguments", "'local' or 'global'"),
-        ({"moduleType": "hero", "contentMarkdown": "x"}, "no_rich_text", "send props"),
+        ({"moduleType": "hero", "contentMarkdown": "x"}, "no_rich_text", "Send props"),
     ],
 )  # fmt: skip
 def test_a_wrong_module_is_refused_with_the_lesson(

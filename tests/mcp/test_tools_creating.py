@@ -47,7 +47,7 @@ def test_a_new_post_stands_in_ai_review_only() -> None:
         ({"type": "gallery"}, "No seeded module matches"),
         ({"props": {"title": "x"}}, "No seeded module matches"),
         ({"postModuleId": "other"}, "postModuleId"),
-        ({"type": "hero", "contentMarkdown": "x"}, "no rich-text prop"),
+        ({"type": "hero", "contentMarkdown": "x"}, "no rich-text property"),
     ],
 )
 def test_a_failed_edit_is_told_and_fails_nothing_else(edit: dict[str, Any], words: str) -> None:
@@ -94,10 +94,10 @@ def test_an_edit_of_the_prose_module_wins_over_the_general_markdown() -> None:
     ("arguments", "words"),
     [
         ({"type": "blogg"}, "no post type named 'blogg'; known: blog"),
-        ({"locale": "xx"}, "'xx' is not a locale of this site; known: en, de."),
+        ({"locale": "xx"}, "'xx' is not a language of this site. Available: en, de."),
         ({"moduleGroupName": "nope"}, "no module group named 'nope'"),
         ({"moduleGroupName": "page-default"}, "page-default is for page, not blog"),
-        ({"slug": "how-to-brew-filter-coffee"}, "has the slug 'how-to-brew-filter-coffee'"),
+        ({"slug": "how-to-brew-filter-coffee"}, "already uses the slug 'how-to-brew-filter-coffee'"),
         ({"title": "  "}, "title must not be empty"),
         ({"status": "published"}, "unknown argument `status`"),
         ({"moduleEdits": "none"}, "`moduleEdits`"),

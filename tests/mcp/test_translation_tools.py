@@ -111,8 +111,8 @@ def test_a_proposal_is_translated_once_it_is_submitted() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ({"locale": "xx"}, "invalid", "'xx' is not a locale of this site; known: en, de."),
-        ({"locale": "DE"}, "invalid", "'DE' is not a locale"),
+        ({"locale": "xx"}, "invalid", "'xx' is not a language of this site. Available: en, de."),
+        ({"locale": "DE"}, "invalid", "'DE' is not a language"),
         ({"locale": ""}, "invalid", "locale must be a language of this site"),
         ({"locale": "en"}, "translation_exists", "en is the language of this post ("),
         ({"locale": 5}, "invalid_arguments", "`locale`"),

@@ -40,8 +40,8 @@ def test_the_page_says_what_search_engines_get(admin: Client) -> None:
     assert "<dd>2</dd>" in page
     assert "3 posts have no canonical address." in page
     assert "<strong>1</strong> published without a meta" in page
-    assert "<strong>2</strong> published with the title of another" in page
-    assert "<strong>1</strong> published, but kept" in page
+    assert "<strong>2</strong> published with the same title as another" in page
+    assert "<strong>1</strong> published, but hidden" in page
     assert "200 / 400" in page
     assert "Disallow: /admin/" in page
     assert "A &amp; B" in page
@@ -53,8 +53,8 @@ def test_its_buttons_do_what_they_say(admin: Client) -> None:
     made = admin.post("/admin/seo/search-engines/", {"rebuild": ""}, follow=True)
     filled = admin.post("/admin/seo/search-engines/", {"populate": ""}, follow=True)
 
-    assert "The sitemap is made anew: 1 address." in text(made)
-    assert "1 post was given a canonical address." in text(filled)
+    assert "Sitemap updated: 1 address." in text(made)
+    assert "Set the canonical address of 1 post." in text(filled)
     assert Post.objects.get().canonical_url == "http://127.0.0.1:8000/blog/tea"
     assert Event.objects.filter(name="sitemap.rebuilt").count() == 1
 
@@ -78,7 +78,7 @@ def test_an_address_is_tried_out_step_by_step(admin: Client) -> None:
     led = text(admin.get("/admin/seo/trace/?path=/old"))
     refused = admin.get("/admin/seo/trace/?path=//evil")
 
-    assert "A page is shown." in shown
+    assert "Shows a page." in shown
     assert "&lt;b&gt;Tea&lt;/b&gt;" in shown
     assert "<b>Tea" not in shown
     assert "A redirect leads to /blog/tea." in led
@@ -101,11 +101,11 @@ def test_a_file_is_checked_and_then_imported(admin: Client) -> None:
     assert leads() == {}
     done = admin.post(path, {"text": "/a,/b\n", "import": ""}, follow=True)
 
-    assert "1 line does not fit" in bad
+    assert "1 line has an error" in bad
     assert "Line 2" in bad
-    assert "1 new, 0 changed, 0 as they were." in good
+    assert "1 new, 0 changed, 0 unchanged." in good
     assert "/a,/b" in good
-    assert "1 new, 0 changed, 0 as they were." in text(done)
+    assert "1 new, 0 changed, 0 unchanged." in text(done)
     assert leads() == {"/a": "/b"}
     assert "/admin/seo/redirect/import/" in text(admin.get("/admin/seo/redirect/"))
 

@@ -113,7 +113,7 @@ def test_a_chat_that_fails_is_told_again_and_its_address_is_nowhere(chat: Receiv
     shown = client.get("/admin/proofroom_webhooks/workflowswitch/").content.decode()
     answer = str(client.read(f"/api/webhook-deliveries/{row.pk}"))
     stored = repr([list(Attempt.objects.values()), list(Delivery.objects.values())])
-    assert "Notices go to 127.0.0.1." in shown
+    assert "Notifications go to 127.0.0.1." in shown
     assert "published" in answer
     for text in (page, shown, answer, stored, repr(list(Event.objects.values()))):
         assert "canary-of-the-chat" not in text

@@ -134,7 +134,7 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
         make.webhook(events=["post.eaten"])
 
     assert refused.value.message == (
-        "'post.eaten' is not known in events; known: form.submitted, post.created, post.deleted, "
+        "'post.eaten' is not valid in events. Available: form.submitted, post.created, post.deleted, "
         "post.published, post.updated."
     )
 

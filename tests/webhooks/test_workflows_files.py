@@ -79,13 +79,13 @@ def test_every_field_is_read(workflows_dir: Path, env: Any, suffix: str) -> None
         ("scheme.json", _with(id="scheme", url="ftp://tools.example.com/"), "url", "http"),
         ("person.json", _with(id="person", url="https://me:canary@tools.example.com/"), "url", ""),
         ("near.json", _with(id="near", url="http://127.0.0.1/"), "url", ""),
-        ("type.json", _filters(types=["blgo"]).replace('"good"', '"type"'), "filters.types", "known: "),
-        ("locale.json", _filters(locales=["xx"]).replace('"good"', '"locale"'), "filters.locales", "known: en, de"),
+        ("type.json", _filters(types=["blgo"]).replace('"good"', '"type"'), "filters.types", "Available: "),
+        ("locale.json", _filters(locales=["xx"]).replace('"good"', '"locale"'), "filters.locales", "Available: en, de"),
         ("field.json", _filters(conditions=[{"field": "post", "operator": "matches", "value": "("}]).replace(
             '"good"', '"field"'), "filters.conditions.0", "regular expression"),
         ("root.json", _filters(conditions=[{"field": "env.KEY", "operator": "exists"}]).replace(
             '"good"', '"root"'), "filters.conditions.0", "begins with none of"),
-        ("host.json", _with(id="host", headers={"Host": "x"}), "headers", "set by the sender"),
+        ("host.json", _with(id="host", headers={"Host": "x"}), "headers", "set automatically"),
         ("lines.json", _with(id="lines", headers={"X-A": "a\r\nX-B: b"}), "headers", "without line breaks"),
         ("bearer.json", _with(id="bearer", headers={"authorization": "Bearer canary"}), "headers",
          "WORKFLOW_SECRETS"),

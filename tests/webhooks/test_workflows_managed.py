@@ -275,14 +275,14 @@ def test_the_admin_switches_tests_and_shows_runs(
         tried = client.post(f"{one}test/", token)
     page = client.get(f"{one}change/").content.decode()
 
-    assert "Managed is on." in switched.content.decode()
+    assert "Turned on Managed." in switched.content.decode()
     assert len(receiver.at("/managed")) == 1
     run = Delivery.objects.get()
     assert tried["Location"] == f"/admin/proofroom_webhooks/delivery/{run.pk}/change/"
     assert (
         f'<a href="/admin/proofroom_webhooks/delivery/{run.pk}/change/">Workflow tested</a>' in page
     )
-    assert ">Switch off</button>" in page
+    assert ">Turn off</button>" in page
     assert "data.a does not exist" in page
     assert "&lt;b&gt;" in page
     assert "Authorization, X-Key" in page

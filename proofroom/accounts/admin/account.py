@@ -33,14 +33,14 @@ def _languages() -> list[tuple[str, Any]]:
     own = [
         (code, get_language_info(code)["name_local"].capitalize()) for code, _ in settings.LANGUAGES
     ]
-    return [("", gettext_lazy("As the browser says")), *own]
+    return [("", gettext_lazy("Browser setting")), *own]
 
 
 class PreferencesForm(forms.Form):
     time_zone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),
         required=False,
-        help_text=gettext_lazy("The zone in which this admin shows and reads times."),
+        help_text=gettext_lazy("Times in the admin are shown and entered in this time zone."),
     )
     language = forms.ChoiceField(label=gettext_lazy("Language"), required=False, choices=_languages)
     theme = forms.ChoiceField(
@@ -51,7 +51,7 @@ class PreferencesForm(forms.Form):
         choices=said(Density.choices),
         widget=forms.RadioSelect,
         help_text=gettext_lazy(
-            "Compact shows more rows and fields at once. Phones stay comfortable."
+            "Compact shows more rows and fields at once. Phones always use Comfortable."
         ),
     )
     has_letter_keys = forms.BooleanField(
@@ -62,7 +62,7 @@ class PreferencesForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        of_site = _("Time zone of the site (%(zone)s)") % {"zone": settings.TIME_ZONE}
+        of_site = _("Site time zone (%(zone)s)") % {"zone": settings.TIME_ZONE}
         zones = cast("forms.ChoiceField", self.fields["time_zone"])
         zones.choices = [("", of_site), *time_zone_choices()]
 

@@ -34,7 +34,7 @@ class AccountTokenAdmin(FormAdmin[T]):
 
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
-    add_button = gettext_lazy("Make the token")
+    add_button = gettext_lazy("Create token")
     list_display = ("name", "user", "ends_in", "state", "used", "ends")
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
@@ -66,9 +66,9 @@ class AccountTokenAdmin(FormAdmin[T]):
     def used(self, token: T) -> datetime | str:
         return token.last_used_at or _("never")
 
-    @admin.display(description=gettext_lazy("Works until"), ordering="expires_at")
+    @admin.display(description=gettext_lazy("Expires"), ordering="expires_at")
     def ends(self, token: T) -> datetime | str:
-        return token.expires_at or _("it is revoked")
+        return token.expires_at or _("never")
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         assert isinstance(form, InputForm)  # noqa: S101  # `add_form` of every kind
@@ -88,9 +88,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         if request.method == "POST":
             with refusals_as_messages(request):
                 self.revoke(token.pk, actor_of(request))
-                messages.success(
-                    request, _("The token %(token)s opens nothing any more.") % {"token": token}
-                )
+                messages.success(request, _("Revoked the token %(token)s.") % {"token": token})
             return HttpResponseRedirect(request.path)
         return self._page(request, token)
 
@@ -108,5 +106,5 @@ class AccountTokenAdmin(FormAdmin[T]):
         except ValueError:
             found = None
         if found is None:
-            raise Http404(_("No such token."))
+            raise Http404(_("Token not found."))
         return found

@@ -24,7 +24,7 @@ class NewTokenForm(InputForm):
 @admin.register(ApiToken)
 class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
     empty_words = gettext_lazy(
-        "A token lets a program use the API under an account, and only with the permissions that you give it."
+        "A token lets a program use the API as an account, with only the permissions you select."
     )
     list_title = gettext_lazy("API tokens")
     add_title = gettext_lazy("New API token")

@@ -70,7 +70,7 @@ class UserAdmin(FormAdmin[User]):
     view_permission = add_permission = "users.manage"
     list_title = gettext_lazy("Accounts")
     add_title = gettext_lazy("New account")
-    add_button = gettext_lazy("Add the account")
+    add_button = gettext_lazy("Create account")
     add_form = NewUserForm
     list_display = ("username", "email", "kind", "state", "seen")
     list_filter = (RoleFilter, "is_active")
@@ -94,7 +94,8 @@ class UserAdmin(FormAdmin[User]):
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_user(**form.cleaned_data, actor=actor_of(request))
         messages.success(
-            request, _("%(username)s can log in now.") % {"username": form.cleaned_data["username"]}
+            request,
+            _("Created the account %(username)s.") % {"username": form.cleaned_data["username"]},
         )
         return HttpResponseRedirect(reverse("admin:proofroom_accounts_user_changelist"))
 
@@ -111,7 +112,7 @@ class UserAdmin(FormAdmin[User]):
         require(request, "users.manage")
         user = User.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
         if user is None:
-            raise Http404(_("No such account."))
+            raise Http404(_("Account not found."))
         do = request.POST.get("do") if request.method == "POST" else ""
         kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
         form = kind(
@@ -133,10 +134,10 @@ class UserAdmin(FormAdmin[User]):
                 update_session_auth_hash(request, changed)
 
         if do == "change" and save_form(form, change):
-            messages.success(request, _("%(user)s is saved.") % {"user": user})
+            messages.success(request, _("Saved %(user)s.") % {"user": user})
             return HttpResponseRedirect(request.path)
         if do == "password" and save_form(password_form, change_password):
-            messages.success(request, _("%(user)s has another password.") % {"user": user})
+            messages.success(request, _("Changed the password of %(user)s.") % {"user": user})
             return HttpResponseRedirect(request.path)
         context = {
             "account": user,

@@ -57,11 +57,11 @@ def check_token(name: str, expires_at: datetime | None) -> str:
     if not name or len(name) > TOKEN_NAME_MAX:
         raise invalid(
             "name",
-            _("A token needs a name of at most %(longest_name)s characters.")
+            _("Give the token a name of at most %(longest_name)s characters.")
             % {"longest_name": TOKEN_NAME_MAX},
         )
     if expires_at is not None and expires_at <= timezone.now():
-        raise invalid("expires_at", _("The end of a token must be in the future."))
+        raise invalid("expires_at", _("The expiry must be in the future."))
     return name
 
 

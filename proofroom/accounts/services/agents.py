@@ -84,8 +84,8 @@ def _taken_from_agent(user: User) -> RuleViolation:
     return invalid(
         f"userAccount.{field}",
         _(
-            "The agent %(agent_id)s cannot have the %(field)s %(value)r: another account has it. "
-            "Give the agent another userAccount.%(field)s."
+            "The agent %(agent_id)s cannot use the %(field)s %(value)r, because "
+            "another account has it. Set another userAccount.%(field)s."
         )
         % {"agent_id": user.agent_id, "field": field, "value": getattr(user, field)},
         code=f"{field}_taken",

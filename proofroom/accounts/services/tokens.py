@@ -38,14 +38,14 @@ def create_token(
     name = account_tokens.check_token(name, expires_at)
     owner = account_tokens.lock_owner(actor.user.pk if user_id is None else user_id)
     if not permissions:
-        raise invalid("permissions", _("A token needs at least one permission."))
+        raise invalid("permissions", _("Select at least one permission."))
     own = permissions_of(owner.role)
     wider = sorted(set(permissions) - own)
     if wider:
         named = ", ".join(repr(name[:80]) for name in wider[:5])
         raise invalid(
             "permissions",
-            _("%(username)s does not have %(named)s; known: %(own)s.")
+            _("%(username)s does not have %(named)s. Available: %(own)s.")
             % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
         )
     token, secret = account_tokens.make(

@@ -120,7 +120,7 @@ def _persons_role(role: str) -> str:
     if role not in known:
         raise invalid(
             "role",
-            _("%(role)r is no role of a person; known: %(known)s.")
+            _("%(role)r is not a role for people. Available: %(known)s.")
             % {"role": role, "known": ", ".join(known)},
         )
     return role
@@ -132,25 +132,25 @@ def _refuse_for_agent(user: User, changes: Mapping[str, _Change], password: str 
             _persons_role(str(changes["role"]))
         return
     if password is not None:
-        raise invalid("password", _("An agent's account has no password: it can never log in."))
+        raise invalid(
+            "password", _("The account of an agent has no password and can never log in.")
+        )
     for name in changes:
         if name != "is_active":
-            raise invalid(
-                name, _("An agent's account can be switched off and on, and nothing else.")
-            )
+            raise invalid(name, _("The account of an agent can only be turned on or off."))
 
 
 def _require_admin_left(
     user: User, changes: Mapping[str, _Change], admins: set[int], actor: Actor
 ) -> None:
     if changes.get("is_active") is False and user.pk == actor.user.pk:
-        raise invalid(
-            "is_active", _("Nobody can switch off their own account."), code="own_account"
-        )
+        raise invalid("is_active", _("You cannot turn off your own account."), code="own_account")
     for name in ("role", "is_active"):
         if name in changes and admins == {user.pk}:
             raise invalid(
-                name, _("This is the last active admin: make another one first."), code="last_admin"
+                name,
+                _("This is the last active admin. Create another one first."),
+                code="last_admin",
             )
 
 
@@ -173,7 +173,7 @@ def _save(user: User, names: list[str] | None = None) -> None:
         field = "email" if others.filter(email__iexact=user.email).exists() else "username"
         raise invalid(
             field,
-            _("Another account has this %(field)s already.") % {"field": field},
+            _("Another account already uses this %(field)s.") % {"field": field},
             code=f"{field}_taken",
         ) from None
 
@@ -182,7 +182,9 @@ def _set_password(user: User, password: str) -> None:
     try:
         if len(password) > PASSWORD_MAX:
             most = f"{PASSWORD_MAX:,}"
-            raise ValidationError(_("A password has at most %(most)s characters.") % {"most": most})
+            raise ValidationError(
+                _("A password can have at most %(most)s characters.") % {"most": most}
+            )
         validate_password(password, user)
     except ValidationError as error:
         raise _refusal({"password": error.messages}) from None

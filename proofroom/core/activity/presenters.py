@@ -16,6 +16,7 @@ from pydantic import Field, JsonValue, WithJsonSchema
 from typing_extensions import TypedDict
 
 from proofroom.core.actor import Actor
+from proofroom.core.agent_names import agent_name
 from proofroom.core.api.answer import Person
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words
@@ -24,24 +25,24 @@ from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.events import find_kind
 
 _DID: Final[Mapping[str, str]] = {
-    "post.created": gettext_noop("made {post}"),
+    "post.created": gettext_noop("created {post}"),
     "post.updated": gettext_noop("changed {post}"),
     "post.published": gettext_noop("published {post}"),
     "post.deleted": gettext_noop("moved {post} to the trash"),
-    "post.publish": gettext_noop("published {post}; agents are told"),
-    "post.approve": gettext_noop("had {n} changes of {post} go live"),
-    "post.review.save": gettext_noop("saved {n} changes of {post} for Review"),
+    "post.publish": gettext_noop("published {post}; agents were triggered"),
+    "post.approve": gettext_noop("published {n} changes of {post}"),
+    "post.review.save": gettext_noop("saved {n} changes of {post} to Review"),
     "post.review.approve": gettext_noop("approved {n} changes of {post}"),
     "post.ai-review.save": gettext_noop("proposed {n} changes of {post} in AI Review"),
     "post.ai-review.approve": gettext_noop("submitted {n} changes of {post} to Review"),
-    "post.create-translation": gettext_noop("made {post} as a translation"),
+    "post.create-translation": gettext_noop("created {post} as a translation"),
     "post.review.reject": gettext_noop("rejected {n} changes of {post} in Review"),
     "post.ai-review.reject": gettext_noop("rejected {n} changes of {post} in AI Review"),
     "post.review.reconsider": gettext_noop(
-        "took back a rejection of {n} changes of {post} in Review"
+        "undid the rejection of {n} changes of {post} in Review"
     ),
     "post.ai-review.reconsider": gettext_noop(
-        "took back a rejection of {n} changes of {post} in AI Review"
+        "undid the rejection of {n} changes of {post} in AI Review"
     ),
     "post.schedule-failed": gettext_noop("could not publish {post} on schedule"),
     "post.restored": gettext_noop("took {post} out of the trash"),
@@ -49,12 +50,12 @@ _DID: Final[Mapping[str, str]] = {
     "post.moved": gettext_noop("moved {post} to another address"),
     "post.translation-checked": gettext_noop("called {post} up to date"),
     "post.exported": gettext_noop("exported {post}"),
-    "post.preview-link.created": gettext_noop("made a preview link of {post}"),
+    "post.preview-link.created": gettext_noop("created a preview link for {post}"),
     "post.preview-link.revoked": gettext_noop("revoked a preview link of {post}"),
-    "feedback.created": gettext_noop("put a note on {post}"),
-    "feedback.changed": gettext_noop("changed a note on {post}"),
-    "feedback.deleted": gettext_noop("deleted a note on {post}"),
-    "user.created": gettext_noop("made an account"),
+    "feedback.created": gettext_noop("left feedback on {post}"),
+    "feedback.changed": gettext_noop("changed feedback on {post}"),
+    "feedback.deleted": gettext_noop("deleted feedback on {post}"),
+    "user.created": gettext_noop("created an account"),
     "user.changed": gettext_noop("changed an account"),
     "user.logged-in": gettext_noop("logged in"),
     "user.logged-out": gettext_noop("logged out"),
@@ -62,32 +63,32 @@ _DID: Final[Mapping[str, str]] = {
     "token.created": gettext_noop("made an API token"),
     "token.revoked": gettext_noop("revoked an API token"),
     "media.uploaded": gettext_noop("uploaded {thing}"),
-    "form.submitted": gettext_noop("sent the form {thing}"),
+    "form.submitted": gettext_noop("submitted the form {thing}"),
     "form.submission.deleted": gettext_noop("deleted a submission of the form {thing}"),
     "form.submissions.exported": gettext_noop("exported the submissions of the form {thing}"),
-    "agent.budget.near": gettext_noop("has used most of a budget of agents: {thing}"),
-    "agent.budget.reached": gettext_noop("has used up a budget of agents: {thing}"),
-    "agent.budget.set": gettext_noop("changed the budget of agents: {thing}"),
+    "agent.budget.near": gettext_noop("used most of an agent budget: {thing}"),
+    "agent.budget.reached": gettext_noop("used up an agent budget: {thing}"),
+    "agent.budget.set": gettext_noop("changed an agent budget: {thing}"),
     "ai.settings.changed": gettext_noop("changed the AI settings"),
-    "agent.run.created": gettext_noop("began a run of {thing}"),
-    "agent.run.finished": gettext_noop("ended a run of {thing}: {status}"),
+    "agent.run.created": gettext_noop("started a run of {thing}"),
+    "agent.run.finished": gettext_noop("finished a run of {thing}: {status}"),
     "agent.run.cancelled": gettext_noop("cancelled a run of {thing}"),
-    "agent.run.reverted": gettext_noop("took back a run of {thing}"),
-    "agent.run.staged": gettext_noop("proposed what a run of {thing} answered"),
-    "agent.batch.created": gettext_noop("began runs of {thing} on several posts"),
+    "agent.run.reverted": gettext_noop("undid a run of {thing}"),
+    "agent.run.staged": gettext_noop("proposed the answer of a run of {thing}"),
+    "agent.batch.created": gettext_noop("started runs of {thing} on several posts"),
     "agent.batch.cancelled": gettext_noop("cancelled runs of {thing} on several posts"),
-    "agent.batch.reverted": gettext_noop("took back runs of {thing} on several posts"),
+    "agent.batch.reverted": gettext_noop("undid runs of {thing} on several posts"),
     "mcp.called": gettext_noop("called {thing}"),
     "ai.provider.tested": gettext_noop("tested the connection to {thing}"),
-    "webhook.created": gettext_noop("made the webhook {thing}"),
+    "webhook.created": gettext_noop("created the webhook {thing}"),
     "webhook.changed": gettext_noop("changed the webhook {thing}"),
     "webhook.deleted": gettext_noop("deleted the webhook {thing}"),
-    "webhook.disabled": gettext_noop("switched off the webhook {thing}: its address failed"),
+    "webhook.disabled": gettext_noop("turned off the webhook {thing}: its address failed"),
     "webhook.test": gettext_noop("tested a webhook"),
-    "webhook.replayed": gettext_noop("had deliveries sent again"),
+    "webhook.replayed": gettext_noop("resent deliveries"),
     "workflow.test": gettext_noop("tested the workflow {thing}"),
-    "chat.test": gettext_noop("tried out the chat"),
-    "module-group.created": gettext_noop("made the module group {thing}"),
+    "chat.test": gettext_noop("tested the chat"),
+    "module-group.created": gettext_noop("created the module group {thing}"),
     "module-group.updated": gettext_noop("changed the module group {thing}"),
     "module-group.deleted": gettext_noop("deleted the module group {thing}"),
     "activity.exported": gettext_noop("exported the activity log"),
@@ -105,7 +106,7 @@ CHANNEL_LABELS: Final[Mapping[str, str]] = {
     "mcp": gettext_noop("AI client (MCP)"),
     "agent": gettext_noop("Agent"),
     "command": gettext_noop("Command"),
-    "system": gettext_noop("By itself"),
+    "system": gettext_noop("Automatic"),
     "site": gettext_noop("Site"),
 }
 """The doors, as people call them."""
@@ -118,11 +119,11 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
         words = {"who": who, "did": in_words(did), "what": in_words(what.replace("-", " "))}
         return (_("%(who)s %(did)s the %(what)s") % words + f" {_thing(payload)}").strip()
     if name == "webhook.replayed" and payload.get("cancelled"):
-        return _("%(who)s stopped sending deliveries again") % {"who": who}
+        return _("%(who)s stopped resending deliveries") % {"who": who}
     if name in _SWITCHED and payload.get("enabled"):
-        return _("%(who)s switched %(thing)s on") % {"who": who, "thing": _thing(payload)}
+        return _("%(who)s turned on %(thing)s") % {"who": who, "thing": _thing(payload)}
     if name in _SWITCHED:
-        return _("%(who)s switched %(thing)s off") % {"who": who, "thing": _thing(payload)}
+        return _("%(who)s turned off %(thing)s") % {"who": who, "thing": _thing(payload)}
     sentence = in_words(_DID.get(name, ""))
     if not sentence:
         kind = find_kind(name)
@@ -145,7 +146,7 @@ def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str,
     if kind == "mcp":
         return f"{in_words(CHANNEL_LABELS['mcp'])} {id_}"
     if via == "agent" and agent_id:
-        return _("Agent %(name)s") % {"name": agent_id}
+        return _("Agent %(name)s") % {"name": agent_name(agent_id)}
     return in_words(CHANNEL_LABELS.get(via, via))
 
 
@@ -158,7 +159,7 @@ def _thing(payload: JsonObject) -> str:
     for name in _THING:
         text = _text(payload.get(name))
         if text:
-            return quote(text)
+            return quote(agent_name(text) if name == "agentId" else text)
     return ""
 
 

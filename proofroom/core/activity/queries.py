@@ -92,7 +92,9 @@ def find_entry(entry_id: int) -> Event:
     """Raises `NotFound`."""
     found = filter_activity().filter(pk=entry_id).first()
     if found is None:
-        raise NotFound(_("The activity log has no entry %(entry_id)s.") % {"entry_id": entry_id})
+        raise NotFound(
+            _("There is no entry %(entry_id)s in the activity log.") % {"entry_id": entry_id}
+        )
     return found
 
 

@@ -98,7 +98,7 @@ class EditAdmin(FormAdmin[M]):
             with refusals_at_fields(form):
                 self.remove(request, row, form)
             if not form.errors:
-                messages.success(request, _("%(name)s is deleted.") % {"name": name})
+                messages.success(request, _("Deleted %(name)s.") % {"name": name})
                 return HttpResponseRedirect(reverse(self._list))
         context = {"sentence": self.delete_sentence, "back": self._address("change", row)}
         return form_page(
@@ -123,5 +123,5 @@ class EditAdmin(FormAdmin[M]):
         except ValueError:
             row = None
         if row is None:
-            raise Http404(_("There is no such thing."))
+            raise Http404(_("Not found."))
         return row

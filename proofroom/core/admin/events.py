@@ -70,7 +70,7 @@ _GROUPS = {
 
 
 class GroupFilter(ValueFilter):
-    title = gettext_lazy("kind")
+    title = gettext_lazy("type")
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -83,7 +83,7 @@ class GroupFilter(ValueFilter):
 
 
 class DoorFilter(ValueFilter):
-    title = gettext_lazy("door")
+    title = gettext_lazy("via")
     parameter_name = "via"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -94,11 +94,11 @@ class DoorFilter(ValueFilter):
 
 
 class EventStateFilter(ValueFilter):
-    title = gettext_lazy("telling")
+    title = gettext_lazy("notification")
     parameter_name = "telling"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("given-up", _("Given up"))]
+        return [("given-up", _("Failed"))]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
         return rows.filter(pk__in=failed_events().values("pk"))
@@ -188,9 +188,7 @@ class EventAdmin(ListAdmin[Event]):
         EventPostFilter,
     )
     search_fields = ("id",)
-    search_help_text = gettext_lazy(
-        "The number of an entry, or the id of a post, an event or a run"
-    )
+    search_help_text = gettext_lazy("Entry number, or ID of a post, event or run")
     ordering = ("-id",)
     sortable_by = ()
     list_per_page = 50
@@ -221,15 +219,15 @@ class EventAdmin(ListAdmin[Event]):
         own = {"title": gettext("Activity log"), **exports}
         return super().changelist_view(request, {**own, **(extra_context or {})})
 
-    @admin.display(description=gettext_lazy("Kind"))
+    @admin.display(description=gettext_lazy("Type"))
     def what(self, event: Event) -> SafeString:
         return badge_of(event)
 
-    @admin.display(description=gettext_lazy("What happened"))
+    @admin.display(description=gettext_lazy("Event"))
     def sentence(self, event: Event) -> str:
         return str(_entry(event)["sentence"])
 
-    @admin.display(description=gettext_lazy("Door"))
+    @admin.display(description=gettext_lazy("Via"))
     def door(self, event: Event) -> str:
         return str(_entry(event)["door"])
 
@@ -300,9 +298,11 @@ def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
     require(request, "settings.manage")
     with refusals_as_messages(request):
         if outbox.redeliver(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
-            messages.success(request, gettext("It is told again."))
+            messages.success(request, gettext("Trying again."))
         else:
-            messages.warning(request, gettext("It is not given up, so nothing was done."))
+            messages.warning(
+                request, gettext("This event has not failed, so there is nothing to retry.")
+            )
     return HttpResponseRedirect(reverse("admin:proofroom_core_event_changelist"))
 
 

@@ -31,7 +31,7 @@ class RowsForm(Form):
     rows_field: ClassVar[str]
     wire_name: ClassVar[str]
     """What the service calls the rows in its refusals."""
-    unreadable: ClassVar[Words] = gettext_lazy("This is no JSON: %(problem)s.")
+    unreadable: ClassVar[Words] = gettext_lazy("This is not valid JSON: %(problem)s.")
     problems: Mapping[str, Sequence[str]] = {}
     """What was refused, by the path of the row."""
 
@@ -64,7 +64,7 @@ class RowsForm(Form):
             details: dict[str, list[str]] = {}
             for path, sentences in error.details.items():
                 name, _dot, rest = path.partition(".")
-                said = [_("Nothing was saved. What is marked below is to be corrected.")]
+                said = [_("Not saved. Correct the marked fields.")]
                 field = self.rows_field if name == self.wire_name else name
                 details[field] = said if rest else list(sentences)
             raise RuleViolation(error.message, code=error.code, details=details) from None

@@ -170,7 +170,7 @@ def folders() -> Iterator[CheckResult]:
                 "fail",
                 f"{name} folder",
                 _("%(folder)s is not writable") % {"folder": folder},
-                _("give it to the user that runs the project, or set CMS_DATA_DIR"),
+                _("make it writable for the user that runs the project, or set CMS_DATA_DIR"),
             )
 
 
@@ -206,8 +206,8 @@ def providers() -> Iterator[CheckResult]:
         yield CheckResult(
             "warn",
             "AI providers",
-            _("none; the built-in demo provider serves, which is no AI"),
-            _("set AI_PROVIDER_OPENAI_API_KEY, or another provider's"),
+            _("none; the built-in demo provider is used, which is not AI"),
+            _("set AI_PROVIDER_OPENAI_API_KEY or the key of another provider"),
         )
 
 
@@ -255,8 +255,8 @@ def activity_log() -> Iterator[CheckResult]:
     if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
         minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
         found = ngettext(
-            "an entry waits to be sealed for %(n)s minute",
-            "an entry waits to be sealed for %(n)s minutes",
+            "an entry has been waiting to be sealed for %(n)s minute",
+            "an entry has been waiting to be sealed for %(n)s minutes",
             minutes,
         ) % {"n": minutes}
         yield CheckResult("warn", "activity log", found, _("start the worker and the scheduler"))
@@ -302,10 +302,10 @@ CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("replica", replica, "check DATABASE_REPLICA_URL and that it is a replica of the database"),
     ("migrations", migrations, "check the database first"),
-    ("queue", broker, "check REDIS_URL and that the server runs"),
+    ("queue", broker, "check REDIS_URL and whether the server is running"),
     ("messages to workers", messages, "run ./run migrate first"),
-    ("workers", workers, "check REDIS_URL and that the server runs"),
-    ("cache", shared_cache, "check REDIS_URL and that the server runs"),
+    ("workers", workers, "check REDIS_URL and whether the server is running"),
+    ("cache", shared_cache, "check REDIS_URL and whether the server is running"),
     ("folders", folders, "check CMS_DATA_DIR"),
     ("static files", static_files, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),

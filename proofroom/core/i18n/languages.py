@@ -21,7 +21,7 @@ def language_name(code: str) -> str:
 def validate_language(code: str) -> None:
     """Refuse a language that the admin is not translated into."""
     if code not in dict(settings.LANGUAGES):
-        raise ValidationError(_("The admin has no such language."), code="unknown_language")
+        raise ValidationError(_("This language is not available."), code="unknown_language")
 
 
 def site_languages() -> list[tuple[str, str]]:

@@ -80,11 +80,12 @@ def from_local_input(text: str) -> datetime:
         names = {"time": f"{naive:%H:%M}", "zone": current_zone_name()}
         if before < after:
             sentence = _(
-                "Clocks in %(zone)s go forward then: %(time)s does not exist on that day. Choose another time."
+                "Clocks in %(zone)s go forward on that day, so %(time)s does not "
+                "exist. Choose another time."
             )
             raise ValidationError(sentence % names, code="skipped_time")
         sentence = _(
-            "Clocks in %(zone)s go back then: %(time)s comes twice on that day. Choose another time."
+            "Clocks in %(zone)s go back on that day, so %(time)s occurs twice. Choose another time."
         )
         raise ValidationError(sentence % names, code="repeated_time")
     return first.astimezone(UTC)

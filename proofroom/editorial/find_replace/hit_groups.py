@@ -113,8 +113,8 @@ def _notes(post: Post, waiting: int) -> tuple[str, ...]:
         notes.append(_("Archived"))
     if waiting:
         text = ngettext(
-            "%(n)d change waits for review and stays as it is",
-            "%(n)d changes wait for review and stay as they are",
+            "%(n)d change is waiting for review and is not replaced",
+            "%(n)d changes are waiting for review and are not replaced",
             waiting,
         )
         notes.append(text % {"n": waiting})

@@ -54,7 +54,7 @@ class FindReplaceForm(forms.Form):
 @admin.register(Replacement)
 class ReplacementAdmin(FormAdmin[Replacement]):
     view_permission = add_permission = "content.replace"
-    empty_words = gettext_lazy("Find words that occur in many posts, and replace them together.")
+    empty_words = gettext_lazy("Find text in many posts and replace it.")
     list_title = gettext_lazy("Find and replace")
     add_title, add_button, add_form = (
         gettext_lazy("Find and replace"),
@@ -158,7 +158,10 @@ class ReplacementAdmin(FormAdmin[Replacement]):
             with refusals_as_messages(request):
                 if request.POST.get("action") == "cancel":
                     cancel_replacement(replacement_id=row.pk, actor=actor_of(request))
-                    messages.success(request, _("Cancelled. What is replaced stays; undo it here."))
+                    messages.success(
+                        request,
+                        _("Cancelled. Text already replaced is kept. You can undo it here."),
+                    )
                 else:
                     _undo(request, row)
             return HttpResponseRedirect(request.path)
@@ -181,8 +184,8 @@ class ReplacementAdmin(FormAdmin[Replacement]):
 def _undo(request: HttpRequest, row: Replacement) -> None:
     done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
     text = ngettext(
-        "%(restored)s place is as it was; kept: %(number)s.",
-        "%(restored)s places are as they were; kept: %(number)s.",
+        "Restored %(restored)s place; kept: %(number)s.",
+        "Restored %(restored)s places; kept: %(number)s.",
         done.restored,
     ) % {"restored": f"{done.restored:,}", "number": f"{len(done.kept):,}"}
     messages.success(request, text)

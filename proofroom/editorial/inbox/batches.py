@@ -40,14 +40,14 @@ from proofroom.editorial.posts.post_pages import (
 _PAGE_SIZE: Final = 50
 _SLOW_AFTER: Final = timedelta(seconds=20)
 _STATES: Final[dict[str, tuple[str, Promise]]] = {
-    BatchState.RUNNING: ("running", gettext_lazy("Going on")),
+    BatchState.RUNNING: ("running", gettext_lazy("In progress")),
     BatchState.DONE: ("succeeded", gettext_lazy("Finished")),
     BatchState.CANCELLED: ("cancelled", gettext_lazy("Cancelled")),
     BatchState.STOPPED: ("failed", gettext_lazy("Stopped")),
 }
 _LEFT: Final = (Outcome.MOVED, Outcome.HELD, Outcome.REFUSED, Outcome.GONE)
 _LISTS: Final[dict[str, tuple[Promise, Sequence[str]]]] = {
-    "left": (gettext_lazy("Left out"), _LEFT),
+    "left": (gettext_lazy("Skipped"), _LEFT),
     "accepted": (gettext_lazy("Accepted"), (Outcome.TAKEN,)),
     "rejected": (gettext_lazy("Rejected"), (Outcome.REJECTED,)),
     "waiting": (gettext_lazy("Not decided"), (Outcome.WAITING,)),
@@ -55,10 +55,10 @@ _LISTS: Final[dict[str, tuple[Promise, Sequence[str]]]] = {
 _OUTCOMES: Final[dict[str, Promise]] = {
     Outcome.WAITING: gettext_lazy("Not decided"),
     Outcome.REJECTED: gettext_lazy("Rejected"),
-    Outcome.GONE: gettext_lazy("It did not wait any more: decided on or taken back meanwhile."),
-    Outcome.MOVED: gettext_lazy("It is not what you saw any more. Look again and decide."),
+    Outcome.GONE: gettext_lazy("No longer waiting: decided on or withdrawn in the meantime."),
+    Outcome.MOVED: gettext_lazy("This has changed since you saw it. Check it again and decide."),
     Outcome.HELD: gettext_lazy(
-        "A person staged something else in Review. Compare them and decide."
+        "A person staged another change in Review. Compare both and decide."
     ),
 }
 
@@ -119,7 +119,7 @@ def inbox_batches(request: HttpRequest) -> HttpResponse:
     require(request, "posts.view")
     found = Paginator(batches_for(actor_of(request)), _PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"batches": _progress(list(found)), "page_obj": found}
-    title = _("Decisions on many changes")
+    title = _("Bulk reviews")
     return page(request, "admin/inbox_batches.html", context, title=title)
 
 
@@ -160,7 +160,7 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "page_obj": found,
         "lines": [_decision_row(item, posts.get(item.post_id)) for item in listed],
     }
-    return page(request, "admin/inbox_batch.html", context, title=_("Decisions on many changes"))
+    return page(request, "admin/inbox_batch.html", context, title=_("Bulk reviews"))
 
 
 @require_POST
@@ -172,7 +172,7 @@ def inbox_batch_cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     batch = find_batch(batch_id=batch_id, actor=actor)
     with refusals_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor)
-        text = _("Cancelled. What was decided on already stays decided; the rest waits as before.")
+        text = _("Cancelled. Decisions already made are kept; all other changes are still waiting.")
         messages.success(request, text)
     return HttpResponseRedirect(batch_url(batch))
 
@@ -212,14 +212,14 @@ def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
 def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     is_live = item.layer == Layer.REVIEW or item.word == "publish"
     if item.outcome == Outcome.TAKEN:
-        outcome = _("Accepted, and live") if is_live else _("Accepted, on to Review")
+        outcome = _("Accepted and live") if is_live else _("Accepted, now in Review")
     elif item.outcome == Outcome.REFUSED:
         outcome = item.why
     else:
         outcome = str(_OUTCOMES[item.outcome])
     is_problem = item.outcome in _LEFT
     if post is None:
-        return DecisionRow(_("(deleted for good)"), "", "", outcome, is_problem)
+        return DecisionRow(_("(permanently deleted)"), "", "", outcome, is_problem)
     item.post = post
     # Where the change is now, or was decided on; nowhere for a post in the trash.
     if post.deleted_at is not None:

@@ -51,8 +51,8 @@ def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
     count = len(there - filter_safe_rows(there))
     if count:
         text = ngettext(
-            "%(count)s change must be opened before it is accepted. Nothing was decided.",
-            "%(count)s changes must be opened before they are accepted. Nothing was decided.",
+            "Open %(count)s change before you accept it. Nothing was decided.",
+            "Open %(count)s changes before you accept them. Nothing was decided.",
             count,
         )
         raise Conflict(text % {"count": count}, code="must_be_opened")
@@ -107,27 +107,35 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
         )
     if done.gone:
         text = ngettext(
-            "%(count)d change did not wait any more: it was decided on or taken back meanwhile.",
-            "%(count)d changes did not wait any more: they were decided on or taken back meanwhile.",
+            (
+                "%(count)d change is no longer waiting: it was decided on or "
+                "withdrawn in the meantime."
+            ),
+            (
+                "%(count)d changes are no longer waiting: they were decided on or "
+                "withdrawn in the meantime."
+            ),
             done.gone,
         )
         messages.warning(request, text % {"count": done.gone})
     for decision in done.left[:_MAX_POSTS_NAMED]:
         names = {"title": decision.post.title, "why": decision.why, "count": len(decision.left)}
-        text = _("“%(title)s” was left as it is: %(why)s")
+        text = _("“%(title)s” was not changed: %(why)s")
         if not decision.why:
             text = ngettext(
-                "“%(title)s”: %(count)d change was left, because it is not what you saw any more, or a "
-                "person staged something else.",
-                "“%(title)s”: %(count)d changes were left, because they are not what you saw any more, or a "
-                "person staged something else.",
+                "“%(title)s”: %(count)d change was skipped, because it has "
+                "changed since you saw it or a person staged another change.",
+                "“%(title)s”: %(count)d changes were skipped, because they have "
+                "changed since you saw them or a person staged another change.",
                 len(decision.left),
             )
         messages.warning(request, text % names)
     more = len(done.left) - _MAX_POSTS_NAMED
     if more > 0:
         text = ngettext(
-            "So it is with %(count)d more post.", "So it is with %(count)d more posts.", more
+            "The same applies to %(count)d more post.",
+            "The same applies to %(count)d more posts.",
+            more,
         )
         messages.warning(request, text % {"count": more})
 
@@ -138,24 +146,22 @@ def _describe(done: InboxOutcome) -> list[str]:
         (
             submitted,
             ngettext(
-                "%(count)d change went on to Review.",
-                "%(count)d changes went on to Review.",
+                "Submitted %(count)d change to Review.",
+                "Submitted %(count)d changes to Review.",
                 submitted,
             ),
         ),
         (
             approved,
             ngettext(
-                "%(count)d change was approved and is live.",
-                "%(count)d changes were approved and are live.",
+                "Approved %(count)d change. It is live.",
+                "Approved %(count)d changes. They are live.",
                 approved,
             ),
         ),
         (
             done.rejected,
-            ngettext(
-                "%(count)d change was rejected.", "%(count)d changes were rejected.", done.rejected
-            ),
+            ngettext("Rejected %(count)d change.", "Rejected %(count)d changes.", done.rejected),
         ),
     ]
     return [text % {"count": count} for count, text in texts if count]

@@ -30,6 +30,7 @@ from content.review.difference_text import note_of
 from content.review.labels import type_label
 from content.review.references import References
 from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.agent_names import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.editorial.inbox.batches import running_batches
 from proofroom.editorial.inbox.decisions import decide, read_marks, require_opened
@@ -62,7 +63,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
         return _show(request, {})
     marks = read_marks(request.POST)
     if not marks:
-        return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
+        return _show(request, {}, _("Choose Accept or Reject for at least one change."), 422)
     try:
         require_opened(request, marks)
         query = request.GET.urlencode()
@@ -109,7 +110,7 @@ def _show(
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     # The tabs: both layers, and each.
     counts = there.layer + Counter({Layer.REVIEW.value: shared_count})
-    both = ("", _("Everything"), sum(counts.values()))
+    both = ("", _("All"), sum(counts.values()))
     # The links to decide on all that is asked for at once: label and address, for each layer.
     together: list[tuple[str, str]] = []
     if rights.any and not asked.like and len(found) >= _MIN_FOR_ALL:
@@ -174,7 +175,7 @@ def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]
 def group_words(group: Alike, agent: str) -> str:
     """ "12 identical changes by SEO Specialist: Meta description: − 40 + 45"."""
     row = group.example
-    who = agent or row.agent_id or row.author_name
+    who = agent or agent_name(row.agent_id) or row.author_name
     text = ngettext(
         "%(count)d identical change by %(who)s: %(what)s",
         "%(count)d identical changes by %(who)s: %(what)s",

@@ -21,6 +21,7 @@ from content.review.cards import ShownLine, lines_of
 from content.review.labels import field_label, module_label, prop_label, type_label
 from content.review.references import Wanted, load_titles
 from proofroom.core.admin.permissions import may
+from proofroom.core.agent_names import agent_name
 from proofroom.editorial.posts.panels import RunView, describe_runs
 from proofroom.editorial.posts.post_pages import post_url, review_url, title_of
 from proofroom.editorial.review.rejections import rejection_reasons
@@ -41,10 +42,10 @@ AGES: Final[dict[str, Promise]] = {
 }
 LAYERS: Final = {"ai-review": "AI Review", "review": "Review"}
 _FLAGS: Final[dict[str, Promise]] = {
-    "conflict": gettext_lazy("a person staged something else"),
-    "drifted": gettext_lazy("changed meanwhile"),
+    "conflict": gettext_lazy("conflicts with a person’s change"),
+    "drifted": gettext_lazy("changed in the meantime"),
     "edited": gettext_lazy("edited by a person"),
-    "removed": gettext_lazy("something removed"),
+    "removed": gettext_lazy("removal"),
     "characters": gettext_lazy("hidden or look-alike characters"),
     "price": gettext_lazy("price"),
     "negation": gettext_lazy("negation"),
@@ -55,7 +56,7 @@ _FLAGS: Final[dict[str, Promise]] = {
     "image": gettext_lazy("image"),
     "embed": gettext_lazy("embedded page"),
     "reference": gettext_lazy("reference"),
-    "slug": gettext_lazy("address of the page"),
+    "slug": gettext_lazy("page address"),
     "seo": gettext_lazy("search engines"),
     "structured-data": gettext_lazy("structured data"),
     "module": gettext_lazy("module"),
@@ -238,7 +239,7 @@ def build_queue_rows(
                 risk=row.weight,
                 risk_word=risk_word(row.weight),
                 reasons=(*flag_words(flags), *rejected.get(row.pk, ())),
-                who=run.agent if run else row.agent_id or row.author_name,
+                who=run.agent if run else agent_name(row.agent_id) or row.author_name,
                 run=run,
                 may_take=rights.take(row.layer),
                 may_reject=rights.reject,

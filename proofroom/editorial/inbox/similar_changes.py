@@ -64,7 +64,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         return _show(request, asked)
     word = _VERBS.get(request.POST.get("action", ""))
     if word is None:
-        return _show(request, asked, _("Press one of the buttons."), 422)
+        return _show(request, asked, _("Choose one of the actions."), 422)
     # What is included: all of it to be rejected, else only what may be accepted from a list.
     included = request.POST.copy()
     for name in [name for name in included if name.startswith("x.")]:
@@ -85,9 +85,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
         if (present - known) & seen:
             raise Conflict(
-                _(
-                    "Some of these changed and are not of this kind any more. Look again and decide."
-                ),
+                _("Some of these changes no longer match. Check them again and decide."),
                 code="stale_review",
             )
         if not asked.like:
@@ -106,7 +104,7 @@ def _show(
     listed = list(join_posts(rows)[:MAX_DECISIONS])
     if not listed:
         if request.method == "GET" and asked.like:
-            raise Http404(_("Nothing of this kind waits."))
+            raise Http404(_("No matching changes are waiting."))
         return HttpResponseRedirect(inbox_url())
     lines = build_queue_rows(request, listed)
     rest = (
@@ -147,14 +145,14 @@ def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
     names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_words(asked)}
     if not names["filters"]:
         text = ngettext(
-            "%(count)d change that waits in %(layer)s",
-            "%(count)d changes that wait in %(layer)s",
+            "%(count)d change in %(layer)s",
+            "%(count)d changes in %(layer)s",
             total,
         )
         return text % names
     text = ngettext(
-        "%(count)d change that waits in %(layer)s: %(filters)s",
-        "%(count)d changes that wait in %(layer)s: %(filters)s",
+        "%(count)d change in %(layer)s: %(filters)s",
+        "%(count)d changes in %(layer)s: %(filters)s",
         total,
     )
     return text % names

@@ -50,10 +50,12 @@ class NewGlobalForm(forms.Form):
     """Named as on the wire, as the refusals of the service are."""
 
     type = forms.ChoiceField(
-        label=gettext_lazy("Module"), help_text=gettext_lazy("It cannot change later.")
+        label=gettext_lazy("Module"), help_text=gettext_lazy("Cannot be changed later.")
     )
     globalSlug = forms.CharField(
-        label=gettext_lazy("Slug"), max_length=SLUG_MAX, help_text=gettext_lazy("It stays, too.")
+        label=gettext_lazy("Slug"),
+        max_length=SLUG_MAX,
+        help_text=gettext_lazy("Cannot be changed later."),
     )
     label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX, required=False)
 
@@ -118,7 +120,7 @@ class GlobalForm(forms.Form):
             }
             if not self.problems:
                 raise
-            said = _("Nothing was saved. What is marked below is to be corrected.")
+            said = _("Not saved. Correct the marked fields.")
             raise RuleViolation(said, code=error.code) from None
 
 
@@ -126,15 +128,16 @@ class GlobalForm(forms.Form):
 class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
     view_permission = add_permission = "globals.edit"
     empty_words = gettext_lazy(
-        "A global module is written once and placed in many posts. A change shows in all of them."
+        "Global modules are written once and used in many posts. A change appears in all of them."
     )
     list_title = gettext_lazy("Global modules")
     add_title = gettext_lazy("New global module")
-    add_button = gettext_lazy("Add the module")
+    add_button = gettext_lazy("Create module")
     add_form, change_form = NewGlobalForm, GlobalForm
     change_template = "admin/structure/shared.html"
     delete_sentence = gettext_lazy(
-        "The module goes for good, with its revisions. One that a post places stays."
+        "This permanently deletes the module and its revisions. A module that is "
+        "used in posts cannot be deleted."
     )
     list_display = ("__str__", module_type, "global_slug", "uses", "updated_at")
     search_fields = ("label", "global_slug")

@@ -70,7 +70,7 @@ def read_modules(data: QueryDict) -> list[JsonObject]:
     if "modules" in data:
         found = _parse_json(str(data["modules"]))
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-            raise ValueError(_("it is no list of objects"))
+            raise ValueError(_("it is not a list of objects"))
         return [row for row in found if isinstance(row, dict)]
     rows: list[JsonObject] = []
     for key in data.getlist("row")[: MAX_MODULES + 1]:
@@ -182,12 +182,14 @@ class GroupForm(forms.Form):
 
 class NewGroupForm(GroupForm):
     name = forms.CharField(
-        label=gettext_lazy("Slug"), max_length=NAME_MAX, help_text=gettext_lazy("It stays.")
+        label=gettext_lazy("Slug"),
+        max_length=NAME_MAX,
+        help_text=gettext_lazy("Cannot be changed later."),
     )
     postType = forms.ChoiceField(
         label=gettext_lazy("Post type"),
         choices=type_choices,
-        help_text=gettext_lazy("It stays, too."),
+        help_text=gettext_lazy("Cannot be changed later."),
     )
     field_order = ("name", "postType")
 
@@ -205,15 +207,15 @@ class ChangeGroupForm(GroupForm, RowsForm):
 class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
     view_permission = add_permission = "settings.manage"
     empty_words = gettext_lazy(
-        "A group says which modules a new post begins with, and which of them are locked."
+        "A module group sets the modules of new posts, and which of them are locked."
     )
     list_title = gettext_lazy("Module groups")
     add_title = gettext_lazy("New module group")
-    add_button = gettext_lazy("Add the group")
+    add_button = gettext_lazy("Create group")
     add_form, change_form = NewGroupForm, ChangeGroupForm
     change_template = "admin/structure/group.html"
     delete_sentence = gettext_lazy(
-        "The group goes for good. Posts that were made with it stay as they are."
+        "This permanently deletes the group. Existing posts do not change."
     )
     list_display = ("label", "name", "of_type", "number", "locks", "updated_at")
     list_filter = (("post_type", PostTypeFilter),)

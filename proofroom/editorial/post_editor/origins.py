@@ -16,6 +16,7 @@ from content.layers.state import Mark
 from content.models import Post, Provenance
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
+from proofroom.core.agent_names import agent_name
 from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.posts.panels import RunView, describe_runs
 
@@ -104,7 +105,9 @@ def load_origins(post: Post) -> dict[str, Origin]:
         ai_kind = AI_EDITED if row["edited_by_name"] else AI
         found[row["path"]] = Origin(
             kind=ai_kind if is_ai else PERSON,
-            author=(row["agent_id"] or row["author_name"]) if is_ai else row["author_name"],
+            author=(agent_name(row["agent_id"]) or row["author_name"])
+            if is_ai
+            else row["author_name"],
             edited_by=row["edited_by_name"],
             approved_by=row["approved_by_name"] if is_approved else "",
             day=date_format(timezone.localtime(row["created_at"]), "DATE_FORMAT"),

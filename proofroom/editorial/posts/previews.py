@@ -183,7 +183,7 @@ def _lifetimes() -> list[tuple[int, str]]:
 class PreviewForm(forms.Form):
     layer = forms.ChoiceField(label=gettext_lazy("Layer"), choices=PREVIEW_LAYERS)
     expiresInHours = forms.TypedChoiceField(
-        label=gettext_lazy("It ends after"), coerce=int, initial=USUAL_HOURS, choices=_lifetimes
+        label=gettext_lazy("Expires after"), coerce=int, initial=USUAL_HOURS, choices=_lifetimes
     )
 
 
@@ -205,9 +205,7 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
         with refusals_as_messages(request):
             chosen = request.POST.get("value", "")
             revoke_preview_link(post_id=post_id, link_id=chosen, actor=actor_of(request))
-            messages.success(
-                request, _("The link is revoked. Whoever has it sees nothing any more.")
-            )
+            messages.success(request, _("Link revoked. It no longer works."))
         return HttpResponseRedirect(request.path)
     form = PreviewForm(request.POST if do == "create" else None)
     made: list[str] = []

@@ -46,16 +46,14 @@ class NewPatternForm(InputForm):
 @admin.register(UrlPattern)
 class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
     view_permission = add_permission = "urlPatterns.edit"
-    empty_words = gettext_lazy(
-        "Without a pattern the posts of a type have their usual addresses. A pattern says how they look instead."
-    )
+    empty_words = gettext_lazy("A URL pattern replaces the default addresses of a post type.")
     list_title = gettext_lazy("URL patterns")
     add_title = gettext_lazy("New URL pattern")
-    add_button = gettext_lazy("Use the pattern")
+    add_button = gettext_lazy("Save pattern")
     add_form, change_form = NewPatternForm, PatternForm
     change_template = "admin/structure/pattern.html"
     delete_sentence = gettext_lazy(
-        "The addresses become those of the type's own pattern; the old ones lead on."
+        "Posts get the default addresses of their type. Old addresses redirect to the new ones."
     )
     list_display = ("pattern", post_type, language, "state", "updated_at")
     list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter))
@@ -67,7 +65,7 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
     @admin.display(description=gettext_lazy("State"))
     def state(self, row: UrlPattern) -> SafeString:
         if row.is_pending:
-            return badge("running", _("Posts are being moved"))
+            return badge("running", _("Updating addresses"))
         return badge("succeeded", _("In use"))
 
     def add_view(

@@ -39,15 +39,21 @@ def add_confirmations(
             undo = _("Undo in Review")
             url = review_url(post, Layer.REVIEW)
         elif may(request, "posts.revisions.manage"):
-            undo = _("Undo in Revisions")
+            undo = _("Undo")
             url = post_url("revisions", post)
         messages.success(request, _with_link(_taken_text(view, done), undo, url))
     if done.rejected:
         messages.success(request, rejected_message(post, len(done.rejected), done.rejections))
     if done.conflicts:
         text = ngettext(
-            "%(count)s stayed in AI Review, because a person staged another value in Review.",
-            "%(count)s stayed in AI Review, because a person staged other values in Review.",
+            (
+                "%(count)s change stayed in AI Review, because a person staged "
+                "another value in Review."
+            ),
+            (
+                "%(count)s changes stayed in AI Review, because a person staged "
+                "other values in Review."
+            ),
             len(done.conflicts),
         )
         messages.warning(request, text % {"count": len(done.conflicts)})
@@ -61,8 +67,8 @@ def add_confirmations(
 def rejected_message(post: Post, count: int, rejections: Collection[int]) -> SafeString:
     """Return what was rejected, with a button that takes it back."""
     text = ngettext(
-        "%(count)s change rejected. You can also undo this under Revisions for 30 days.",
-        "%(count)s changes rejected. You can also undo this under Revisions for 30 days.",
+        "%(count)s change rejected. You can undo this under Revisions for 30 days.",
+        "%(count)s changes rejected. You can undo this under Revisions for 30 days.",
         count,
     ) % {"count": count}
     if not 0 < len(rejections) <= MAX_REJECTIONS:
@@ -95,8 +101,8 @@ def _taken_text(view: LayerView, done: LayerOutcome) -> str:
         )
     elif done.is_live:
         text = ngettext(
-            "%(count)s change approved: it is live now.",
-            "%(count)s changes approved: they are live now.",
+            "%(count)s change approved and live.",
+            "%(count)s changes approved and live.",
             count,
         )
     else:

@@ -51,8 +51,8 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return _ask_for_all(reviewed, action)
     if action in taking and not accept:
         message = ngettext(
-            "Nothing is marked Accept. To drop the one marked Reject, press Reject.",
-            "Nothing is marked Accept. To drop the %(count)s marked Reject, press Reject.",
+            "No change is accepted. To reject the one marked Reject, choose Reject.",
+            ("No change is accepted. To reject the %(count)s marked Reject, choose Reject."),
             len(refuse),
         )
         return _show_problem(reviewed, message % {"count": len(refuse)})

@@ -56,10 +56,10 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     path = request.GET.get("path", "")
     if path not in reviewed.view.changes.paths:
         # Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied.
-        messages.warning(request, _("This change is not staged any more."))
+        messages.warning(request, _("This change is no longer waiting."))
         lost = normalize_line_ends(request.POST.get(path, ""))
         if lost.strip() and value_stamp(lost) != request.POST.get(f"was.{path}"):
-            text = _("What you typed is not saved: %(words)s")
+            text = _("Your text was not saved: %(words)s")
             messages.warning(request, text % {"words": lost[:_MAX_TEXT_SHOWN]})
         return _leave_form(reviewed, "")
     units = units_of(path, reviewed.view.document)
@@ -103,7 +103,8 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
         if any(value_stamp(to_typed(unit.field, unit.value)) != was.get(unit.path) for unit in now):
             raise Conflict(
                 _(
-                    "Somebody changed this while you were typing. Your words are below; look at both."
+                    "Somebody changed this while you were editing. Your text is "
+                    "below. Compare both."
                 ),
                 code="stale_version",
             )
@@ -137,7 +138,7 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
             raise
         return _show(reviewed, path, units, typed, error)
     if staged.paths:
-        messages.success(request, _("Saved. It still waits for your decision."))
+        messages.success(request, _("Saved. The change is still waiting for a decision."))
     else:
         messages.info(request, _("Nothing was changed."))
     return _leave_form(reviewed, path)

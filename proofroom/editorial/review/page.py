@@ -159,26 +159,26 @@ def script_texts(
         "safe": [ngettext("%(count)s accepted.", "%(count)s accepted.", n) for n in both],
         "skippedFacts": [
             ngettext(
-                "%(count)s left, because a fact, link, image or setting changes.",
-                "%(count)s left, because facts, links, images or settings change.",
+                "%(count)s skipped, because a fact, link, image or setting changes.",
+                "%(count)s skipped, because facts, links, images or settings change.",
                 n,
             )
             for n in both
         ],
         "skippedHands": [
             ngettext(
-                "%(count)s left, because somebody else was there too.",
-                "%(count)s left, because somebody else was there too.",
+                "%(count)s skipped, because somebody else also changed it.",
+                "%(count)s skipped, because somebody else also changed them.",
                 n,
             )
             for n in both
         ],
         "nothing": [_("Nothing to undo")],
-        "none": [_("Nothing is accepted yet")],
+        "none": [_("No change accepted yet")],
         "moved": [
             ngettext(
-                "%(count)s of your %(total)s decisions needs another look: it changed since.",
-                "%(count)s of your %(total)s decisions need another look: they changed since.",
+                "Check %(count)s of your %(total)s decisions again: it has changed.",
+                "Check %(count)s of your %(total)s decisions again: they have changed.",
                 n,
             )
             for n in both
@@ -202,8 +202,8 @@ def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
     if offer.is_draft and offer.is_first:
         goes = [
             ngettext(
-                "Publishes this draft for the first time, with %(count)s change, at %(address)s.",
-                "Publishes this draft for the first time, with %(count)s changes, at %(address)s.",
+                ("Publishes this draft for the first time at %(address)s, with %(count)s change."),
+                ("Publishes this draft for the first time at %(address)s, with %(count)s changes."),
                 n,
             )
             for n in both
@@ -211,8 +211,8 @@ def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
     elif offer.is_draft:
         goes = [
             ngettext(
-                "Publishes this draft again, with %(count)s change, at %(address)s.",
-                "Publishes this draft again, with %(count)s changes, at %(address)s.",
+                "Publishes this draft again at %(address)s, with %(count)s change.",
+                "Publishes this draft again at %(address)s, with %(count)s changes.",
                 n,
             )
             for n in both
@@ -227,13 +227,15 @@ def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
         "publishAll": [_("Approve and publish all…")],
         "goesLive": goes,
         "stays": [ngettext("%(count)s stays here.", "%(count)s stay here.", n) for n in both],
-        "dropped": [ngettext("%(count)s is rejected.", "%(count)s are rejected.", n) for n in both],
+        "dropped": [ngettext("%(count)s rejected.", "%(count)s rejected.", n) for n in both],
         "held": [
             ngettext(
-                "%(count)s cannot be published from here, because Review holds another change of it: "
-                "decide on that one first, or submit this one to Review.",
-                "%(count)s cannot be published from here, because Review holds other changes of them: "
-                "decide on those first, or submit these to Review.",
+                "%(count)s change cannot be published from here, because Review "
+                "has another change to the same field. Decide on that one first, "
+                "or submit this one to Review.",
+                "%(count)s changes cannot be published from here, because Review "
+                "has other changes to the same fields. Decide on those first, or "
+                "submit these to Review.",
                 n,
             )
             for n in both

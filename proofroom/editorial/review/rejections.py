@@ -180,7 +180,7 @@ def rejection_reasons(rows: Iterable[QueuedChange]) -> Mapping[int, list[str]]:
             _("rejected before: “%(note)s”") % {"note": note} if note else _("rejected before")
         ]
         if any(one.is_same for one in ones):
-            reasons[pk].append(_("the same words were rejected"))
+            reasons[pk].append(_("the same text was rejected"))
     return reasons
 
 
@@ -194,7 +194,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
     require(request, "posts.view")
     post, layers = read(post_id)
     if not _IDS.fullmatch(rejections):
-        raise Http404(_("No such rejection."))
+        raise Http404(_("Rejection not found."))
     ids = [int(id_) for id_ in rejections.split(",")]
     if request.method == "POST":
         return _take_back(request, post, ids)
@@ -244,7 +244,7 @@ def _take_back(request: HttpRequest, post: Post, ids: Sequence[int]) -> HttpResp
     ticked = request.POST.getlist("path") if "chosen" in request.POST else None
     try:
         if ticked == []:
-            messages.error(request, _("Tick what is to come back."))
+            messages.error(request, _("Select the changes to restore."))
             return HttpResponseRedirect(request.path)
         done = take_back_rejections(
             post_id=post.pk, rejections=ids, actor=actor_of(request), paths=ticked
@@ -255,8 +255,8 @@ def _take_back(request: HttpRequest, post: Post, ids: Sequence[int]) -> HttpResp
         messages.error(request, error.message)
         return HttpResponseRedirect(request.path)
     text = ngettext(
-        "%(count)s change waits in %(layer)s again, as it was proposed.",
-        "%(count)s changes wait in %(layer)s again, as they were proposed.",
+        "%(count)s change is waiting in %(layer)s again.",
+        "%(count)s changes are waiting in %(layer)s again.",
         len(done.paths),
     )
     said = text % {"count": len(done.paths), "layer": layer_label(done.layer)}

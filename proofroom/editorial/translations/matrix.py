@@ -37,10 +37,10 @@ _PAGE_SIZE: Final = 25
 MAX_ROWS: Final = 20
 _MAX_QUERY_LENGTH: Final = 100
 _STATE_LABELS: Final = {
-    "missing": gettext_lazy("A language is missing"),
+    "missing": gettext_lazy("Missing translations"),
     "draft": gettext_lazy("Has a draft"),
-    "changed": gettext_lazy("The source was saved since"),
-    "waiting": gettext_lazy("Changes wait"),
+    "changed": gettext_lazy("Out of date"),
+    "waiting": gettext_lazy("Changes waiting"),
 }
 
 
@@ -190,7 +190,7 @@ def _create(request: HttpRequest) -> HttpResponse:
             with suppress(ValueError):
                 ticked[UUID(post_id), locale] = None
     if not 1 <= len(ticked) <= MAX_ROWS:
-        text = _("Tick 1 to %(most)d missing translations.") % {"most": MAX_ROWS}
+        text = _("Select 1 to %(most)d missing translations.") % {"most": MAX_ROWS}
         return _show(request, text, 422)
     made: list[Post] = []
     for source, locale in ticked:
@@ -199,12 +199,12 @@ def _create(request: HttpRequest) -> HttpResponse:
         except NotAllowed:
             raise
         except CmsError as error:
-            text = _("Not made in %(locale)s: %(why)s")
+            text = _("Not created in %(locale)s: %(why)s")
             messages.warning(request, text % {"locale": locale, "why": error.message})
     if made:
         text = ngettext(
-            "%(count)d translation was made, as a draft with the words of its source.",
-            "%(count)d translations were made, as drafts with the words of their sources.",
+            "Created %(count)d draft with the source text.",
+            "Created %(count)d drafts with the source text.",
             len(made),
         )
         messages.success(request, text % {"count": len(made)})

@@ -37,7 +37,7 @@ class TranslationForm(forms.Form):
         label=gettext_lazy("Slug"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("Empty: the same."),
+        help_text=gettext_lazy("Leave blank to use the same."),
     )
 
     def __init__(self, *args: Any, taken: set[str], **kwargs: Any) -> None:
@@ -117,7 +117,7 @@ def _row(
     older = len(state.open_paths) if state else 0
     facts = [row.locale, gettext("this post")] if is_own else [row.locale]
     if older:
-        facts.append(gettext("%(number)s older than the source") % {"number": older})
+        facts.append(gettext("%(number)s to update") % {"number": older})
     details: list[str] = []
     if is_own and state is not None:
         # What is older than the source, in the words of the review.
@@ -125,7 +125,7 @@ def _row(
         details = [label_of(path, layers.live, names) for path in state.stale_paths]
         text = gettext("%(module_label)s: new in the source")
         details += [text % {"module_label": module_label(new.type)} for new in state.new_modules]
-        text = gettext("%(get)s: gone from the source")
+        text = gettext("%(get)s: removed from the source")
         details += [text % {"get": names.get(own, own)} for own, _ in state.removed_modules]
     return TranslationRow(
         row,

@@ -175,7 +175,7 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
         seen = frame.request.POST.get("source_version")
         if found and seen is not None and seen != str(found.post.version):
             raise Conflict(
-                _("The source was changed in the meantime. Check what changed, then mark it again.")
+                _("The source changed in the meantime. Check the changes, then mark it again.")
             )
         if "all" in paths:
             paths = found.state.open_paths if found else []
@@ -211,7 +211,7 @@ def _arrange(frame: Frame, verb: str, module_id: str) -> HttpResponse:
             messages.success(request, _("Module removed."))
         elif verb == "order":
             adopt_source_order(post_id=post.pk, actor=actor, layer=layer, expected_version=version)
-            messages.success(request, _("The modules are in the order of the source."))
+            messages.success(request, _("Modules now follow the order of the source."))
     return HttpResponseRedirect(request.get_full_path())
 
 

@@ -141,7 +141,7 @@ def read_items(data: QueryDict) -> object:
             found: object = json.loads(str(data["items"]))
             refuse_unstorable(found, "items")
         except RecursionError:
-            raise ValueError(_("This is nested too deep.")) from None
+            raise ValueError(_("This is nested too deeply.")) from None
         except RuleViolation as error:
             raise ValueError(error.message) from None
         return found
@@ -180,7 +180,7 @@ def tree_context(
         node.where = node.row.url
         if node.row.type == "post":
             post = posts.get(node.row.post_id.lower())
-            node.title = post.title if post else _("A post that is gone")
+            node.title = post.title if post else _("A deleted post")
             node.where = post.path if post else ""
             # Why visitors do not see an item; empty where they do.
             if post is None or post.deleted_at is not None:
@@ -218,7 +218,8 @@ class NewMenuForm(InputForm):
         required=False,
         empty_label=gettext_lazy("Nothing"),
         help_text=gettext_lazy(
-            "The items of another menu are copied. Those for posts lead to their translations by themselves."
+            "Copies the items of another menu. Links to posts point to their "
+            "translations automatically."
         ),
     )
 
@@ -240,15 +241,16 @@ class ChangeMenuForm(InputForm, RowsForm):
 class MenuAdmin(ShownAgainAdmin[Menu]):
     view_permission = add_permission = "menus.edit"
     empty_words = gettext_lazy(
-        "A menu leads visitors to your pages. The site shows the ones with the slugs main and footer."
+        "Menus link to your pages. The site shows the menus with the slugs main and footer."
     )
     list_title = gettext_lazy("Menus")
     add_title = gettext_lazy("New menu")
-    add_button = gettext_lazy("Make the menu")
+    add_button = gettext_lazy("Create menu")
     add_form, change_form = NewMenuForm, ChangeMenuForm
     change_template = "admin/menus/menu.html"
     delete_sentence = gettext_lazy(
-        "The menu goes for good. Where the default language has one of its slug, that one is shown."
+        "This permanently deletes the menu. If the default language has a menu "
+        "with this slug, that one is shown instead."
     )
     list_display = ("name", "slug", language, "entries", "updated_at")
     list_filter = (("locale", LanguageFilter),)

@@ -98,7 +98,7 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
         (parent.children if parent else top).append(node)
     number = len(nodes)
-    named = [*site_languages(), ("", _("Every language"))]
+    named = [*site_languages(), ("", _("All languages"))]
     name = shown.taxonomy.name
     context = {
         **admin.site.each_context(request),
@@ -147,7 +147,7 @@ def _do(request: HttpRequest, shown: TermTree) -> None:
         rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
         term = next((row for row in rows if str(row.pk) == id_), None)
         if term is None:
-            raise NotFound(_("There is no such term."))
+            raise NotFound(_("Term not found."))
         above = next((row for row in rows if row.pk == term.parent_id), None)
         place = _WAYS[do](
             _Around(
@@ -242,9 +242,9 @@ def term_values(form: forms.Form, taxonomy: str, locale: str) -> dict[str, Any]:
 
 class DeleteTermForm(forms.Form):
     force = forms.BooleanField(
-        label=gettext_lazy("Also where posts carry it"),
+        label=gettext_lazy("Also remove from posts that use it"),
         required=False,
-        help_text=gettext_lazy("It is taken off them, and out of what waits in a layer."),
+        help_text=gettext_lazy("Removes it from these posts and from pending changes."),
     )
 
 
@@ -253,11 +253,13 @@ class TermAdmin(EditAdmin[Term]):
     view_permission = add_permission = "taxonomies.edit"
     list_title = gettext_lazy("Terms")
     add_title = gettext_lazy("New term")
-    add_button = gettext_lazy("Add the term")
+    add_button = gettext_lazy("Create term")
     add_form = NewTermForm
     change_form, delete_form = TermForm, DeleteTermForm
     change_template = "admin/terms/term.html"
-    delete_sentence = gettext_lazy("The term goes for good. Terms below it move up to its parent.")
+    delete_sentence = gettext_lazy(
+        "This permanently deletes the term. Terms below it move to its parent."
+    )
     list_display = ("name", "taxonomy", "slug", "locale", "parent", "uses")
     list_filter = ("taxonomy", "locale")
     list_select_related = ("parent",)

@@ -102,7 +102,7 @@ class DeliveryAdmin(ListAdmin[Delivery]):
     def when(self, row: Delivery) -> object:
         return row.created_at
 
-    @admin.display(description=gettext_lazy("What went wrong"))
+    @admin.display(description=gettext_lazy("Error"))
     def why(self, row: Delivery) -> str:
         return row.last_error or "—"
 
@@ -187,7 +187,7 @@ def replay(request: HttpRequest, delivery_id: UUID) -> HttpResponse:
     require(request, "webhooks.manage")
     with refusals_as_messages(request):
         replay_delivery(delivery_id=delivery_id, actor=actor_of(request))
-        messages.success(request, gettext("It is sent again."))
+        messages.success(request, gettext("Sending again."))
     return HttpResponseRedirect(
         reverse("admin:proofroom_webhooks_delivery_change", args=[delivery_id])
     )

@@ -52,9 +52,9 @@ class WebhookForm(InputForm):
     input_class = NewWebhook
     own_fields_after = "secret"
     generate = forms.BooleanField(
-        label=gettext_lazy("Make a secret"),
+        label=gettext_lazy("Generate secret"),
         required=False,
-        help_text=gettext_lazy("It is shown once, after saving."),
+        help_text=gettext_lazy("Shown once, after you save."),
     )
 
     def clean_headers(self) -> dict[str, str]:
@@ -69,8 +69,7 @@ class WebhookForm(InputForm):
                 )
             if name in found:
                 raise forms.ValidationError(
-                    _("Line %(number)s gives %(name)s a second time.")
-                    % {"number": number, "name": name[:100]}
+                    _("Line %(number)s repeats %(name)s.") % {"number": number, "name": name[:100]}
                 )
             found[name] = value
         return found
@@ -91,12 +90,12 @@ class ChangeWebhookForm(WebhookForm):
     shared = forms.BooleanField(
         label=gettext_lazy("Sign with AGENT_SECRET"),
         required=False,
-        help_text=gettext_lazy("Its own secret is deleted."),
+        help_text=gettext_lazy("Secret deleted."),
     )
     endRotation = forms.BooleanField(
-        label=gettext_lazy("The secret before signs no longer"),
+        label=gettext_lazy("Stop signing with the old secret"),
         required=False,
-        help_text=gettext_lazy("Once the receiver knows the new one."),
+        help_text=gettext_lazy("After the receiver uses the new secret."),
     )
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
@@ -108,8 +107,9 @@ class ChangeWebhookForm(WebhookForm):
         initial["headers"] = "\n".join(f"{name}: {SECRET_MASK}" for name in row.headers)
         super().__init__(*args, initial=initial | {"secret": "", "version": row.version}, **kwargs)
         self.fields["secret"].help_text = gettext_lazy(
-            "Empty keeps it as it is. A new one signs at once; the one before signs along for a "
-            "day, while the receiver learns the new one."
+            "Leave blank to keep the current secret. A new secret is used "
+            "immediately. The old one also signs for one day, so that you can "
+            "update the receiver."
         )
         if not row.secret:
             del self.fields["shared"]
@@ -127,10 +127,11 @@ class ChangeWebhookForm(WebhookForm):
 
 class ReplayForm(forms.Form):
     since = forms.DateTimeField(
-        label=gettext_lazy("Send again what happened since"),
+        label=gettext_lazy("Resend events since"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         help_text=gettext_lazy(
-            "Also what happened while the webhook was off. Receivers drop doubles by the id."
+            "Includes events from while the webhook was off. Receivers can "
+            "discard duplicates by id."
         ),
     )
 
@@ -139,18 +140,18 @@ class ReplayForm(forms.Form):
 class WebhookAdmin(EditAdmin[Webhook]):
     view_permission = add_permission = "webhooks.manage"
     empty_words = gettext_lazy(
-        "A webhook calls an address of yours whenever a post is created, changed, published "
-        "or deleted, or a form is sent."
+        "A webhook calls your address when a post is created, changed, published "
+        "or deleted, or when a form is submitted."
     )
     list_title = gettext_lazy("Webhooks")
     add_title, add_button, add_form = (
         gettext_lazy("New webhook"),
-        gettext_lazy("Make the webhook"),
+        gettext_lazy("Create webhook"),
         WebhookForm,
     )
     change_form = WebhookForm
     delete_sentence = gettext_lazy(
-        "The address is told nothing any more. Its deliveries are deleted with it."
+        "The address is no longer called. Its deliveries are deleted as well."
     )
     list_display = ("name", "host", "told_of", "state", "last", "failing_since")
     list_filter = ("is_active",)
@@ -202,7 +203,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
             return webhook_page(request, row, ChangeWebhookForm(row=row), secret=form.made)
         messages.success(
             request,
-            _("%(name)s is there. Send it a test to see whether it listens.") % {"name": row.name},
+            _("Created %(name)s. Send a test to check whether it responds.") % {"name": row.name},
         )
         return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[row.pk]))
 
@@ -237,7 +238,7 @@ def state_of(row: Webhook) -> SafeString:
     """Return whether it is on, in words and colour."""
     if row.is_active:
         return badge("failed", _("Failing")) if row.failing_since else switch_badge(True)
-    return badge("failed", _("Switched off")) if row.disabled_at else switch_badge(False)
+    return badge("failed", _("Turned off")) if row.disabled_at else switch_badge(False)
 
 
 def webhook_page(
@@ -271,7 +272,7 @@ def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Send a sample to this webhook only, and show what becomes of it."""
     require(request, "webhooks.manage")
     row: Delivery = test_webhook(webhook_id=str(webhook_id), actor=actor_of(request))
-    messages.success(request, _("A test is under way."))
+    messages.success(request, _("Sending a test."))
     return HttpResponseRedirect(reverse("admin:proofroom_webhooks_delivery_change", args=[row.pk]))
 
 
@@ -282,7 +283,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
     require(request, "webhooks.manage")
     form = ReplayForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Say since when: a day and a time."))
+        messages.error(request, _("Enter a start date and time."))
     else:
         with refusals_as_messages(request):
             replay_since(
@@ -290,7 +291,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
                 since=form.cleaned_data["since"],
                 actor=actor_of(request),
             )
-            messages.success(request, _("It is sent again, oldest first."))
+            messages.success(request, _("Sending again, oldest first."))
     return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[webhook_id]))
 
 
@@ -300,5 +301,5 @@ def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Send no more of it again."""
     require(request, "webhooks.manage")
     cancel_replay(webhook_id=str(webhook_id), actor=actor_of(request))
-    messages.success(request, _("Nothing more is sent again; what is queued already is sent."))
+    messages.success(request, _("Stopped. Deliveries already in the queue are still sent."))
     return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[webhook_id]))

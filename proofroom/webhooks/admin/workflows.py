@@ -134,14 +134,14 @@ def switch(request: HttpRequest, workflow_id: str) -> HttpResponse:
     require(request, PERMISSION)
     wanted = request.POST.get("enabled")
     if wanted not in ("1", "0"):
-        raise Http404(_("A workflow is switched on (1) or off (0)."))
+        raise Http404(_("Send 1 to turn the workflow on, or 0 to turn it off."))
     definition = switch_workflow(
         workflow_id=workflow_id, enabled=wanted == "1", actor=actor_of(request)
     )
     said = (
-        _("%(name)s is on.")
+        _("Turned on %(name)s.")
         if wanted == "1"
-        else _("%(name)s is off. What still waited is cancelled.")
+        else _("Turned off %(name)s. Waiting deliveries were cancelled.")
     )
     messages.success(request, said % {"name": definition.name})
     return HttpResponseRedirect(reverse(WORKFLOW_PAGE, args=[workflow_id]))
@@ -166,5 +166,5 @@ def try_chat(request: HttpRequest) -> HttpResponse:
 
 
 def show_test(request: HttpRequest, row: Delivery) -> HttpResponse:
-    messages.success(request, _("A test is under way."))
+    messages.success(request, _("Sending a test."))
     return HttpResponseRedirect(reverse("admin:proofroom_webhooks_delivery_change", args=[row.pk]))

@@ -173,7 +173,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
             lambda: forms.CharField(
                 label=gettext_lazy("Name"),
                 max_length=rules.NAME_MAX,
-                help_text=gettext_lazy("What is told, such as “Search index”."),
+                help_text=gettext_lazy("What it is for, such as “Search index”."),
             )
         ),
     ] = Field(min_length=1, max_length=rules.NAME_MAX)
@@ -199,7 +199,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
             lambda: choice_field(
                 gettext_lazy("Post types"),
                 post_type_labels(),
-                gettext_lazy("None chosen means all. Submissions of forms come in any case."),
+                gettext_lazy("Leave blank for all. Form submissions are always included."),
                 required=False,
             )
         ),
@@ -210,7 +210,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
             lambda: choice_field(
                 gettext_lazy("Languages"),
                 {locale: locale for locale in settings.CMS_ENV.locales},
-                gettext_lazy("None chosen means all."),
+                gettext_lazy("Leave blank for all."),
                 required=False,
             )
         ),
@@ -224,7 +224,8 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                 widget=forms.Textarea(attrs={"rows": 3, "class": "json", "spellcheck": "false"}),
                 help_text=format_lazy(
                     gettext_lazy(
-                        "One a line, as Name: value. A value is never shown again; {mask} keeps it."
+                        "One per line, as Name: value. Values are not shown again; keep "
+                        "{mask} to leave a value unchanged."
                     ),
                     mask=SECRET_MASK,
                 ),
@@ -243,8 +244,8 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                     attrs={"autocomplete": "new-password", "spellcheck": "false"}
                 ),
                 help_text=gettext_lazy(
-                    "Up to 200 characters that sign every call, long and random best. Empty: "
-                    "AGENT_SECRET signs."
+                    "Up to 200 characters, used to sign every call. Best long and "
+                    "random. Leave blank to sign with AGENT_SECRET."
                 ),
             )
         ),

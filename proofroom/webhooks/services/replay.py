@@ -45,7 +45,7 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
         raise Conflict(_("This delivery is not finished yet."), code="delivery_unfinished")
     if row.event.forgotten_at is not None:
         raise Conflict(
-            _("The words of this event were deleted; it cannot be sent again."),
+            _("The content of this event was deleted, so it cannot be sent again."),
             code="event_forgotten",
         )
     if row.next_attempt_at is None:
@@ -73,9 +73,9 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     if since.tzinfo is None or since > timezone.now():
-        raise invalid("since", _("since must be a time in the past, with its zone."))
+        raise invalid("since", _("since must be a time in the past, with a time zone."))
     if row.replay_until is not None:
-        raise Conflict(_("This webhook is being replayed already."), code="replay_running")
+        raise Conflict(_("Events of this webhook are already being resent."), code="replay_running")
     found = Event.objects.filter(created_at__gte=since, name__in=row.events).aggregate(
         first=Min("id"), last=Max("id")
     )

@@ -121,7 +121,7 @@ def simulate_event(
         known = ", ".join(webhook_events())
         raise invalid(
             "event",
-            _("%(event)r is no event of webhooks; known: %(known)s.")
+            _("%(event)r is not a webhook event. Available: %(known)s.")
             % {"event": event[:60], "known": known},
         )
     if payload is not None:

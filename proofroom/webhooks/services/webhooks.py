@@ -57,7 +57,9 @@ def update_webhook(*, webhook_id: UUID | str, actor: Actor, changes: WebhookChan
     row = find_webhook(webhook_id, locked=True)
     if changes.version is not None and changes.version != row.version:
         raise Conflict(
-            _("This webhook changed since you read it."), code="stale_version", current=row.version
+            _("This webhook has changed since you opened it."),
+            code="stale_version",
+            current=row.version,
         )
     before = settings_of(row)
     given = changes.model_dump(

@@ -1,0 +1,15 @@
+"""Agents by their names."""
+
+from __future__ import annotations
+
+from django import template
+
+from proofroom.core import agent_names
+
+register = template.Library()
+
+
+@register.filter
+def agent_name(agent_id: str | None) -> str:
+    """Return the name of the agent; empty where no agent is meant."""
+    return agent_names.agent_name(agent_id) if agent_id else ""
