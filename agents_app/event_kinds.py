@@ -5,20 +5,20 @@ from __future__ import annotations
 from proofroom.core.outbox.events import EventKind
 
 KINDS = (
-    EventKind("agent.switched", "Agent switched on or off", "agents.edit"),
+    EventKind("agent.switched", "Agent turned on or off", "agents.edit"),
     EventKind("agent.budget.near", "Budget of agents nearly used", "agents.view"),
     EventKind("agent.budget.reached", "Budget of agents used up", "agents.view"),
     EventKind("agent.budget.set", "Budget of agents changed", "agents.edit"),
     EventKind("ai.provider.tested", "Connection to a provider tested", "agents.edit"),
     EventKind("ai.settings.changed", "AI settings changed", "agents.edit"),
     EventKind("agent.chain.stopped", "Chain of runs stopped", "agents.view"),
-    EventKind("agent.run.created", "Run begun", "agents.view"),
-    EventKind("agent.run.finished", "Run ended", "agents.view"),
+    EventKind("agent.run.created", "Run started", "agents.view"),
+    EventKind("agent.run.finished", "Run finished", "agents.view"),
     EventKind("agent.run.cancelled", "Run cancelled", "agents.view"),
-    EventKind("agent.run.reverted", "Run reverted", "agents.view"),
+    EventKind("agent.run.reverted", "Run undone", "agents.view"),
     EventKind("agent.run.staged", "Answer of a run proposed", "agents.view"),
-    EventKind("agent.batch.created", "Agent begun on several posts", "agents.view"),
+    EventKind("agent.batch.created", "Agent started on several posts", "agents.view"),
     EventKind("agent.batch.cancelled", "Runs on several posts cancelled", "agents.view"),
-    EventKind("agent.batch.reverted", "Runs on several posts reverted", "agents.view"),
-    EventKind("run.step", "Run went on", "agents.view", is_internal=True, is_progress=True),
+    EventKind("agent.batch.reverted", "Runs on several posts undone", "agents.view"),
+    EventKind("run.step", "Run resumed", "agents.view", is_internal=True, is_progress=True),
 )

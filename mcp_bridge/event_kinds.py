@@ -5,7 +5,7 @@ from __future__ import annotations
 from proofroom.core.outbox.events import EventKind
 
 KINDS = (
-    EventKind("mcp.called", "Tool called over MCP", "settings.manage"),
-    EventKind("mcp_token.created", "MCP token made", "tokens.manage"),
+    EventKind("mcp.called", "MCP tool called", "settings.manage"),
+    EventKind("mcp_token.created", "MCP token created", "tokens.manage"),
     EventKind("mcp_token.revoked", "MCP token revoked", "tokens.manage"),
 )

@@ -8,9 +8,9 @@ _VIEW = "media.view"
 
 KINDS = (
     EventKind("media.deleted", "File deleted", _VIEW, is_live=True),
-    EventKind("media.orphans.deleted", "Files that nothing knows deleted", _VIEW),
+    EventKind("media.orphans.deleted", "Orphaned files deleted", _VIEW),
     EventKind("media.replaced", "File replaced", _VIEW, is_live=True),
-    EventKind("media.updated", "File described", _VIEW, is_live=True),
+    EventKind("media.updated", "File details changed", _VIEW, is_live=True),
     EventKind("media.uploaded", "File uploaded", _VIEW),
     EventKind("media.variants", "Sizes of a file", _VIEW, is_live=True),
 )

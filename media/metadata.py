@@ -86,7 +86,7 @@ def clean_categories(values: Sequence[str]) -> list[str]:
 def clean_focal_point(value: FocalPoint) -> FocalPoint:
     """Fractions of width and height, from the left and the top."""
     if not all(isfinite(part) and 0 <= part <= 1 for part in value):
-        raise invalid("focal_point", _("The focal point is two numbers between 0 and 1."))
+        raise invalid("focal_point", _("The focal point must be two numbers between 0 and 1."))
     return (round(float(value[0]), 4), round(float(value[1]), 4))
 
 

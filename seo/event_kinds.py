@@ -6,5 +6,5 @@ from proofroom.core.outbox.events import EventKind
 
 KINDS = (
     EventKind("redirects.exported", "Redirects exported", "redirects.edit"),
-    EventKind("sitemap.rebuilt", "Sitemap made anew", "seo.manage"),
+    EventKind("sitemap.rebuilt", "Sitemap updated", "seo.manage"),
 )

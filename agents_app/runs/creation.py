@@ -137,7 +137,7 @@ def create_run(
     if scope not in list(Scope):
         raise invalid(
             "scope",
-            _("%(scope)r is no scope; known: %(scope_2)s.")
+            _("%(scope)r is not a scope. Available: %(scope_2)s.")
             % {"scope": scope[:60], "scope_2": ", ".join(Scope)},
         )
     _check_right(actor, scope, event, has_post=post_id is not None, is_again=again is not None)

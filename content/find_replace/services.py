@@ -320,9 +320,9 @@ def check_search(find: str, replace: str, tables: Collection[str]) -> None:
     known = known_tables()
     unknown = [table for table in tables if table not in known]
     if unknown or not tables:
-        what = _("No table given")
+        what = _("No table selected")
         if unknown:
-            what = _("There is no table %(name)r here") % {"name": unknown[0][:80]}
+            what = _("There is no table %(name)r") % {"name": unknown[0][:80]}
         raise invalid(
             "tables",
             _("%(what)s. Available: %(known)s.") % {"what": what, "known": ", ".join(known)},
@@ -384,7 +384,7 @@ def _allow_undo(row: Replacement, actor: Actor) -> None:
         return
     actor.require("content.replace")
     if row.by_id != actor.user.pk:
-        raise NotAllowed(_("Only the person who made this replacement or an admin can undo it."))
+        raise NotAllowed(_("Only the person who started this replacement or an admin can undo it."))
     require_targets(actor, row.tables, row.layer)
 
 

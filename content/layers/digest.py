@@ -35,7 +35,7 @@ def digest_of(changes: Iterable[Change]) -> str:
 
 def read_digest(digest: str) -> dict[bytes, bytes]:
     """Hash of path → hash of change. Raises `RuleViolation` on `digest` where it is none of ours."""
-    wrong = invalid("digest", _("The digest must be the one that GET …/changes answered."))
+    wrong = invalid("digest", _("Send the digest from the response of GET …/changes."))
     if not digest.startswith(_PREFIX) or len(digest) > _MAX_CHANGES * _SIZE * 2:
         raise wrong
     body = digest.removeprefix(_PREFIX)

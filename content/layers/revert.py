@@ -140,7 +140,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     unstaged = tuple(dict.fromkeys(dropped))
     if not reverted and not unstaged and not kept:
         raise RuleViolation(
-            gettext("The run %(run_id)s has contributed nothing here.") % {"run_id": run_id},
+            gettext("The run %(run_id)s has made no changes here.") % {"run_id": run_id},
             code="nothing_to_revert",
         )
     return Reverted(post, reverted, tuple(kept), unstaged)

@@ -65,7 +65,7 @@ def select_rest(
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
     if not paths:
-        raise _unknown_path(_("Name at least one path."))
+        raise _unknown_path(_("Send at least one path."))
     stays = kept_without(view, paths) if kept is None else kept
     named = set(map(base_path, paths))
     rest: list[Change] = []
@@ -114,7 +114,7 @@ def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Valu
 def _wanted(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:
     """The passages named of each path; none of them where the whole path is named, or all of them are."""
     if not paths:
-        raise _unknown_path(_("Name at least one path."))
+        raise _unknown_path(_("Send at least one path."))
     changes = {change.path: change for change in view.changes}
     passages: dict[str, set[str]] = {}
     whole: set[str] = set()

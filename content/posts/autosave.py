@@ -62,7 +62,7 @@ def save_copy(
     if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise invalid("entries", _("This is too long for a draft copy. Save your changes."))
     if post_id and not Post.objects.alive().filter(pk=post_id).exists():
-        raise NotFound(_("No such post."))
+        raise NotFound(_("Post not found."))
     copy = Autosave(
         id=key,
         user_id=actor.user.pk,

@@ -73,7 +73,7 @@ def copy_page(*, post_id: UUID | str, actor: Actor, with_below: bool) -> CopyRes
         raise RuleViolation(message, code="not_approved")
     sources = [source, *(pages_to_copy(source) if with_below else ())]
     if len(sources) > MAX_COPIED:
-        message = _("At most %(most)s pages are copied at once; these are %(count)s.")
+        message = _("You can copy at most %(most)s pages at once. You selected %(count)s.")
         raise RuleViolation(message % {"most": MAX_COPIED, "count": len(sources)}, code="too_many")
     copies: dict[UUID, Post] = {}
     new: list[tuple[Post, PostDocument, PostDocument]] = []

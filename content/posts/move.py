@@ -269,5 +269,5 @@ def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
 
 
 def _same_slug(slug: str) -> RuleViolation:
-    message = _("Two of these pages have the slug %(slug)r, and cannot stand below one page.")
+    message = _("Two of these pages have the slug %(slug)r and cannot have the same parent.")
     return invalid("slug", message % {"slug": slug}, code="slug_taken")

@@ -56,7 +56,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
     if layer not in (SOURCE, Layer.REVIEW):
         raise invalid("layer", _("Source or Review can be edited."))
     if not Post.objects.alive().filter(pk=post_id).exists():
-        raise NotFound(_("No such post."))
+        raise NotFound(_("Post not found."))
     now = timezone.now()
     # Of a page of somebody else by the same name nothing is changed.
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)

@@ -286,7 +286,9 @@ def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor)
     elif not actor.can("posts.edit"):
         # Translators change translatable values of a translation, and nothing else.
         if post.translated_from_id is None:
-            raise NotAllowed(_("Translators edit translations only, and this post is an original."))
+            raise NotAllowed(
+                _("Translators can only edit translations, and this post is an original.")
+            )
         # The props of the shared modules that get their first overrides here, by instance.
         ids = {
             module.instance_id
@@ -299,7 +301,7 @@ def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor)
         for change in changes:
             if not _is_translatable(change, before, shared):
                 raise NotAllowed(
-                    _("Translators edit translatable fields only; %(path)s is not one.")
+                    _("Translators can only edit translatable fields, and %(path)s is not one.")
                     % {"path": change.path},
                     details={change.path: [_("not translatable")]},
                 )

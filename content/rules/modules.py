@@ -311,7 +311,7 @@ def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument
             if where == part and change.after is not ABSENT:
                 changed[name] = values[name]
         if changed and part == "props" and module.scope != "local":
-            message = _("%(type)s is shared by other posts here; change its overrides instead.") % {
+            message = _("%(type)s is shared with other posts. Change its overrides instead.") % {
                 "type": module.type
             }
             raise invalid(f"modules.{module.id}.props", message, code="shared_module")

@@ -172,7 +172,7 @@ _READERS: Final[Mapping[str, Callable[[Field, Json], Json]]] = {
     "url": _read_checked(
         _url, gettext_noop("%(label)s must be an address that begins with http:// or https://.")
     ),
-    "tel": _read_checked(_check_phone, gettext_noop("%(label)s must be a telephone number.")),
+    "tel": _read_checked(_check_phone, gettext_noop("%(label)s must be a phone number.")),
     "select": _read_select,
     "checkbox": _read_checkbox,
     "number": _read_number,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proofroom.core.outbox.events import EventKind
 
 KINDS = (
-    EventKind("events.told-again", "Events that were given up told again", "settings.manage"),
+    EventKind("events.told-again", "Failed events retried", "settings.manage"),
     EventKind("activity.exported", "Activity log exported", "settings.manage"),
     EventKind("activity.pruned", "Oldest entries of the activity log deleted", "settings.manage"),
     EventKind("list-view.changed", "List view changed", "settings.manage"),

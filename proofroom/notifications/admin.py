@@ -87,5 +87,5 @@ def see(request: HttpRequest) -> HttpResponse:
 def read_all(request: HttpRequest) -> HttpResponse:
     """Mark everything as read."""
     mark_all_read(actor=actor_of(request))
-    messages.success(request, _("All notifications are marked as read."))
+    messages.success(request, _("All notifications marked as read."))
     return HttpResponseRedirect(reverse("admin:notifications"))

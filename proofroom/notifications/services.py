@@ -87,7 +87,7 @@ def mark_read(*, notification_id: int, actor: Actor) -> Notification:
     """Mark one of the actor's own as read. Raises `NotFound` for another's."""
     row = notifications_of(actor).select_for_update().filter(pk=notification_id).first()
     if row is None:
-        raise NotFound(_("No such notification."))
+        raise NotFound(_("Notification not found."))
     if row.read_at is None:
         row.read_at = timezone.now()
         row.save(update_fields=["read_at"])

@@ -53,7 +53,7 @@ def require_approver(kind: str, actor: Actor) -> None:
 
 
 def _approval_required() -> NotAllowed:
-    sentence = _("On this site such a change needs approval. Send it for approval in the admin.")
+    sentence = _("This site requires approval for this change. Send it for approval in the admin.")
     return NotAllowed(sentence, code="approval_required")
 
 

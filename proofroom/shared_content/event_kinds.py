@@ -9,5 +9,5 @@ KINDS = (
     EventKind("shared.approved", "Change of shared content approved", "posts.view"),
     EventKind("shared.rejected", "Change of shared content rejected", "posts.view"),
     EventKind("shared.withdrawn", "Change of shared content withdrawn", "posts.view"),
-    EventKind("shared.rule-changed", "Approval of shared content set", "settings.manage"),
+    EventKind("shared.rule-changed", "Approval of shared content changed", "settings.manage"),
 )

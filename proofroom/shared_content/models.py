@@ -47,7 +47,7 @@ class SharedRevision(models.Model):
 class ApprovalMode(models.TextChoices):
     """Whose changes of a kind wait for somebody else. See `proofroom.shared_content.approval`."""
 
-    OFF = "off", gettext_lazy("Changes go live at once")
+    OFF = "off", gettext_lazy("Changes go live immediately")
     EDITORS = "editors", gettext_lazy("Administrators approve what editors change")
     EVERYONE = "everyone", gettext_lazy("A second person approves every change")
 

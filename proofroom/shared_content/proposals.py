@@ -84,7 +84,7 @@ def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> Shared
     kind, row, proposal = _open(proposal_id, version)
     actor.require(kind.permission)
     if actor.user.pk in proposal.writers:
-        raise NotAllowed(_("Somebody else must approve what you wrote."), code="own_change")
+        raise NotAllowed(_("You cannot approve your own change."), code="own_change")
     if proposal.base_version != row.version:
         raise _stale(row.version)
     written = kind.write(
@@ -120,7 +120,7 @@ def withdraw_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> None:
     kind, _row, proposal = _open(proposal_id, version)
     actor.require(kind.permission)
     if actor.user.pk not in proposal.writers:
-        raise NotAllowed(_("Only whoever wrote this change may withdraw it."))
+        raise NotAllowed(_("Only the author of this change can withdraw it."))
     _decide(proposal, ProposalState.WITHDRAWN, actor)
 
 
@@ -133,7 +133,7 @@ def _open(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, Share
     """What waits under that id, with its row locked. Raises `NotFound`, or `Conflict` on another version."""
     found = SharedProposal.objects.filter(pk=proposal_id).first()
     if found is None:
-        raise NotFound(_("There is no such change."))
+        raise NotFound(_("Change not found."))
     kind = find_kind(found.kind)
     row = _locked_row(kind, found.row_id)
     # Again, now that nobody else can decide.

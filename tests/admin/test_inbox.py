@@ -260,7 +260,10 @@ def test_many_like_changes_are_decided_on_in_a_batch_after_a_sample(
     rest = re.findall(r'name="rest" value="([^"]+)"', page)[0]
     form = {**dict.fromkeys(re.findall(r'name="(d\.[^"]+)"', page), "accept"), "rest": rest}
     assert (len(form) - 1, rest.count(",") + 1) == (40, 4)
-    assert "Read them before you decide on the others. The 40 riskiest of 44 changes are listed." in page
+    assert (
+        "Read them before you decide on the others. The 40 riskiest of 44 changes are listed."
+        in page
+    )
     make.staged(posts[-1], {"metaDescription": "Moved meanwhile."})
     with run_on_commit():
         begun = client.post(address, {**form, "action": "accept"})

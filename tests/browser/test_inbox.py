@@ -90,7 +90,7 @@ def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_pa
     assert "1 change is waiting in AI Review again" in plain.inner_text(".messagelist")
     plain.goto("/admin/content/translations/?state=missing")
     plain.check(f'input[value="{posts[4].pk}:de"]')
-    plain.click("text=Make what is ticked")
+    plain.click("text=Create selected drafts")
     assert "1 translation was made" in plain.inner_text(".messagelist")
     german = Post.objects.get(translation_group=posts[4].translation_group, locale="de")
     assert german.title == posts[4].title

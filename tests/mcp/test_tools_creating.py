@@ -97,7 +97,10 @@ def test_an_edit_of_the_prose_module_wins_over_the_general_markdown() -> None:
         ({"locale": "xx"}, "'xx' is not a language of this site. Available: en, de."),
         ({"moduleGroupName": "nope"}, "no module group named 'nope'"),
         ({"moduleGroupName": "page-default"}, "page-default is for page, not blog"),
-        ({"slug": "how-to-brew-filter-coffee"}, "already uses the slug 'how-to-brew-filter-coffee'"),
+        (
+            {"slug": "how-to-brew-filter-coffee"},
+            "already uses the slug 'how-to-brew-filter-coffee'",
+        ),
         ({"title": "  "}, "title must not be empty"),
         ({"status": "published"}, "unknown argument `status`"),
         ({"moduleEdits": "none"}, "`moduleEdits`"),

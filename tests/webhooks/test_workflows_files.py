@@ -80,7 +80,7 @@ def test_every_field_is_read(workflows_dir: Path, env: Any, suffix: str) -> None
         ("person.json", _with(id="person", url="https://me:canary@tools.example.com/"), "url", ""),
         ("near.json", _with(id="near", url="http://127.0.0.1/"), "url", ""),
         ("type.json", _filters(types=["blgo"]).replace('"good"', '"type"'), "filters.types", "Available: "),
-        ("locale.json", _filters(locales=["xx"]).replace('"good"', '"locale"'), "filters.locales", "Available: en, de"),
+        ("locale.json", _filters(locales=["xx"]).replace('"good"', '"locale"'), "filters.locales", ": en, de"),
         ("field.json", _filters(conditions=[{"field": "post", "operator": "matches", "value": "("}]).replace(
             '"good"', '"field"'), "filters.conditions.0", "regular expression"),
         ("root.json", _filters(conditions=[{"field": "env.KEY", "operator": "exists"}]).replace(

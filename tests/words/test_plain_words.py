@@ -11,15 +11,29 @@ from tests.words.test_catalogue import entries
 
 REFUSED = (
     # Inversions, riddles and metaphors.
-    *("what waits", "what came of it", "is told", "is said", "is asked for", "for good", "by itself"),
+    *(
+        "what waits",
+        "what came of it",
+        "is told",
+        "is said",
+        "for good",
+        "by itself",
+    ),
     *("begin by themselves", "went well", "door", "in these days", "what visitors sent"),
     *("nothing waits", "nothing is like that", "is there already", "stays as it is", "look again"),
-    *("what stands now", "your words", "the same words", "mere decoration", "well told", "given up"),
+    *(
+        "what stands now",
+        "your words",
+        "the same words",
+        "mere decoration",
+        "well told",
+        "given up",
+    ),
     # Verbs of another register.
     *("tick", "ticked", "untick", "put it in", "put into the trash", "led on", "leads on", "anew"),
     *("take back", "taken back", "took back", "made by itself", "switched off", "switched on"),
-    *("begun", "struck through", "whole window", "upper and lower case count", "no such"),
-    *("make a draft", "make the", "made anew", "is made of", "must not hold", "what is marked"),
+    *("begun", "struck through", "whole window", "upper and lower case count"),
+    *("make a draft", "make the", "made anew", "what is marked"),
     # Words of the code.
     *("enqueue", "queryset", "payload row", "foreign key", "rollback", "upsert", "null row"),
     *("older than the source", "waits for you", "text of the button", "a box for consent"),

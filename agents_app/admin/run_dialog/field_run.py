@@ -143,9 +143,9 @@ def read_request(request: HttpRequest) -> FieldRequest:
     try:
         post_id = UUID(request.GET.get("post", ""))
     except ValueError:
-        raise Http404(_("No such post.")) from None
+        raise Http404(_("Post not found.")) from None
     if len(key) > MAX_FIELD_KEY_CHARACTERS:
-        raise Http404(_("No such field."))
+        raise Http404(_("Field not found."))
     post, layers = read(post_id)
     target = find_field(layers.ai_review.document, key, module or None)
     agents = only_enabled(agents_for(Scope.FIELD, target.field_type, key))

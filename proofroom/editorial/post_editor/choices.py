@@ -250,8 +250,8 @@ def state_of(address: str) -> JsonObject:
     if post is None:
         return _state("missing", _("No post has this address. It may be a page of another kind."))
     if post.status == Status.PUBLISHED:
-        return _state("live", _("Leads to “%(title)s”, which is live.") % {"title": post.title})
-    sentence = _("Leads to “%(title)s”, which is not live: visitors would find nothing.")
+        return _state("live", _("Links to “%(title)s”, which is live.") % {"title": post.title})
+    sentence = _("Links to “%(title)s”, which is not live. Visitors would see an error page.")
     return _state("draft", sentence % {"title": post.title})
 
 

@@ -115,7 +115,7 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
                     "nofollow", gettext("Search engines follow no link of this page"), "boolean"
                 ),
                 EditorField(
-                    "more", gettext("Other rules"), "json", gettext("JSON, seldom needed.")
+                    "more", gettext("Other rules"), "json", gettext("JSON, rarely needed.")
                 ),
             )
             robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)

@@ -351,7 +351,7 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
     """One module of the form, to be put into the page of somebody who has it open."""
     module = next((one for one in sheet.modules if one.id == module_id), None)
     if module is None:
-        raise Http404(gettext("No such module."))
+        raise Http404(gettext("Module not found."))
     alone = replace(sheet, modules=[module])
     (card,) = cards_of(alone, ControlBuilder(frame, alone, {}).build, {}, opened=[module_id])
     context = {"card": card, "layer": frame.layer or "", **rights_of(frame)}

@@ -317,7 +317,7 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
         raise Conflict(
             text % {"labels": labels},
             code="stale_review",
-            details={path: [gettext("staged by somebody already")] for path in unseen},
+            details={path: [gettext("already changed by somebody")] for path in unseen},
         )
 
 

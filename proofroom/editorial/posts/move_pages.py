@@ -45,7 +45,7 @@ def chosen_pages(ids: Sequence[str]) -> list[Post]:
     found = {post.pk: post for post in Post.objects.alive().filter(pk__in=wanted)}
     posts = [found[id_] for id_ in dict.fromkeys(wanted) if id_ in found]
     if not posts:
-        raise Http404(_("No such page."))
+        raise Http404(_("Page not found."))
     return posts
 
 
@@ -64,7 +64,7 @@ def _id_of(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise Http404(_("No such page.")) from None
+        raise Http404(_("Page not found.")) from None
 
 
 def _parent_of(target: str) -> UUID | None:

@@ -93,7 +93,7 @@ _TRASH_PAGE_SIZE = 50
 class WaitingFilter(admin.SimpleListFilter):
     """Posts with something in a layer."""
 
-    title = gettext_lazy("waiting in")
+    title = gettext_lazy("waiting")
     parameter_name = "waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -475,7 +475,7 @@ def trash(request: HttpRequest) -> HttpResponse:
                 try:
                     post_id = UUID(id_)
                 except ValueError:
-                    raise NotFound(_("There is no such post in the trash.")) from None
+                    raise NotFound(_("This post is not in the trash.")) from None
                 post = restore_post(post_id=post_id, actor=actor_of(request))
                 text = _("“%(title)s” was restored.") % {"title": post.title}
                 messages.success(

@@ -31,7 +31,7 @@ def find_post(post_id: UUID) -> Post:
     """The post, unless it is deleted. Raises `Http404`."""
     post = Post.objects.filter(pk=post_id, deleted_at__isnull=True).first()
     if post is None:
-        raise Http404(_("No such post."))
+        raise Http404(_("Post not found."))
     return post
 
 

@@ -184,7 +184,7 @@ def _change(request: HttpRequest, post: Post, do: str) -> None:
     names = {"variation": row.variation, "variation_weight": row.variation_weight}
     texts = {
         "weigh": _("%(variation)s has %(variation_weight)s %% of the visitors."),
-        "start": _("%(variation)s runs: %(share)s are shown it."),
+        "start": _("Started %(variation)s: shown to %(share)s."),
         "stop": _("%(variation)s is shown to nobody any more."),
     }
     share = _("%(variation_weight)s %% of the visitors") % names

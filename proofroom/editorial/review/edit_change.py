@@ -64,7 +64,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return _leave_form(reviewed, "")
     units = units_of(path, reviewed.view.document)
     if not units:
-        raise Http404(_("No such field."))
+        raise Http404(_("Field not found."))
     if request.method == "POST":
         return _save(reviewed, path)
     typed = {unit.path: to_typed(unit.field, unit.value) for unit in units}

@@ -84,12 +84,12 @@ def _decide(request: HttpRequest, waiting: SharedProposal | None) -> None:
     elif do == "reject":
         note = request.POST.get("note", "")
         reject_proposal(proposal_id=waiting.pk, version=version, actor=actor, note=note)
-        messages.success(request, _("Rejected. The live version stays as it is."))
+        messages.success(request, _("Rejected. The live version has not changed."))
     elif do == "withdraw":
         withdraw_proposal(proposal_id=waiting.pk, version=version, actor=actor)
-        messages.success(request, _("Withdrawn. The live version stays as it is."))
+        messages.success(request, _("Withdrawn. The live version has not changed."))
     else:
-        raise invalid("do", _("There is no such button."))
+        raise invalid("do", _("Unknown action."))
 
 
 class ApprovalForm(forms.Form):

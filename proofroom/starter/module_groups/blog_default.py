@@ -4,7 +4,7 @@ from proofroom.definitions import GroupModule, ModuleGroupDefinition
 class BlogDefault(ModuleGroupDefinition):
     name = "blog-default"
     label = "Article"
-    description = "An opening that stays, the article, and questions with answers."
+    description = "A fixed opening, the article, and questions with answers."
     post_type = "blog"
     modules = (
         GroupModule("hero", locked=True),

@@ -30,7 +30,10 @@ class BlogList(Listing):
 
     class Props(ListingProps):
         post_ids: list[str] = PostReference(
-            many=True, post_type="blog", label="Chosen posts", help="Empty shows the newest."
+            many=True,
+            post_type="blog",
+            label="Chosen posts",
+            help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
             translatable=True, label="Only of the topic", help="Of the newest posts."

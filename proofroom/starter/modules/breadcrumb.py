@@ -6,7 +6,7 @@ from proofroom.definitions import AIGuidance, Module
 class Breadcrumb(Module):
     name = "breadcrumb"
     label = "Breadcrumb"
-    description = "The way from the start page to this page, where the module stands."
+    description = "The path from the home page to this page."
     icon = "compass"
     allowed_scopes = ("static",)
     shows_breadcrumb = True

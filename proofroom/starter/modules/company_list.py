@@ -28,7 +28,10 @@ class CompanyList(Listing):
 
     class Props(ListingProps):
         post_ids: list[str] = PostReference(
-            many=True, post_type="company", label="Chosen companies", help="Empty shows the newest."
+            many=True,
+            post_type="company",
+            label="Chosen companies",
+            help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
             translatable=True, label="Only with the term", help="Of the newest."

@@ -85,10 +85,14 @@ class Embed(Module):
 
     class Props(ModuleProps):
         heading: str = Text(max_length=160)
-        url: str = Url(label="Address", help="Of the video or page, beginning with https://.")
+        url: str = Url(
+            label="Address", help="Address of the video or page, starting with https://."
+        )
         title: str = Text(max_length=160, help="What it is.")
         description: str = Textarea(max_length=600)
-        image_id: str | None = MediaField(label="Picture", help="Stands in until it is loaded.")
+        image_id: str | None = MediaField(
+            label="Picture", help="Shown until the content is loaded."
+        )
         shape: Literal["wide", "standard", "square", "tall"] = Select(
             default="wide", help="16:9, 4:3, 1:1 or 3:4."
         )

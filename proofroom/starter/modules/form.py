@@ -22,6 +22,6 @@ class Form(Module):
     class Props(ModuleProps):
         heading: str = Text(max_length=160, help="Empty shows the title of the form.")
         intro: str = Textarea(
-            max_length=600, label="Introduction", help="Empty shows the form's description."
+            max_length=600, label="Introduction", help="Leave blank to show the form’s description."
         )
         form: str = FormReference(help="The slug of a form.")

@@ -38,7 +38,7 @@ class Hero(Module):
     )
 
     class Props(ModuleProps):
-        title: str = Text(max_length=160, help="The headline; empty shows the post's title.")
+        title: str = Text(max_length=160, help="Headline. Leave blank to show the post’s title.")
         subtitle: str = Textarea(max_length=400, help="One or two sentences below the headline.")
         cta_label: str = Text(max_length=60, label="Button label")
         cta_url: str = Link(label="Button link", help="The button shows only with label and link.")

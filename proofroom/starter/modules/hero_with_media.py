@@ -44,7 +44,7 @@ class HeroWithMedia(Module):
         eyebrow: str = Text(
             max_length=60, label="Line above", help="A few words over the headline."
         )
-        title: str = Text(max_length=160, help="The headline; empty shows the post's title.")
+        title: str = Text(max_length=160, help="Headline. Leave blank to show the post’s title.")
         subtitle: str = Textarea(max_length=400, help="One or two sentences below the headline.")
         cta_label: str = Text(max_length=60, label="Button label")
         cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
@@ -53,5 +53,5 @@ class HeroWithMedia(Module):
         image_id: str | None = MediaField(label="Picture")
         caption: str = Text(max_length=200, help="Below the picture: what it shows, who made it.")
         layout: Literal["end", "start", "below", "over"] = Select(
-            default="end", help="Where the picture stands: beside the text, below, or behind it."
+            default="end", help="Position of the image: next to, below or behind the text."
         )

@@ -18,10 +18,10 @@ from proofroom.definitions.props import entries, text
 
 class Plan(ModuleProps):
     name: str = Text(max_length=80)
-    price: str = Text(max_length=40, help="As it is read: 24 €, or On request.")
+    price: str = Text(max_length=40, help="As shown to visitors: 24 €, or On request.")
     period: str = Text(max_length=60, help="per month, per person …")
     description: str = Textarea(max_length=300)
-    features: str = Textarea(max_length=2000, help="What is included, one on each line.")
+    features: str = Textarea(max_length=2000, help="What is included, one per line.")
     highlighted: bool = Boolean(help="Sets the plan apart from the others.")
     badge: str = Text(max_length=40, help="A word on the highlighted plan: Most chosen.")
     cta_label: str = Text(max_length=60, label="Button label")

@@ -30,7 +30,10 @@ class ProfileList(Listing):
 
     class Props(ListingProps):
         post_ids: list[str] = PostReference(
-            many=True, post_type="profile", label="Chosen people", help="Empty shows the newest."
+            many=True,
+            post_type="profile",
+            label="Chosen people",
+            help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
             translatable=True, label="Only with the term", help="Of the newest."

@@ -35,7 +35,7 @@ class ProseWithForm(Module):
     class Props(ModuleProps):
         content: RichTextDocument = RichText()
         heading: str = Text(
-            max_length=160, label="Heading of the form", help="Empty shows its title."
+            max_length=160, label="Heading of the form", help="Leave blank to show its title."
         )
         form: str = FormReference(help="The slug of a form.")
         form_side: Literal["right", "left"] = Select(default="right", label="Side of the form")

@@ -18,7 +18,7 @@ from proofroom.definitions import (
 class ProseWithMedia(Module):
     name = "prose-with-media"
     label = "Prose with picture"
-    description = "Text and one picture beside each other."
+    description = "Text with an image next to it."
     icon = "book"
     stylesheet = "cms/modules/prose-with-media.css"
     ai = AIGuidance(
@@ -36,7 +36,9 @@ class ProseWithMedia(Module):
         content: RichTextDocument = RichText()
         image_id: str | None = MediaField(label="Picture")
         caption: str = Text(max_length=200)
-        side: Literal["end", "start"] = Select(default="end", help="Where the picture stands.")
-        size: Literal["half", "third"] = Select(default="half", help="The picture's share.")
+        side: Literal["end", "start"] = Select(default="end", help="Position of the image.")
+        size: Literal["half", "third"] = Select(
+            default="half", help="Share of the width for the image."
+        )
         cta_label: str = Text(max_length=60, label="Button label")
         cta_url: str = Link(label="Button link", help="The button shows only with label and link.")

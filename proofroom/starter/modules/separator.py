@@ -11,7 +11,7 @@ from proofroom.definitions.markdown_values import Media, written
 class Separator(Module):
     name = "separator"
     label = "Separator"
-    description = "A pause between two parts of a page: a line, an ornament, or space."
+    description = "Separates two parts of a page: a line, an ornament, or space."
     icon = "leaf"
     stylesheet = "cms/modules/separator.css"
     ai = AIGuidance(

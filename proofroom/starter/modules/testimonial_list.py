@@ -30,7 +30,7 @@ class TestimonialList(Listing):
             many=True,
             post_type="testimonial",
             label="Chosen testimonials",
-            help="Empty shows the newest.",
+            help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
             translatable=True, label="Only with the term", help="Of the newest."

@@ -159,7 +159,7 @@ def _do(request: HttpRequest, shown: TermTree) -> None:
         if place is not None:
             place_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
     else:
-        raise invalid("do", _("There is no such button."))
+        raise invalid("do", _("Unknown action."))
 
 
 Place = tuple[UUID | None, UUID | None]

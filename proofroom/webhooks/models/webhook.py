@@ -266,7 +266,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
             lambda: forms.BooleanField(
                 label=gettext_lazy("For tests"),
                 required=False,
-                help_text=gettext_lazy("Simulated events of diagnostics tools are sent here too."),
+                help_text=gettext_lazy("Also receives simulated events from diagnostics tools."),
             )
         ),
     ] = Field(False, description="Whether it is told of simulated events too.")
