@@ -303,7 +303,7 @@ def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, 
         known = ", ".join(settings.CMS_ENV.locales)
         raise invalid(
             "locale",
-            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            _("%(locale)r is not a language of this site. Available: %(known)s.")
             % {"locale": row.locale, "known": known},
         )
     document = read_document(row.document, row.type, row.locale)

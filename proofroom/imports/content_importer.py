@@ -144,7 +144,7 @@ class ContentImporter(Importer):
         if options.site_locale not in settings.CMS_ENV.locales:
             raise invalid(
                 "locale",
-                _("%(locale)r is not a locale of this site; known: %(known)s.")
+                _("%(locale)r is not a language of this site. Available: %(known)s.")
                 % {"locale": options.locale[:20], "known": ", ".join(settings.CMS_ENV.locales)},
             )
         return options

@@ -344,4 +344,4 @@ def test_words_typed_into_a_module_that_others_removed_are_shown(
     page = client.post(url(post), asked).content.decode()
 
     assert page.count("readonly rows=") == 1
-    assert 'aria-label="Your words">Long &lt;b&gt;words</textarea>' in page
+    assert 'aria-label="Your text">Long &lt;b&gt;words</textarea>' in page

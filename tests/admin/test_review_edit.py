@@ -258,8 +258,8 @@ def test_words_for_a_change_that_is_gone_are_said(signed_in: SignedIn) -> None:
     same = client.post(address, sent, follow=True).content.decode()
     typed = client.post(address, {**sent, path: "My <b>words"}, follow=True).content.decode()
 
-    assert "typed is not saved" not in same
-    assert "What you typed is not saved: My &lt;b&gt;words" in typed
+    assert "text was not saved" not in same
+    assert "Your text was not saved: My &lt;b&gt;words" in typed
 
 
 MERGED: JsonObject = {

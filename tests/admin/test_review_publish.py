@@ -35,7 +35,7 @@ def test_it_says_what_goes_live_where_and_what_stays(signed_in: SignedIn) -> Non
     assert 'data-moved-address="/blog/moved"' in page
     assert "Undecided changes stay here." in page
     assert "1 change in Review stays there." in page
-    assert "it is published at once instead" in page
+    assert "It is published immediately instead" in page
     assert primary_buttons(page) == 0  # a slug needs a closer look first
     assert "1 change in AI Review" not in page
     below = client.get(review(post, "review")).content.decode()

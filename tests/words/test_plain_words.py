@@ -31,7 +31,7 @@ REFUSED = (
     ),
     # Verbs of another register.
     *("tick", "ticked", "untick", "put it in", "put into the trash", "led on", "leads on", "anew"),
-    *("take back", "taken back", "took back", "made by itself", "switched off", "switched on"),
+    *("take back", "taken back", "took back", "made by itself", "switched on"),
     *("begun", "struck through", "whole window", "upper and lower case count"),
     *("make a draft", "make the", "made anew", "what is marked"),
     # Words of the code.

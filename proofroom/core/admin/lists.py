@@ -363,7 +363,7 @@ class ListAdmin(PermittedAdmin[M]):
             undo = undo_button(request, "list-view.delete", _as_json(view), back=request.path)
             messages.success(request, format_html("{} {}", text, undo))
             return f"{request.path}?{SAVED_VAR}={ALL}"
-        raise invalid("list_view", _("There is no such button."))
+        raise invalid("list_view", _("Unknown action."))
 
     def _sent_columns(self, sent: QueryDict) -> list[str]:
         """The columns in the order of the form, after the button that moves one. None where they are to be as at
