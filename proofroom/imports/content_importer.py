@@ -1,100 +1,20 @@
-"""What an importer of posts is made of: options, a reader of the source, and the files that its content names."""
+"""What an importer of posts, terms, files and menus is: a source that the command and the admin run."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
-from urllib.parse import urldefrag
-
-from django.conf import settings
-from django.utils.translation import gettext as _
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any
 
 from proofroom.core.actor import Actor
-from proofroom.core.errors import RuleViolation, invalid
-from proofroom.definitions import find_post_type
-from proofroom.imports.items import Item
-from proofroom.imports.media_files import MediaFiles
+from proofroom.imports.content_source import ContentSource
 from proofroom.imports.registry import Importer, Output
-
-MAX_ITEMS: Final = 200_000
-"""Of one source: posts, terms, files and menus together."""
+from proofroom.imports.runs import run_command
 
 
-class ImportOptions(BaseModel):
-    """What whoever starts an import chooses. `media` is a folder on the machine of the command.
-
-    `name` tells sources of one kind apart, such as two folders named docs; `site` is the address where the source was
-    published; `mapping` says which column or path of the source fills which field.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    type: Annotated[str, Field(max_length=60)] = ""
-    locale: Annotated[str, Field(max_length=12)] = ""
-    name: Annotated[str, Field(max_length=200)] = ""
-    site: Annotated[str, Field(max_length=300)] = ""
-    media: str = ""
-    fetch: bool = True
-    live: bool = False
-    mapping: dict[str, object] = {}
-
-    @property
-    def site_locale(self) -> str:
-        return self.locale or str(settings.CMS_ENV.default_locale)
-
-
-class Reader(ABC):
-    """A source that is open. `scope` names the site or folder that the ids of its items belong to."""
-
-    scope: str
-    files: MediaFiles
-
-    @abstractmethod
-    def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
-        """Every item, each time in the same order. Posts whose ids are not `wanted` need no content.
-
-        Raises `RuleViolation` where the source cannot be read at all; what is broken in it is a `Remark`.
-        """
-
-    def link_key(self, address: str, base: str) -> str:
-        """What `PostItem.addresses` calls the page that an address in the content at `base` leads to."""
-        return urldefrag(address)[0]
-
-    def is_own(self, address: str, base: str) -> bool:
-        """Whether an address that no post answers to should have led to a page of the source."""
-        return False
-
-    def file_key(self, address: str, base: str) -> str:
-        """The one address of a file that the content at `base` names; empty for one that stays where it is."""
-        return address if address.startswith(("http://", "https://")) else ""
-
-    def linked_file_key(self, address: str, base: str) -> str:
-        """The file of the source that a link in the content leads to; empty for none."""
-        return ""
-
-    def close(self) -> None:  # noqa: B027  # most hold nothing open
-        """Let go of what is open."""
-
-
-class ContentImporter(Importer):
-    """A source of posts, terms, files and menus.
-
-    `takes` is what it reads: a file, a folder (in the admin: a ZIP archive of one), or either. `suffixes` are those
-    of the files that the admin takes for it.
-    """
-
-    takes: ClassVar[Literal["file", "folder", "either"]] = "file"
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    default_type: ClassVar[str] = "page"
-    has_mapping: ClassVar[bool] = False
-
-    @abstractmethod
-    def open(self, path: Path, options: ImportOptions) -> Reader:
-        """Open the file or folder. Raises `RuleViolation` where it is none of this kind."""
+class ContentImporter(ContentSource, Importer):
+    """An importer of posts, terms, files and menus: it has a dry run, a report, resuming and a page in the admin."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--type", default="", help=f"The post type ({self.default_type}).")
@@ -124,36 +44,4 @@ class ContentImporter(Importer):
     def run_command(
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
-        from proofroom.imports.runs import run_command
-
         run_command(self, path=path, actor=actor, options=options, out=out, err=err)
-
-    def check_options(self, values: Mapping[str, Any]) -> ImportOptions:
-        """The options with their defaults. Raises `RuleViolation` by field."""
-        known = {
-            name: value for name, value in values.items() if name in ImportOptions.model_fields
-        }
-        try:
-            options = ImportOptions.model_validate(known)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            field = str(first["loc"][0]) if first["loc"] else "options"
-            raise invalid(field, f"{field}: {first['msg']}") from None
-        options = options.model_copy(update={"type": options.type or self.default_type})
-        find_post_type(options.type)
-        if options.site_locale not in settings.CMS_ENV.locales:
-            raise invalid(
-                "locale",
-                _("%(locale)r is not a language of this site. Available: %(known)s.")
-                % {"locale": options.locale[:20], "known": ", ".join(settings.CMS_ENV.locales)},
-            )
-        return options
-
-    def check_path(self, path: Path) -> None:
-        """Raise `RuleViolation` unless there is a file or folder as this importer reads it."""
-        if self.takes == "folder" and not path.is_dir():
-            raise RuleViolation(_("%(path)s is not a folder.") % {"path": path})
-        if self.takes == "file" and not path.is_file():
-            raise RuleViolation(_("%(path)s is not a file.") % {"path": path})
-        if not path.exists():
-            raise RuleViolation(_("There is no file or folder %(path)s.") % {"path": path})

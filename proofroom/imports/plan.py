@@ -16,7 +16,7 @@ from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.find_replace import batches
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
-from proofroom.imports.content_importer import MAX_ITEMS, Reader
+from proofroom.imports.content_source import MAX_ITEMS, Reader
 from proofroom.imports.items import (
     MediaItem,
     MenuItem,

@@ -19,7 +19,7 @@ from content.post_fields import POST_FIELDS
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of
-from proofroom.imports.content_importer import ImportOptions, Reader
+from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.html_reader import Frame, blocks_of_html
 from proofroom.imports.items import Item, ModuleItem, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import read_markdown

@@ -25,7 +25,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
 from proofroom.imports.items import PostItem, Remark
 from proofroom.imports.models import ImportChunk, ImportLine, ImportRun, RunState
 from proofroom.imports.plan import ImportPlan, make_plan
@@ -48,10 +48,10 @@ class NotTheTurn(Exception):
     """Another worker is at it, or the run was cancelled."""
 
 
-def find_importer(source: str) -> ContentImporter:
+def find_importer(source: str) -> ContentSource:
     """The importer of posts of that name. Raises `RuleViolation`."""
     found = importers.get(source)
-    if found is None or not issubclass(found, ContentImporter):
+    if found is None or not issubclass(found, ContentSource):
         raise invalid("source", _("There is no source %(name)r.") % {"name": source[:60]})
     return found()
 
@@ -59,7 +59,7 @@ def find_importer(source: str) -> ContentImporter:
 def start_run(
     *,
     actor: Actor,
-    importer: ContentImporter,
+    importer: ContentSource,
     name: str,
     options: ImportOptions,
     is_dry_run: bool,
@@ -132,7 +132,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
 
 
 def run_command(
-    importer: ContentImporter,
+    importer: ContentSource,
     *,
     path: Path,
     actor: Actor,
@@ -251,7 +251,7 @@ def _send_later(run: ImportRun) -> None:
 
 
 @contextmanager
-def _uploaded_source(run: ImportRun, importer: ContentImporter) -> Iterator[Path]:
+def _uploaded_source(run: ImportRun, importer: ContentSource) -> Iterator[Path]:
     """The uploaded file as one on this machine; of a folder, its archive unpacked."""
     from proofroom.imports.archives import unpack
 
@@ -341,7 +341,7 @@ def _add_lines(row: ImportRun, lines: list[ImportLine]) -> None:
 
 def _execute(
     run: ImportRun,
-    importer: ContentImporter,
+    importer: ContentSource,
     path: Path,
     actor: Actor,
     *,

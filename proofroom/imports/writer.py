@@ -38,7 +38,7 @@ from proofroom.definitions import (
     validate_props,
 )
 from proofroom.definitions.richtext.links import safe_href
-from proofroom.imports.content_importer import ImportOptions, Reader
+from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.items import (
     MediaItem,
     MenuEntryItem,

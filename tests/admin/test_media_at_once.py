@@ -49,7 +49,7 @@ def test_what_another_wrote_in_the_same_field_is_not_lost_unseen(signed_in: Sign
 
     made.refresh_from_db()
     assert (refused.status_code, made.alt_text) == (422, "Green beans")
-    assert "it is “Green beans” now" in refused.content.decode()
+    assert "It is now “Green beans”" in refused.content.decode()
     again = {name: values[0] for name, values in fields(refused, "alt_text").items()}
     assert client.post(address(made), again).status_code == 302
     made.refresh_from_db()

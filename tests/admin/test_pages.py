@@ -201,7 +201,7 @@ def test_restoring_onto_a_taken_slug_says_so(signed_in: SignedIn) -> None:
 
     page = client.post("/admin/content/post/trash/", {"post": str(post.pk)}, follow=True)
 
-    assert "has the slug" in page.content.decode()
+    assert "already uses the slug" in page.content.decode()
     assert Post.objects.get(pk=post.pk).deleted_at is not None
 
 

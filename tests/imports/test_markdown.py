@@ -180,7 +180,7 @@ def test_what_cannot_begin_says_why(tmp_path):
     make.user("translator")
     for arguments, words in (
         ({"folder": str(tmp_path / "none")}, "is not a folder"),
-        ({"locale": "fr"}, "not a locale of this site"),
+        ({"locale": "fr"}, "not a language of this site"),
         ({"type": "pgae"}, "no post type named 'pgae'"),
         ({"media": str(tmp_path / "none")}, "is not a folder"),
         ({"email": "translator@example.com"}, "posts.create"),

@@ -109,7 +109,7 @@ def test_a_process_killed_between_file_and_row_leaves_a_known_file(monkeypatch) 
 
     monkeypatch.setattr(Asset, "save", killed)
     monkeypatch.setattr(
-        file_store, "_forget", lambda name: None
+        file_store, "discard", lambda name: None
     )  # nothing runs in a killed process
     with pytest.raises(SystemExit):
         store(picture("PNG", (9, 9)))

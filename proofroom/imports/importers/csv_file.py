@@ -2,7 +2,8 @@ from pathlib import Path
 
 from django.utils.translation import gettext_lazy
 
-from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.content_importer import ContentImporter
+from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.records import RecordReader, read_csv
 
 

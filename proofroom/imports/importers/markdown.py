@@ -20,7 +20,8 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import allowed_modules, find_post_type
 from proofroom.definitions.richtext.nodes import attributes, children, kind, to_text
-from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.content_importer import ContentImporter
+from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.html_reader import Frame
 from proofroom.imports.items import Item, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import read_markdown

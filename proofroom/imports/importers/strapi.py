@@ -3,7 +3,8 @@ from pathlib import Path
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.json import JsonObject
-from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.content_importer import ContentImporter
+from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.records import RecordReader, read_json
 
 

@@ -18,7 +18,8 @@ from content.post_fields import EXCERPT_MAX
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, post_types, taxonomies
-from proofroom.imports.content_importer import ContentImporter, ImportOptions, Reader
+from proofroom.imports.content_importer import ContentImporter
+from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.items import (
     Item,
     MediaItem,
