@@ -24,7 +24,7 @@ def test_the_bell_counts_shows_and_leads(open_page: Any) -> None:
     panel = page.get_by_role("dialog", name="Notifications")
     panel.get_by_text("Changes to “Coffee” are waiting in Review").wait_for()
     assert bell.get_attribute("aria-expanded") == "true"
-    page.wait_for_function("document.querySelector('[data-bell-count]').hidden")
+    page.locator("[data-bell-count]").wait_for(state="hidden")
     assert page.get_by_role("button", name="Notifications", exact=True).count() == 1
     page.keyboard.press("Escape")
     assert not panel.is_visible()

@@ -73,7 +73,9 @@ def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
     ask_twice(page)
     page.locator("#m-new-2 > .module-tools [data-handle]").focus()
     page.keyboard.press("ArrowUp")
-    assert "is now 4 of 5" in page.locator("main p[role=status]", has_text="is now").inner_text()
+    assert (
+        "moved to 4 of 5" in page.locator("main p[role=status]", has_text="moved to").inner_text()
+    )
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowUp")
     copy_remove_and_undo(page)
@@ -337,7 +339,9 @@ def test_the_outline_leads_to_modules_and_moves_them(open_page: Any) -> None:
     assert serious_in_any_light(page) == []
     page.locator("[data-outline-of=new-1] [data-handle]").focus()
     page.keyboard.press("ArrowUp")
-    assert "is now 3 of 4" in page.locator("main p[role=status]", has_text="is now").inner_text()
+    assert (
+        "moved to 3 of 4" in page.locator("main p[role=status]", has_text="moved to").inner_text()
+    )
     assert page.evaluate("() => document.activeElement.matches('[data-outline] [data-handle]')")
     assert lines.nth(2).get_attribute("data-outline-of") == "new-1"
     lines.nth(1).locator("a").click()

@@ -152,6 +152,6 @@ def test_the_edge_of_a_field_says_who_wrote_it(open_page: Any) -> None:
     assert "edge-person" in str(edges["title"].get_attribute("class"))
     assert "edge-ai" in str(edges["excerpt"].get_attribute("class"))
     said = edges["excerpt"].locator(".origin").inner_text()
-    assert said.startswith("AI: seo-specialist, approved by admin")
+    assert said.startswith("AI: SEO specialist, approved by admin")
     page.get_by_role("tab", name="Agents").click()
     assert page.get_by_text("AI wrote 1 of").is_visible()

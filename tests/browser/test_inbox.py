@@ -34,7 +34,7 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     page.keyboard.press("u")
     page.keyboard.press("a")
     assert page.locator("[data-apply]").is_disabled()
-    assert "must be opened" in page.inner_text("[data-said]")
+    assert "Open this change" in page.inner_text("[data-said]")
     page.locator("[data-layer=review]:has(input[value=accept])").focus()
     page.keyboard.press("a")
     assert page.inner_text("[data-apply]").split() == ["Apply", "decisions", "(1)"]
@@ -91,6 +91,6 @@ def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_pa
     plain.goto("/admin/content/translations/?state=missing")
     plain.check(f'input[value="{posts[4].pk}:de"]')
     plain.click("text=Create selected drafts")
-    assert "1 translation was made" in plain.inner_text(".messagelist")
+    assert "Created 1 draft" in plain.inner_text(".messagelist")
     german = Post.objects.get(translation_group=posts[4].translation_group, locale="de")
     assert german.title == posts[4].title

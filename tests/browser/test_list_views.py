@@ -63,7 +63,7 @@ def test_columns_are_chosen_and_moved_by_keyboard(open_page: Any, look: dict[str
     page.get_by_role("button", name="Apply").click()
 
     page.wait_for_load_state()
-    page.wait_for_function("!document.querySelector('.view-tools details[open]')")
+    page.locator(".view-tools details[open]").wait_for(state="detached")
     row = ListView.objects.get(name="")
     assert row.columns[:3] == ["name", "created", "kind"]
     assert "language" not in row.columns

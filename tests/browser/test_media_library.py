@@ -50,7 +50,7 @@ def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) ->
     page.locator(".upload[data-is=failed]").wait_for()
     page.locator("[data-tile]").nth(1).wait_for()
     assert page.locator(".upload[data-is=done]").count() == 2
-    assert "This is no JPEG" in page.inner_text(".upload[data-is=failed]")
+    assert "not a valid JPEG" in page.inner_text(".upload[data-is=failed]")
     assert page.inner_text("[data-uploads-summary]") == "2 of 3 uploaded, 1 not"
     assert Asset.objects.count() == 2
 

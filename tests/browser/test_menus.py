@@ -97,7 +97,7 @@ def test_a_menu_is_put_in_order_without_scripts(open_page: Any) -> None:
     page.get_by_role("button", name="Add", exact=True).click()
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
-    assert "“Address” is a path" in page.locator(".tree .field-errors").inner_text()
+    assert "“Address” must be a path" in page.locator(".tree .field-errors").inner_text()
     assert kept() == ["Home", "Coffee"]
     page.locator(".tree-edit[open] [name^=url]").fill("/tea")
     page.get_by_role("button", name="Move Tea up", exact=True).click()

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ORDER_VAR, ChangeList
+from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -33,7 +33,7 @@ from content.review.labels import type_label
 from content.review.references import media_view
 from media.models import Asset
 from proofroom.core.admin.labels import LanguageFilter
-from proofroom.core.admin.lists import Column, ListAdmin
+from proofroom.core.admin.lists import Column, ListAdmin, ViewChangeList
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -108,7 +108,7 @@ def _has_staged(layer: str) -> Exists:
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
 
 
-class PostList(ChangeList):
+class PostList(ViewChangeList):
     """The rows of a page with their pictures, which are read at once."""
 
     def get_results(self, request: HttpRequest) -> None:

@@ -4,7 +4,7 @@
 import { fetchJson } from "../http.js";
 import { startAutosave } from "./autosave.js";
 
-const PAUSE_MILLISECONDS = 150;
+const PAUSE_MILLISECONDS = 200;
 const LONGEST_WAIT_MILLISECONDS = 1_000; // while somebody types without a pause
 const IGNORED = /^(csrfmiddlewaretoken|copy|follows|was|was_order|version|order|add|number|do|take\..*)$/;
 

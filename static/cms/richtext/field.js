@@ -5,8 +5,6 @@
 
 import { attachEach, pageData } from "../fields/page_data.js";
 import { fetchJson, fetchPage } from "../http.js";
-import { ImageImport } from "./image_import.js";
-import { InsertMenu } from "./insert_menu.js";
 import { run, setBlock, show } from "./toolbar.js";
 
 const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
@@ -75,7 +73,15 @@ const convertMarkdown = async (address, markdown) => (await convert(address, "ma
 
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
-const bundled = () => import("../vendor/richtext.js");
+// Nothing of the editor itself is loaded before somebody comes to a field.
+const bundled = async () => {
+  const [bundle, { ImageImport }, { InsertMenu }] = await Promise.all([
+    import("../vendor/richtext.js"),
+    import("./image_import.js"),
+    import("./insert_menu.js"),
+  ]);
+  return { bundle, ImageImport, InsertMenu };
+};
 
 class RichField {
   constructor(area) {
@@ -104,9 +110,9 @@ class RichField {
     this.isStarted = true;
     const hadFocus = document.activeElement === this.area;
     try {
-      const [bundle, tools, content] = await Promise.all([bundled(), fetchTools(this.address), this.content()]);
-      this.bundle = bundle;
-      this.build(tools, content);
+      const [loaded, tools, content] = await Promise.all([bundled(), fetchTools(this.address), this.content()]);
+      this.bundle = loaded.bundle;
+      this.build(tools, content, loaded);
     } catch {
       // Offline, logged out, or a document of another time: the Markdown can be written all the same.
       this.frame?.remove();
@@ -124,7 +130,7 @@ class RichField {
     return this.area.value.trim() ? convertMarkdown(this.address, this.area.value) : EMPTY;
   }
 
-  build(tools, content) {
+  build(tools, content, { ImageImport, InsertMenu }) {
     this.tools = tools;
     this.frame = document.createElement("div");
     this.frame.className = "rt";
