@@ -33,7 +33,7 @@ def test_an_ai_client_that_names_no_agent_writes_as_its_accounts_agent(signed_in
     page = signed_in().get(review(post)).content.decode()
     assert page.count('class="by by-ai">AI<') == 1
     assert "by-person" not in page
-    assert "AI: general-assistant" in signed_in().get("/admin/inbox/").content.decode()
+    assert "AI: General assistant" in signed_in().get("/admin/inbox/").content.decode()
 
 
 @pytest.mark.parametrize("via", ["api", "mcp"])

@@ -312,7 +312,7 @@ def test_who_wrote_a_field_stands_beneath_it(signed_in: SignedIn) -> None:
 
     page = signed_in().get(url(post)).content.decode()
 
-    assert "AI: seo-specialist, approved by admin" in page
+    assert "AI: SEO specialist, approved by admin" in page
 
 
 def test_the_form_of_a_long_post_takes_few_queries(

@@ -129,7 +129,7 @@ def edit_field(name: str, value: object):
         (edit_post(id="../etc"), "does not fit: id"),
         (edit_post(extra=1), "does not fit: extra"),
         (edit_post(version="1"), "does not fit: version"),
-        (edit_post(locale="xx"), "not a locale|another type or language"),
+        (edit_post(locale="xx"), "not a language|another type or language"),
         (edit_post(createdAt="yesterday"), "does not fit: createdAt"),
         (edit_field("title", ""), "title is required"),
         (edit_field("title", "\u0000"), "NUL"),

@@ -93,7 +93,7 @@ def test_it_says_why_nothing_is_there() -> None:
     assert "The blog 'Plan' is draft; its address is /blog/plan." in said(traced("/blog/plan"))
     assert "The blog 'Gone' is in the trash." in said(traced("/blog/gone"))
     assert "The blog 'Stored' is archived" in said(traced("/blog/stored"))
-    assert "waits for approval" in said(traced("/blog/waiting"))
+    assert "waiting for approval" in said(traced("/blog/waiting"))
     assert "Secret plan" not in said(traced("/blog/waiting"))
     assert "There is no blog of the slug 'none'." in said(traced("/blog/none"))
     assert "It does not fit /blog/{slug} of blog." in said(traced("/none"))
@@ -108,7 +108,7 @@ def test_it_tries_the_patterns_that_stand() -> None:
 
     (step,) = [step for step in found.steps if step.facts.get("pattern") == "/{yyyy}/neu-{slug}.x"]
     assert (step.found, step.facts["slug"]) == (True, "tee")
-    assert f"stands at {path}" in step.sentence
+    assert f"has the address {path}" in step.sentence
 
 
 def test_a_caller_who_may_not_see_posts_learns_of_no_draft() -> None:
