@@ -246,7 +246,7 @@ def test_one_in_use_is_not_deleted(where: str) -> None:
 
     answer = refused("DELETE", f"{URL}/letter", None, 409, "in_use", "globalSlug")
 
-    assert "1 post places it" in answer["error"]
+    assert "used in 1 post" in answer["error"]
 
 
 def test_an_unused_one_is_deleted_and_its_slug_is_free_again() -> None:
