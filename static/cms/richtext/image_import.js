@@ -64,7 +64,7 @@ export class ImageImport {
     for (let done = 0, all = images.length; done < all && !signal.aborted; done += 1, all = done + this.waiting().length) {
       this.progress.max = all;
       this.progress.value = done;
-      this.said.textContent = fill(this.words.progress, { n: String(done + 1), all: String(all) });
+      this.said.textContent = fill(this.words.importing, { n: String(done + 1), all: String(all) });
       await this.bring(this.waiting()[0], signal);
     }
     this.cancelling = null;
