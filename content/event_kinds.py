@@ -41,6 +41,7 @@ KINDS = (
     EventKind("post.preview-link.created", "Preview link created", "posts.preview"),
     EventKind("post.preview-link.revoked", "Preview link revoked", "posts.preview"),
     EventKind("content.changed", "Content changed", _VIEW, is_live=True),
+    EventKind("content.migrated", "Content carried over", "settings.manage", is_live=True),
     EventKind("feedback.created", "Note put on a page", "feedback.view"),
     EventKind("feedback.changed", "Note on a page changed", "feedback.view"),
     EventKind("feedback.deleted", "Note on a page deleted", "feedback.view"),

@@ -1,6 +1,7 @@
 """The rows of content."""
 
 from content.models.autosave import Autosave
+from content.models.content_migration import ContentMigration
 from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
 from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
@@ -15,6 +16,7 @@ from content.models.revision import Provenance, Revision
 __all__ = [
     "Autosave",
     "BatchState",
+    "ContentMigration",
     "CopyOrigin",
     "DecisionBatch",
     "DecisionItem",

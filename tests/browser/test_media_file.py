@@ -71,6 +71,7 @@ def test_keys_set_the_focal_point_and_keep_a_part_of_the_picture(open_page: Any)
     page.fill("[name=alt_de]", "Eine Mauer")
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator(".messagelist").wait_for()
+    page.wait_for_load_state()  # its scripts answer keys from here on
     asset.refresh_from_db()
     assert (asset.focal_x, asset.focal_y) == (0.6, 0.49)
     assert (asset.alt_text, asset.alt_texts) == ("A wall", {"de": "Eine Mauer"})

@@ -1,0 +1,129 @@
+"""Operations of Django migrations that carry stored content over, in the transaction of their migration.
+
+Beside live content they reach what would bring the old shape back: drafts, revisions, what was rejected, module
+groups and versions of global modules. Search, references and the inbox follow after `migrate`, see `following`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+from django.db.models import Q
+
+from content.migration_operations.rewriting import (
+    CustomFieldsRewriting,
+    ModuleRewriting,
+    Rewriting,
+)
+from content.migration_operations.rows import StoredRows
+from content.migration_operations.steps import Step
+
+
+class ContentOperation(Operation):
+    """Steps that are taken on everything stored. Reversible where each step is."""
+
+    reduces_to_sql = False
+
+    def __init__(self, type_: str, *steps: Step) -> None:
+        self.type = type_
+        self.steps = steps
+
+    @property
+    def reversible(self) -> bool:  # type: ignore[override]  # a class attribute in Django
+        return all(step.reversed() is not None for step in self.steps)
+
+    def rewriting(self, steps: Sequence[Step]) -> Rewriting:
+        """What the steps do to values."""
+        raise NotImplementedError
+
+    def carry_over(self, apps: Any, rewriting: Rewriting) -> dict[str, int]:
+        """Rewrite everything stored, with the models of a state. Returns how many rows of each kind changed."""
+        rows = StoredRows(apps, rewriting)
+        posts = self.rewrite_live(rows, rewriting)
+        rows.documents(self.type)
+        rows.paths(posts)
+        changed = {label: count for label, count in rows.changed.items() if count}
+        if changed:
+            apps.get_model("content", "ContentMigration").objects.create(
+                type=self.type, post_ids=[str(post) for post in posts], changed=changed
+            )
+        return changed
+
+    def rewrite_live(self, rows: StoredRows, rewriting: Any) -> Sequence[UUID]:
+        """Lock the posts that hold values of the type, rewrite what is live, and return the posts."""
+        raise NotImplementedError
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """Content changes, and no table."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        self.carry_over(from_state.apps, self.rewriting(self.steps))
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        back = [cast(Step, step.reversed()) for step in reversed(self.steps)]
+        self.carry_over(from_state.apps, self.rewriting(back))
+
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        return (self.__class__.__name__, [self.type, *self.steps], {})
+
+
+class ChangeModule(ContentOperation):
+    """Take steps on every module of the type `type_`; `becomes` gives the modules another type.
+
+    A change of the type cannot be reversed: modules that had the new type before are not told apart.
+    """
+
+    def __init__(self, type_: str, *steps: Step, becomes: str = "") -> None:
+        super().__init__(type_, *steps)
+        self.becomes = becomes
+
+    @property
+    def reversible(self) -> bool:  # type: ignore[override]
+        return not self.becomes and super().reversible
+
+    def rewriting(self, steps: Sequence[Step]) -> ModuleRewriting:
+        return ModuleRewriting(self.type, steps, self.becomes)
+
+    def rewrite_live(self, rows: StoredRows, rewriting: ModuleRewriting) -> Sequence[UUID]:
+        posts = rows.lock_posts(rows.with_module(self.type))
+        rows.modules(rewriting)
+        return posts
+
+    def describe(self) -> str:
+        return f"Carry over {self.type} modules"
+
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        name, arguments, _ = super().deconstruct()
+        return (name, arguments, {"becomes": self.becomes} if self.becomes else {})
+
+
+class ChangeCustomFields(ContentOperation):
+    """Take steps on the custom fields of every post of the type `type_`."""
+
+    def rewriting(self, steps: Sequence[Step]) -> CustomFieldsRewriting:
+        return CustomFieldsRewriting(self.type, steps)
+
+    def rewrite_live(self, rows: StoredRows, rewriting: CustomFieldsRewriting) -> Sequence[UUID]:
+        posts = rows.lock_posts(Q(type=self.type))
+        rows.custom_fields(self.type)
+        return posts
+
+    def describe(self) -> str:
+        return f"Carry over the custom fields of {self.type} posts"

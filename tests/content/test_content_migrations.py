@@ -1,0 +1,254 @@
+"""Content migrations: what is stored of a module follows when its definition changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from django.apps import apps
+from django.db.migrations.state import ProjectState
+
+from content.document import PostDocument
+from content.global_modules.services import create_global
+from content.layers.reject import reject
+from content.migration_operations import (
+    ChangeCustomFields,
+    ChangeModule,
+    Convert,
+    Drop,
+    Rename,
+    SetDefault,
+    Split,
+)
+from content.migration_operations.following import follow_content_migrations
+from content.models import (
+    ContentMigration,
+    Draft,
+    Layer,
+    ModuleGroup,
+    ModuleInstance,
+    Post,
+    Provenance,
+    QueuedChange,
+    RejectedChange,
+    Revision,
+)
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.search import find_posts
+from content.translations.translate import create_translation
+from content.translations.translation_status import states_of
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
+from proofroom.shared_content.models import SharedRevision
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def carry_over(operation: Any) -> dict[str, int]:
+    """Run the operation as `migrate` does, with models of a state."""
+    state = ProjectState.from_apps(apps)
+    return cast(
+        "dict[str, int]", operation.carry_over(state.apps, operation.rewriting(operation.steps))
+    )
+
+
+def take_back(operation: Any) -> None:
+    state = ProjectState.from_apps(apps)
+    operation.database_backwards("content", None, state, state)
+
+
+def hero_of(document: Any) -> JsonObject:
+    """The props of the hero of a stored document."""
+    [module] = [one for one in document["modules"] if one["type"] == "hero"]
+    return cast(JsonObject, module["props"])
+
+
+def shout(value: Json) -> str:
+    return str(value).upper()
+
+
+def in_words(value: Json) -> dict[str, Json]:
+    time, _, unit = str(value).partition(" ")
+    return {"time": time, "unit": unit}
+
+
+RENAME = ChangeModule("hero", Rename("subtitle", "intro"))
+
+
+def with_subtitle(words: str) -> Callable[[PostDocument], PostDocument]:
+    def edit(document: PostDocument) -> PostDocument:
+        [id_] = [module.id for module in document.modules if module.type == "hero"]
+        return document_edits.update_module(document, id_, props={"subtitle": words})
+
+    return edit
+
+
+def coffee() -> Post:
+    """A post whose hero says "Ten minutes.", where an agent proposes "Five minutes."."""
+    post = make.post("Filter coffee")
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=with_subtitle("Ten minutes."))
+    make.staged(post, edit=with_subtitle("Five minutes."))
+    return post
+
+
+def test_live_content_drafts_and_revisions_have_the_new_name() -> None:
+    post = coffee()
+    hero = make.module_id(post, "hero")
+    carry_over(RENAME)
+
+    assert ModuleInstance.objects.get(type="hero").props["intro"] == "Ten minutes."
+    draft = Draft.objects.get(post=post, layer=Layer.AI_REVIEW)
+    assert hero_of(draft.document)["intro"] == "Five minutes."
+    assert hero_of(draft.base)["intro"] == "Ten minutes."
+    assert list(draft.marks) == [f"modules.{hero}.props.intro"]
+    revisions = list(Revision.objects.filter(post=post))
+    assert [hero_of(revision.document)["intro"] for revision in revisions] == ["Ten minutes.", ""]
+    assert "subtitle" not in str([revision.document for revision in revisions])
+    assert revisions[0].changed_paths == [f"modules.{hero}.props.intro"]
+    live = make.layers(post).live
+    assert live.to_json() == revisions[0].document
+
+
+def test_the_proposal_still_waits_and_knows_its_author() -> None:
+    post = coffee()
+    hero = make.module_id(post, "hero")
+    carry_over(RENAME)
+    assert follow_content_migrations() == 1
+
+    view = make.layers(post).ai_review
+    assert view.changes.paths == (f"modules.{hero}.props.intro",)
+    assert not view.drifted
+    [mark] = view.marks.values()
+    assert mark.agent_id == "seo-specialist"
+    [row] = QueuedChange.objects.filter(post=post)
+    assert row.path == f"modules.{hero}.props.intro"
+    assert Provenance.objects.filter(post=post, path=f"modules.{hero}.props.intro").exists()
+    assert not Provenance.objects.filter(path__contains="subtitle").exists()
+
+
+def test_a_translation_is_as_up_to_date_as_it_was() -> None:
+    post = coffee()
+    current = create_translation(post_id=post.pk, locale="de", actor=make.actor("admin"))
+    carry_over(ChangeModule("hero", Convert("subtitle", shout), Rename("title", "headline")))
+    assert not list(states_of([current])[current.pk].stale_paths)
+
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=with_subtitle("New"))
+    [stale] = states_of([current])[current.pk].stale_paths
+    carry_over(RENAME)
+    [renamed] = states_of([current])[current.pk].stale_paths
+    assert renamed == stale.replace("subtitle", "intro")
+
+
+def test_a_split_value_is_in_both_and_both_know_their_author() -> None:
+    post = coffee()
+    hero = make.module_id(post, "hero")
+    carry_over(ChangeModule("hero", Split("subtitle", ("time", "unit"), in_words)))
+
+    props = ModuleInstance.objects.get(type="hero").props
+    assert (props["time"], props["unit"]) == ("Ten", "minutes.")
+    draft = Draft.objects.get(post=post, layer=Layer.AI_REVIEW)
+    assert set(draft.marks) == {f"modules.{hero}.props.time", f"modules.{hero}.props.unit"}
+    for name in ("time", "unit"):
+        assert Provenance.objects.filter(post=post, path=f"modules.{hero}.props.{name}").exists()
+
+
+def test_overrides_follow_and_get_no_default() -> None:
+    post = make.post()
+    place = make.placed(post, make.global_module(), title="For cyclists")
+    carry_over(ChangeModule("callout", Rename("title", "heading"), SetDefault("frame", "calm")))
+    module = make.layers(post).live.module(place)
+    assert module is not None
+    assert module.overrides == {"heading": "For cyclists"}
+    shared = ModuleInstance.objects.get(type="callout")
+    assert (shared.props["heading"], shared.props["frame"]) == ("Subscribe", "calm")
+
+
+def test_versions_of_global_modules_and_module_groups_follow() -> None:
+    actor = make.actor("admin")
+    module = create_global(actor=actor, slug="news", type="callout", props={"title": "Subscribe"})
+    group = ModuleGroup.objects.create(
+        name="short", label="Short", post_type="blog",
+        modules=[{"type": "callout", "scope": "local", "locked": False, "props": {"title": "A"}}],
+    )  # fmt: skip
+    carry_over(ChangeModule("callout", Rename("title", "heading"), becomes="notice"))
+    revision = SharedRevision.objects.get(row_id=module.pk)
+    assert revision.document["props"]["heading"] == "Subscribe"
+    group.refresh_from_db()
+    assert group.modules[0]["type"] == "notice"
+    assert group.modules[0]["props"]["heading"] == "A"
+
+
+def test_a_module_takes_another_type_in_every_layer() -> None:
+    post = coffee()
+    carry_over(ChangeModule("hero", Drop("theme"), becomes="opening"))
+    layers = make.layers(post)
+    for document in (layers.live, layers.review.document, layers.ai_review.document):
+        assert document.modules[0].type == "opening"
+    assert "theme" not in layers.live.modules[0].props
+    assert len(layers.ai_review.changes) == 1
+
+
+def test_a_rejected_change_can_still_be_taken_back() -> None:
+    post = coffee()
+    reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"))
+    carry_over(ChangeModule("hero", Convert("subtitle", shout), Rename("subtitle", "intro")))
+    [rejected] = RejectedChange.objects.all()
+    assert rejected.path.endswith(".props.intro")
+    assert rejected.proposal is not None
+    assert rejected.proposal["after"] == {"is": "plain", "value": "FIVE MINUTES."}
+
+
+def test_custom_fields_of_posts_follow() -> None:
+    person = make.post("Anna", type="profile", customFields={"role": "Roaster"})
+    make.staged(person, {"customFields": {"role": "Head roaster"}})
+    carry_over(ChangeCustomFields("profile", Rename("role", "job")))
+    person.refresh_from_db()
+    assert person.custom_fields["job"] == "Roaster"
+    view = make.layers(person).ai_review
+    assert view.changes.paths == ("post.customFields.job",)
+    assert list(view.marks) == ["post.customFields.job"]
+
+
+def test_reversed_it_is_as_it_was() -> None:
+    post = coffee()
+    before = make.layers(post).ai_review.document.to_json()
+    operation = ChangeModule(
+        "hero", Rename("subtitle", "intro"), Convert("intro", shout, str.capitalize), SetDefault("size", 1)
+    )  # fmt: skip
+    carry_over(operation)
+    assert operation.reversible
+    take_back(operation)
+    assert make.layers(post).ai_review.document.to_json() == before
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        ChangeModule("hero", Drop("theme")),
+        ChangeModule("hero", Split("subtitle", ("time", "unit"), in_words)),
+        ChangeModule("hero", Convert("subtitle", shout)),
+        ChangeModule("hero", becomes="opening"),
+    ],
+)
+def test_what_loses_something_cannot_be_reversed(operation: ChangeModule) -> None:
+    assert not operation.reversible
+
+
+def test_search_pages_and_the_log_follow_once() -> None:
+    post = coffee()
+    version = content_version()
+    carry_over(ChangeModule("hero", Convert("subtitle", lambda value: "Percolator")))
+    assert follow_content_migrations() == 1
+    assert follow_content_migrations() == 0
+    assert [found.pk for found in find_posts(Post.objects.all(), "percolator")[:10]] == [post.pk]
+    assert content_version() > version
+    assert Event.objects.get(name="content.migrated").payload["type"] == "hero"
+
+
+def test_nothing_stored_leaves_nothing_to_follow() -> None:
+    assert carry_over(ChangeModule("no-such-module", Drop("theme"))) == {}
+    assert not ContentMigration.objects.exists()
