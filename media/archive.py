@@ -35,11 +35,11 @@ from proofroom.archive.kinds import (
     ArchiveRow,
     Id,
     Moment,
-    batches,
     format_moment,
     read_moment,
 )
 from proofroom.core import outbox
+from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows, names_of_rows
+from proofroom.core.find_replace import Edit, Hand, TextPlace, find_rows, names_of_rows
 from seo.models import Redirect, RedirectChanges
 from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect

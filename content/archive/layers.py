@@ -31,10 +31,10 @@ from proofroom.archive.kinds import (
     ArchiveRow,
     Id,
     Moment,
-    batches,
     format_moment,
     read_moment,
 )
+from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 

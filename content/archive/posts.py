@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -55,11 +55,11 @@ from proofroom.archive.kinds import (
     ArchiveRow,
     Id,
     Moment,
-    batches,
     format_moment,
     read_moment,
 )
 from proofroom.core import outbox
+from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import find_post_type
@@ -155,6 +155,7 @@ class PostArchive(ArchiveKind[PostRow]):
 
     def finish(self, rows: Iterator[PostRow], job: Import) -> None:
         created = job.created[NAME]
+        _require_parents(created)
         for part in batches(rows, BATCH):
             _complete([row for row in part if row.id in created], job)
         for part in batches(job.rows(self), BATCH):
@@ -414,6 +415,16 @@ def _complete(rows: Sequence[PostRow], job: Import) -> None:
         if post.status == Status.PUBLISHED
     ]
     outbox.record_all("post.published", live, actor=job.actor)
+
+
+def _require_parents(ids: Iterable[str]) -> None:
+    """Before any rule walks up the tree, where a parent that is nowhere would break it."""
+    there = Exists(Post.objects.filter(pk=OuterRef("parent_id")))
+    for part in batches(ids):
+        lost = Post.objects.filter(~there, pk__in=part).exclude(parent_id=None)
+        for title, parent_id in lost.values_list("title", "parent_id")[:1]:
+            error = invalid("parentId", _("No post has the id %(value)s.") % {"value": parent_id})
+            raise refused(NAME, title, error)
 
 
 def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:

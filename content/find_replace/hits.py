@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from content.find_replace.services import Substitution, apply_edit, check_search
 from content.layers.digest import keyed_hash
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.find_replace import batches
 from proofroom.core.json import Json
 
 MAX_HITS: Final = 20_000

@@ -11,8 +11,9 @@ from content.find_replace.documents import MODULES, POSTS, edit_document, settle
 from content.layers.stage import stage
 from content.models import Layer, PostModule
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import NotFound, RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches
+from proofroom.core.find_replace import Edit, Hand, TextPlace
 
 REVIEW_TABLES = frozenset({POSTS, MODULES})
 """What can be proposed: the rest of the site has no layers."""

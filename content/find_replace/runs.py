@@ -29,8 +29,9 @@ from content.find_replace.services import (
 )
 from content.models import Layer, PostModule, Replacement, ReplacementState
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation, invalid
-from proofroom.core.find_replace import TextPlace, batches, known_tables, select_sources
+from proofroom.core.find_replace import TextPlace, known_tables, select_sources
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)

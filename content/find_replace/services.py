@@ -24,11 +24,11 @@ from content.find_replace.review import edit_review
 from content.models import Layer, ReplacedPlace, Replacement
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import (
     Edit,
     TextPlace,
-    batches,
     known_tables,
     select_sources,
 )

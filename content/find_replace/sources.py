@@ -34,8 +34,9 @@ from content.rules.references import PropsChange, check_props
 from content.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import Edit, Hand, TextPlace, batches, find_rows, names_of_rows
+from proofroom.core.find_replace import Edit, Hand, TextPlace, find_rows, names_of_rows
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import modules, validation

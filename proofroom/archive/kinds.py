@@ -13,9 +13,8 @@ files, and in one transaction `write` stores rows and `finish` judges what all o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args
 from uuid import UUID
 
@@ -97,13 +96,6 @@ archive_kinds: ExtensionPoint[ArchiveKind[Any]] = ExtensionPoint()
 
 
 T = TypeVar("T")
-
-
-def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The rows in lists of that many, which are asked for one after the other."""
-    left = iter(rows)
-    while part := list(islice(left, size)):
-        yield part
 
 
 def format_moment(moment: datetime | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -11,12 +11,12 @@ from django.urls import reverse
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, JsonObject
 
 MAX_PROBLEMS: Final = 20
-REPLACE_BATCH_SIZE: Final = 500
 T = TypeVar("T")
 
 
@@ -128,12 +128,6 @@ def select_sources(tables: Iterable[str]) -> list[TextSource]:
 def known_tables() -> list[str]:
     """Every table that can be named."""
     return [table for source in text_sources for table in source.tables]
-
-
-def batches(rows: Sequence[T], size: int = REPLACE_BATCH_SIZE) -> Iterator[Sequence[T]]:
-    """The rows in parts that a statement can name."""
-    for begin in range(0, len(rows), size):
-        yield rows[begin : begin + size]
 
 
 M = TypeVar("M", bound=Model)

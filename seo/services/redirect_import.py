@@ -13,8 +13,8 @@ from django.utils.translation import gettext
 from content.posts.queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation
-from proofroom.core.find_replace import batches
 from proofroom.core.json import JsonObject
 from seo.models import Redirect
 from seo.redirect_csv import LineProblem, RedirectLine, problem_of, read_lines

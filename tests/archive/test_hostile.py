@@ -136,7 +136,6 @@ def edit_field(name: str, value: object):
         (edit_field("spell", 1), "no post field named 'spell'"),
         (edit_field("slug", "../admin"), "slug"),
         (edit_field("canonicalUrl", "javascript:alert(1)"), "canonicalUrl"),
-        (edit_field("parentId", "9f0d7c2e-0000-4000-8000-000000000000"), "parentId"),
         (lambda rows: rows.append(rows[0]), "cannot both be"),
         (
             lambda rows: rows[-1].update(variationOf="9f0d7c2e-0000-4000-8000-000000000000"),
@@ -178,3 +177,15 @@ def test_only_who_manages_settings_may(archive):
         with pytest.raises(NotAllowed):
             export_archive(target=BytesIO(), actor=actor)
     assert not Post.objects.exists()
+
+
+def test_a_parent_that_is_nowhere_is_refused_in_every_row(archive):
+    with ZipFile(BytesIO(archive)) as file:
+        number = len(file.read("posts.jsonl").splitlines())
+    assert number > 3
+    for at in range(number):
+
+        def change(rows, at=at):
+            rows[at]["document"]["post"]["parentId"] = "9f0d7c2e-0000-4000-8000-000000000000"
+
+        refuses(with_rows(archive, "posts.jsonl", change), "parentId: No post has the id")
