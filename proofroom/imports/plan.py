@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from content.models import Post
 from content.models.post import MAX_DEPTH
 from content.paths.post_paths import fill_pattern, pattern_of
+from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
-from proofroom.core.find_replace import batches
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
 from proofroom.imports.content_source import MAX_ITEMS, Reader

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -29,6 +29,7 @@ from proofroom.imports.content_source import ContentSource, ImportOptions, Reade
 from proofroom.imports.items import PostItem, Remark
 from proofroom.imports.models import ImportChunk, ImportLine, ImportRun, RunState
 from proofroom.imports.plan import ImportPlan, make_plan
+from proofroom.imports.post_writer import write_post
 from proofroom.imports.registry import Output, importers
 from proofroom.imports.writer import ImportWriter, Written
 
@@ -41,7 +42,12 @@ _LATE_AFTER: Final = timedelta(minutes=5)
 _MAX_WOKEN: Final = 5
 _KEEP_RUNS: Final = timedelta(days=90)
 _MESSAGE_MAX: Final = 2000
-Tell = Callable[[ImportRun, Written], None]
+Tell: TypeAlias = Callable[[ImportRun, Written], None]
+Write: TypeAlias = Callable[[], list[Written]]
+"""Stores an item, in the transaction that notes it."""
+Step: TypeAlias = Callable[[], Write]
+"""What an item needs before its transaction, such as its files."""
+Steps: TypeAlias = Callable[[], Iterator[Step]]
 
 
 class NotTheTurn(Exception):
@@ -275,9 +281,7 @@ class _Turn:
     tell: Tell | None
     ends: float | None
 
-    def note(
-        self, kind: str, write: Callable[[], list[Written]], stage: int, position: int
-    ) -> None:
+    def note(self, kind: str, write: Write, stage: int, position: int) -> None:
         """Write an item, and what came of it, in one transaction. Raises `NotTheTurn`."""
         with transaction.atomic():
             row = (
@@ -404,7 +408,7 @@ def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) 
 def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
     """Every item, from where the run is: terms, files, posts level by level, menus, redirects."""
     writer = turn.writer
-    stages: list[tuple[str, Callable[[], Iterator[Callable[[], Callable[[], list[Written]]]]]]] = [
+    stages: list[tuple[str, Steps]] = [
         ("terms", lambda: (_later(writer.write_term, term) for term in plan.terms)),
         ("files", lambda: (_now(writer.load_file, file) for file in plan.files.values())),
     ]
@@ -423,29 +427,23 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
                 turn.note(kind, prepare(), stage, position)
 
 
-def _later(
-    write: Callable[[Any], Written], item: object
-) -> Callable[[], Callable[[], list[Written]]]:
+def _later(write: Callable[[Any], Written], item: object) -> Step:
     """A step whose work is part of the transaction."""
     return lambda: lambda: [write(item)]
 
 
-def _now(
-    write: Callable[[Any], Written], item: object
-) -> Callable[[], Callable[[], list[Written]]]:
+def _now(write: Callable[[Any], Written], item: object) -> Step:
     """A step whose work is done before the transaction, which notes it only."""
 
-    def prepare() -> Callable[[], list[Written]]:
+    def prepare() -> Write:
         written = write(item)
         return lambda: [written]
 
     return prepare
 
 
-def _posts_of_level(
-    turn: _Turn, reader: Reader, plan: ImportPlan, level: int
-) -> Callable[[], Iterator[Callable[[], Callable[[], list[Written]]]]]:
-    def steps() -> Iterator[Callable[[], Callable[[], list[Written]]]]:
+def _posts_of_level(turn: _Turn, reader: Reader, plan: ImportPlan, level: int) -> Steps:
+    def steps() -> Iterator[Step]:
         wanted = {post.source_id for post in plan.posts.values() if post.level == level}
         for item in reader.items(frozenset(wanted)):
             if isinstance(item, PostItem) and item.source_id in wanted:
@@ -455,12 +453,12 @@ def _posts_of_level(
     return steps
 
 
-def _post_step(turn: _Turn, item: PostItem) -> Callable[[], Callable[[], list[Written]]]:
-    def prepare() -> Callable[[], list[Written]]:
+def _post_step(turn: _Turn, item: PostItem) -> Step:
+    def prepare() -> Write:
         # Files are stored outside of the transaction; their notes come with the post's.
         files = turn.writer.load_files_of(item)
 
-        return lambda: [*files, turn.writer.write_post(item)]
+        return lambda: [*files, write_post(turn.writer, item)]
 
     return prepare
 

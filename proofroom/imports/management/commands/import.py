@@ -8,9 +8,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
-from proofroom.core.actor import Actor
+from proofroom.accounts.queries import find_operator
 from proofroom.core.errors import CmsError
 from proofroom.imports.registry import importers
 
@@ -39,21 +37,10 @@ class Command(BaseCommand):
         try:
             importers.all()[source]().run_command(
                 path=path,
-                actor=find_actor(email),
+                actor=find_operator(email),
                 options=options,
                 out=self.stdout,
                 err=self.stderr,
             )
         except CmsError as error:
             raise CommandError(error.message) from None
-
-
-def find_actor(email: str | None) -> Actor:
-    """The person of that address, else the first admin. Raises `CommandError`."""
-    people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")
-    found = people.filter(email=email.lower()) if email else people.filter(role=Role.ADMIN)
-    person = found.first()
-    if person is None:
-        who = f"with the address {email}" if email else "with the role admin"
-        raise CommandError(f"There is no active account {who}. Make one, or name one with --as.")
-    return Actor(user=person, via="command")

@@ -1,0 +1,308 @@
+"""Stores the posts of a source through the services of the site: new ones as drafts, changes of others in Review."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from content.document import ModuleDocument, PostDocument
+from content.layers import open_layers
+from content.layers.stage import stage
+from content.models import Layer, Post
+from content.post_fields import EXCERPT_MAX, META_MAX, TITLE_MAX
+from content.posts import document_edits
+from content.posts.create import create_post, empty_document, new_row
+from content.posts.edit import edit_post
+from content.rules import check_changes
+from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import slug_of
+from proofroom.definitions import (
+    find_module,
+    find_post_type,
+    props_of,
+)
+from proofroom.imports.addresses import PostAddresses
+from proofroom.imports.digests import hash_of
+from proofroom.imports.items import (
+    PostItem,
+    Remark,
+)
+from proofroom.imports.module_merge import merge_modules, new_module
+from proofroom.imports.plan import PlannedPost
+from proofroom.imports.writer import ImportWriter, Outcome, Written
+
+_LIMITS: Final = {
+    "title": TITLE_MAX,
+    "excerpt": EXCERPT_MAX,
+    "metaTitle": TITLE_MAX,
+    "metaDescription": META_MAX,
+}
+_SLUG_TRIES: Final = 5
+
+
+def write_post(writer: ImportWriter, item: PostItem) -> Written:
+    """Create, change or leave a post. What the rules refuse is an outcome; nothing of it is stored then."""
+    post = _PostWriter(writer, item, writer.plan.posts[item.source_id])
+    try:
+        with transaction.atomic():
+            return post.write()
+    except CmsError as error:
+        details = " ".join(
+            f"{path}: {text}" for path, texts in error.details.items() for text in texts[:1]
+        )
+        message = error.message if error.message in details or not details else details
+        return Written("failed", item.place, message[:2000], None, item.remarks)
+
+
+@dataclass
+class _PostWriter:
+    """One post of the source on its way into the site."""
+
+    writer: ImportWriter
+    item: PostItem
+    planned: PlannedPost
+    remarks: list[Remark] = field(default_factory=list)
+    addresses: PostAddresses = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.addresses = PostAddresses(self.writer, self.item.base)
+
+    def write(self) -> Written:
+        self.remarks += self.item.remarks
+        fields = self._fields()
+        modules = self._modules()
+        terms = self._terms()
+        for sentence in self.addresses.report():
+            self._remark(sentence)
+        known = self.writer.imported("post", self.item.source_id)
+        if known is not None:
+            post = Post.objects.filter(pk=known.object_id).first()
+            if post is not None and post.deleted_at is not None:
+                return self._written("skipped", _("The post is in the trash."), post)
+            if post is not None:
+                return self._update(post, known.data, fields, modules, terms)
+        if self.planned.post_id is not None and not self.planned.is_imported:
+            post = Post.objects.alive().filter(pk=self.planned.post_id).first()
+            if post is not None:
+                return self._update(post, None, fields, modules, terms)
+        return self._create(fields, modules, terms)
+
+    @property
+    def _source_slug(self) -> str:
+        return slug_of(self.item.slug or self.item.title)
+
+    def _written(self, outcome: Outcome, message: str, post: Post | None) -> Written:
+        return Written(
+            outcome, self.item.place, message, post.pk if post else None, tuple(self.remarks)
+        )
+
+    # What the post is to hold.
+
+    def _fields(self) -> JsonObject:
+        item = self.item
+        fields: JsonObject = {"title": item.title, **item.fields}
+        for name, most in _LIMITS.items():
+            value = fields.get(name)
+            if isinstance(value, str):
+                line = value if name == "excerpt" else " ".join(value.split())
+                fields[name] = line[:most].rstrip()
+                if len(line) > most:
+                    text = _("%(field)s is longer than %(most)s characters; the rest was cut off.")
+                    self._remark(text % {"field": name, "most": most})
+        custom = fields.get("customFields")
+        if isinstance(custom, Mapping):
+            fields["customFields"] = self._custom_fields(custom)
+        if item.featured_image:
+            asset = self.writer.asset(item.featured_image, item.base)
+            if asset is not None:
+                fields["featuredMediaId"] = str(asset.pk)
+            else:
+                self.addresses.missing_files.append(item.featured_image)
+        if self.planned.parent_id is not None:
+            parent_id = self.writer.post_id(self.planned.parent_id)
+            if parent_id is not None:
+                fields["parentId"] = str(parent_id)
+            elif not self.writer.is_dry_run:
+                self._remark(_("Its parent could not be imported: it stands at the top."))
+        return fields
+
+    def _custom_fields(self, values: Mapping[str, Json]) -> JsonObject:
+        definition = find_post_type(self.item.type)
+        known = props_of(definition.CustomFields)
+        for name in values:
+            if name not in known:
+                text = _("The post type %(type)s has no field %(name)s; its value was left out.")
+                self._remark(text % {"type": self.item.type, "name": name})
+        kept = {name: value for name, value in values.items() if name in known}
+        return self.addresses.resolve(definition.CustomFields, kept)
+
+    def _modules(self) -> list[tuple[str, JsonObject]]:
+        return [
+            (
+                module.type,
+                self.addresses.resolve(find_module(module.type).Props, module.props),
+            )
+            for module in self.item.modules
+        ]
+
+    def _terms(self) -> list[str]:
+        uses = {use.slug: use for use in find_post_type(self.item.type).taxonomies}
+        by_taxonomy: dict[str, list[str]] = {}
+        for taxonomy, source_id in self.item.terms:
+            term_id = self.writer.term_id(taxonomy, source_id)
+            if term_id is not None and str(term_id) not in by_taxonomy.get(taxonomy, ()):
+                by_taxonomy.setdefault(taxonomy, []).append(str(term_id))
+        found: list[str] = []
+        for taxonomy, ids in by_taxonomy.items():
+            use = uses.get(taxonomy)
+            if use is None:
+                text = _("Posts of type %(type)s have no %(taxonomy)s; %(number)s left out.")
+            elif use.max_selections is not None and len(ids) > use.max_selections:
+                text = _(
+                    "Posts of type %(type)s have at most %(most)s %(taxonomy)s; %(number)s left out."
+                )
+            else:
+                found += ids
+                continue
+            most = (use.max_selections or 0) if use else 0
+            found += ids[:most]
+            values = {"type": self.item.type, "taxonomy": taxonomy, "most": most}
+            self._remark(text % {**values, "number": len(ids) - most})
+        return found
+
+    def _remark(self, message: str) -> None:
+        self.remarks.append(Remark(self.item.place, message))
+
+    # What is written.
+
+    def _create(
+        self, fields: JsonObject, modules: list[tuple[str, JsonObject]], terms: list[str]
+    ) -> Written:
+        made = [new_module(type, props) for type, props in modules]
+        wanted: JsonObject = {
+            **fields,
+            "slug": self.planned.slug,
+            "taxonomyTermIds": cast("Json", terms),
+        }
+        if self.writer.is_dry_run:
+            wanted.pop("parentId", None)
+            self._check(wanted, made)
+            return self._written("created", self.planned.path, None)
+        post = self._create_at_free_slug(wanted, made)
+        self.planned.post_id = post.pk
+        self.planned.path, self.planned.slug = post.path, post.slug
+        self._remember(post, fields, made, terms)
+        return self._written("created", post.path, post)
+
+    def _create_at_free_slug(self, fields: JsonObject, made: list[ModuleDocument]) -> Post:
+        slug = str(fields["slug"])
+        source = self._source_of_translation()
+        for number in range(1, _SLUG_TRIES + 1):
+            wanted = {**fields, "slug": slug if number == 1 else f"{slug}-{number}"}
+            try:
+                with transaction.atomic():
+                    post = create_post(
+                        actor=self.writer.actor,
+                        type=self.item.type,
+                        locale=self.item.locale,
+                        fields=wanted,
+                        edit=lambda empty: replace(empty, modules=tuple(made)),
+                        translation_of=source,
+                    )
+            except RuleViolation as error:
+                if "slug" not in error.details or number == _SLUG_TRIES:
+                    raise
+                continue
+            if number > 1:
+                text = _("The address %(path)s is taken; it stands at %(new)s.")
+                self._remark(text % {"path": self.planned.path, "new": post.path})
+            return post
+        raise AssertionError
+
+    def _source_of_translation(self) -> Post | None:
+        """The post of the same group that came first, in another language."""
+        first = self.writer.plan.groups.get(self.item.translation_group)
+        if first is None or first == self.item.source_id:
+            return None
+        source_id = self.writer.post_id(first)
+        source = Post.objects.alive().filter(pk=source_id).first() if source_id else None
+        if source is None or source.locale == self.item.locale or source.type != self.item.type:
+            return None
+        group = Post.objects.alive().filter(translation_group=source.translation_group)
+        return None if group.filter(locale=self.item.locale).exists() else source
+
+    def _check(self, fields: JsonObject, made: list[ModuleDocument]) -> None:
+        """Ask the rules, and store nothing."""
+        post = new_row(self.writer.actor, self.item.type, self.item.locale, None)
+        empty = empty_document(post)
+        document = replace(document_edits.patch_fields(empty, fields), modules=tuple(made))
+        check_changes(post=post, before=empty, after=document, actor=self.writer.actor)
+
+    def _update(
+        self,
+        post: Post,
+        data: Mapping[str, Json] | None,
+        fields: JsonObject,
+        modules: list[tuple[str, JsonObject]],
+        terms: list[str],
+    ) -> Written:
+        """Bring what changed in the source since the last time; what people changed here meanwhile stays."""
+        writer = self.writer
+        self.planned.post_id, self.planned.path = post.pk, post.path
+        present = open_layers(post)
+        base = present.live if writer.options.live else present.review.document
+        before = cast("Mapping[str, str]", (data or {}).get("fields") or {})
+        if data is None:
+            # It stands here already, and its place is what it was found by.
+            fields = {name: value for name, value in fields.items() if name != "parentId"}
+        changed = {
+            name: value for name, value in fields.items() if before.get(name) != hash_of(value)
+        }
+        if data is not None and data.get("slug") != self._source_slug:
+            changed["slug"] = self._source_slug
+        if terms if data is None else data.get("terms") != hash_of(sorted(terms)):
+            changed["taxonomyTermIds"] = cast("Json", terms)
+        merged, made = merge_modules(base, modules, data)
+        document = replace(document_edits.patch_fields(base, changed), modules=merged)
+        if document == base:
+            self._remember(post, fields, made, terms)
+            return self._written("unchanged", post.path, post)
+
+        def edit(current: PostDocument) -> PostDocument:
+            again, _made = merge_modules(current, modules, data, made)
+            return replace(document_edits.patch_fields(current, changed), modules=again)
+
+        if writer.is_dry_run:
+            check_changes(post=post, before=base, after=document, actor=writer.actor)
+            return self._written("updated" if writer.options.live else "staged", post.path, post)
+        outcome: Outcome = "unchanged"
+        if writer.options.live:
+            version = post.version
+            post = edit_post(post_id=post.pk, actor=writer.actor, edit=edit)
+            outcome = "updated" if post.version != version else "unchanged"
+        else:
+            staged = stage(post_id=post.pk, layer=Layer.REVIEW, actor=writer.actor, edit=edit)
+            outcome = "staged" if staged.paths else "unchanged"
+        self._remember(post, fields, made, terms)
+        self.planned.path = post.path
+        return self._written(outcome, post.path, post)
+
+    def _remember(
+        self,
+        post: Post,
+        fields: JsonObject,
+        made: Sequence[ModuleDocument],
+        terms: list[str],
+    ) -> None:
+        data: JsonObject = {
+            "fields": {name: hash_of(value) for name, value in fields.items()},
+            "modules": [[module.id, module.type, hash_of(module.props)] for module in made],
+            "terms": hash_of(sorted(terms)),
+            "slug": self._source_slug,
+        }
+        self.writer.remember("post", self.item.source_id, post.pk, data)
