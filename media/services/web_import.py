@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from media.models import Asset
 from media.queries import load_assets_by_name
-from media.services.files import AlreadyThere, Readable, TooLarge, store_image
+from media.services.files import AlreadyThere, Readable, store_image
 from media.services.references import storage_name
+from media.services.web_files import fetch_file
 from proofroom.core.actor import Actor
-from proofroom.core.errors import CmsError, invalid
-from proofroom.core.http_client import CallRefused, HttpResult, Unreachable, check_url, fetch
-
-FETCH_SECONDS: Final = 20.0
-"""For the whole way to an image, redirects included."""
-MAX_REDIRECTS: Final = 5
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-
-
-class FetchFailed(CmsError):
-    """The other site did not give the image. Another try may go better."""
-
-    status = 422
-    code = "image_not_fetched"
+from proofroom.core.errors import invalid
+from proofroom.core.http_client import check_url
 
 
 def import_image(
@@ -48,7 +35,7 @@ def import_image(
         if known is None:
             raise invalid("url", _("This file is no longer in the library."))
         return known, False
-    content, address = _fetch_image(url)
+    content, address = fetch_file(url)
     return keep_image(
         file=BytesIO(content),
         filename=PurePosixPath(unquote(urlsplit(address).path)).name or "image",
@@ -81,41 +68,3 @@ def keep_image(
     except AlreadyThere as error:
         return error.asset, False
     return asset, True
-
-
-def _fetch_image(url: str) -> tuple[bytes, str]:
-    """The bytes, and the address that gave them. Each redirect is judged like the first address."""
-    limit, end = settings.CMS_ENV.media_max_bytes, time.monotonic() + FETCH_SECONDS
-    for _hop in range(MAX_REDIRECTS + 1):
-        answer = _call(url, seconds=end - time.monotonic(), max_bytes=limit)
-        if answer.status in _REDIRECTS and (target := answer.headers.get("location")):
-            url = urljoin(url, target)
-            continue
-        if answer.status != 200:
-            raise FetchFailed(
-                _("The other site answered with status %(status)s.") % {"status": answer.status}
-            )
-        if len(answer.body) >= limit and answer.note:
-            raise TooLarge(
-                _("The file is larger than %(media_max_bytes)s MB.")
-                % {"media_max_bytes": f"{limit / 1024 / 1024:g}"},
-                details={"file": [_("too large")]},
-            )
-        if answer.note:
-            raise FetchFailed(_("The other site did not send the whole image."))
-        return answer.body, url
-    raise FetchFailed(_("The address redirects too often."))
-
-
-def _call(url: str, *, seconds: float, max_bytes: int) -> HttpResult:
-    if seconds <= 0:
-        raise FetchFailed(_("The other site took too long to answer."))
-    try:
-        return fetch(
-            "GET", url, headers={"Accept": "image/*"}, seconds=seconds, max_bytes=max_bytes
-        )
-    except CallRefused:
-        # Without the guard's own words: they tell what the names of the network lead to.
-        raise invalid("url", _("This site may not fetch images from that address.")) from None
-    except Unreachable:
-        raise FetchFailed(_("The other site could not be reached.")) from None

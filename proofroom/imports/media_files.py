@@ -9,19 +9,17 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from media.models import Asset
 from media.services.files import AlreadyThere, store_image
+from media.services.web_files import NoAnswer, fetch_file
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
-from proofroom.core.http_client import CallRefused, Unreachable, fetch
 
-_MAX_REDIRECTS: Final = 4
-_FETCH_SECONDS: Final = 30.0
 _MAX_FAILURES: Final = 3
 """After so many calls that nobody answered, a host is not called again in this run."""
 
@@ -102,36 +100,19 @@ class MediaFiles:
             raise FileProblem(_("There is no such file in the folder."))
         if not self.fetch:
             raise FileProblem(_("It is not in the folder, and fetching is switched off."))
-        return self._fetch(address, most)
+        return self._fetch(address)
 
-    def _fetch(self, address: str, most: int) -> tuple[str, bytes]:
-        name = unquote(urlsplit(address).path.rsplit("/", 1)[-1]) or "file"
-        for _hop in range(_MAX_REDIRECTS + 1):
-            host = urlsplit(address).netloc
-            if self.failures[host] >= _MAX_FAILURES:
-                raise FileProblem(_("%(host)s did not answer before.") % {"host": host})
-            try:
-                answer = fetch("GET", address, seconds=_FETCH_SECONDS, max_bytes=most + 1)
-            except CallRefused as error:
-                raise FileProblem(error.reason) from None
-            except Unreachable as error:
+    def _fetch(self, address: str) -> tuple[str, bytes]:
+        host = urlsplit(address).netloc
+        if self.failures[host] >= _MAX_FAILURES:
+            raise FileProblem(_("%(host)s did not answer before.") % {"host": host})
+        try:
+            content, _at = fetch_file(address)
+        except CmsError as error:
+            if isinstance(error, NoAnswer):
                 self.failures[host] += 1
-                raise FileProblem(error.reason) from None
-            location = answer.headers.get("location", "")
-            if answer.status in (301, 302, 303, 307, 308) and location:
-                # Each address is judged by the guard again.
-                address = urljoin(address, location)
-                continue
-            if answer.status != 200:
-                raise FileProblem(
-                    _("%(host)s answered %(status)s.") % {"host": host, "status": answer.status}
-                )
-            if len(answer.body) > most:
-                raise FileProblem(_too_large(most))
-            if answer.note:
-                raise FileProblem(answer.note)
-            return name, answer.body
-        raise FileProblem(_("It is redirected too many times."))
+            raise FileProblem(error.message) from None
+        return unquote(urlsplit(address).path.rsplit("/", 1)[-1]) or "file", content
 
 
 def _too_large(most: int) -> str:

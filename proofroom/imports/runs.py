@@ -6,6 +6,7 @@ goes on then finds how far the run was. Only the outline of the source is held i
 
 from __future__ import annotations
 
+import json
 import logging
 import tempfile
 import time
@@ -25,6 +26,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.task_queue import queue_task, send_after_commit
+from proofroom.imports.archives import unpack
 from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
 from proofroom.imports.items import PostItem, Remark
 from proofroom.imports.models import ImportChunk, ImportLine, ImportRun, RunState
@@ -192,8 +194,6 @@ def run_command(
 
 
 def _read_mapping(name: str) -> object:
-    import json
-
     if not name:
         return {}
     try:
@@ -259,8 +259,6 @@ def _send_later(run: ImportRun) -> None:
 @contextmanager
 def _uploaded_source(run: ImportRun, importer: ContentSource) -> Iterator[Path]:
     """The uploaded file as one on this machine; of a folder, its archive unpacked."""
-    from proofroom.imports.archives import unpack
-
     with tempfile.TemporaryDirectory(prefix="import-") as folder:
         path = Path(folder) / "upload"
         with path.open("wb") as file:

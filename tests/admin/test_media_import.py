@@ -12,8 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from media.models import Asset, StoredFile
-from media.services import web_import
-from media.services.web_import import FetchFailed, import_image
+from media.services import web_files
+from media.services.web_files import FetchFailed
+from media.services.web_import import import_image
 from proofroom.core.errors import CmsError, NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from tests import make
@@ -58,7 +59,7 @@ def test_an_image_is_fetched_and_described_once(other_site: Receiver) -> None:
     assert [event.payload["id"] for event in Event.objects.filter(name="media.uploaded")] == [
         str(first.pk)
     ]
-    assert {seen.headers["accept"] for seen in other_site.requests} == {"image/*"}
+    assert {seen.headers["accept"] for seen in other_site.requests} == {"image/*, */*;q=0.5"}
     assert not any("cookie" in seen.headers for seen in other_site.requests)
 
 
@@ -101,7 +102,7 @@ def test_each_redirect_is_judged_like_the_first_address(other_site: Receiver) ->
             bring(other_site.url(path))
     with pytest.raises(FetchFailed, match="redirects too often"):
         bring(other_site.url("/round"))
-    assert len(other_site.at("/round")) == 1 + web_import.MAX_REDIRECTS
+    assert len(other_site.at("/round")) == 1 + web_files.MAX_REDIRECTS
     assert Asset.objects.count() == 1
 
 
@@ -141,10 +142,10 @@ def test_what_may_not_be_called_is_not_called(url: str) -> None:
         (Reply(200, body=picture("PNG", (900, 900))), "at most 0.5 megapixels"),
         (Reply(trick=Trick.ENDLESS), "larger than 0.25 MB"),
         (Reply(trick=Trick.GZIP_BOMB), "not a valid JPEG"),
-        (Reply(body=picture("PNG", (60, 30)), trick=Trick.BREAK_OFF), "the whole image"),
+        (Reply(body=picture("PNG", (60, 30)), trick=Trick.BREAK_OFF), "the whole file"),
         (Reply(trick=Trick.DROP), "could not be reached"),
         (Reply(trick=Trick.GARBAGE), "could not be reached"),
-        (Reply(trick=Trick.HANG_BODY), "the whole image"),
+        (Reply(trick=Trick.HANG_BODY), "the whole file"),
         (Reply(trick=Trick.DRIP_HEAD), "could not be reached"),
     ],
 )
@@ -154,7 +155,7 @@ def test_what_another_site_may_do_instead_leaves_nothing(
     limits = {"media_max_bytes": 256 * 1024, "media_max_pixels": 500_000}
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=limits)
     if reply.trick in (Trick.HANG_BODY, Trick.DRIP_HEAD):
-        monkeypatch.setattr(web_import, "FETCH_SECONDS", 1.0)
+        monkeypatch.setattr(web_files, "FETCH_SECONDS", 1.0)
     other_site.say("/a.png", reply)
 
     with pytest.raises(CmsError, match=said):

@@ -1,0 +1,75 @@
+"""Files that a source names on other sites are fetched through the guard, once. Real sockets of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from content.models import Post
+from media.models import Asset
+from tests import make
+from tests.media.pictures import picture
+from tests.receiver import Receiver, Reply, reach, serving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def other_site(settings: Any) -> Iterator[Receiver]:
+    reach(settings)
+    with serving() as running:
+        yield running
+
+
+def run(folder: Path, *words: str, **options: Any) -> str:
+    out = StringIO()
+    call_command("import", "markdown", str(folder), *words, stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def test_a_picture_is_fetched_once_and_kept(other_site: Receiver, tmp_path: Path) -> None:
+    make.user("admin")
+    other_site.say("/old/kettle.png", Reply(302, {"Location": "/new/kettle.png"}))
+    other_site.say("/new/kettle.png", Reply(body=picture("PNG", (60, 30))))
+    (tmp_path / "tea.md").write_text(f"# Tea\n\n![A kettle]({other_site.url('/old/kettle.png')})\n")
+
+    run(tmp_path, dry_run=True)
+    assert other_site.requests == []
+    run(tmp_path)
+    run(tmp_path)
+
+    asset = Asset.objects.get()
+    assert (asset.filename, asset.alt_text) == ("kettle.png", "A kettle")
+    assert len(other_site.at("/new/kettle.png")) == 1
+    assert Post.objects.count() == 1
+
+
+def test_what_cannot_be_fetched_is_reported_without_what_the_network_is(
+    other_site: Receiver, tmp_path: Path
+) -> None:
+    make.user("admin")
+    other_site.say("/gone.png", Reply(404))
+    (tmp_path / "tea.md").write_text(
+        f"# Tea\n\n![A]({other_site.url('/gone.png')})\n\n![B](http://169.254.169.254/latest.png)\n"
+    )
+    report = run(tmp_path)
+
+    assert "answered with status 404" in report
+    assert "may not fetch files from that address" in report
+    assert "private" not in report
+    assert "link-local" not in report
+    assert not Asset.objects.exists()
+    assert Post.objects.count() == 1
+
+
+def test_nothing_is_fetched_where_that_is_not_wanted(other_site: Receiver, tmp_path: Path) -> None:
+    make.user("admin")
+    (tmp_path / "tea.md").write_text(f"# Tea\n\n![A]({other_site.url('/a.png')})\n")
+    report = run(tmp_path, fetch=False)
+    assert "was not imported" in report
+    assert other_site.requests == []
