@@ -13,7 +13,7 @@ from media.services.files import TooLarge
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable, fetch
 
-FETCH_SECONDS: Final = 20.0
+FETCH_SECONDS: Final = 10.0
 """For the whole way to an image, redirects included."""
 MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})

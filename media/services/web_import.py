@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import PurePosixPath
+from threading import BoundedSemaphore
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
@@ -13,10 +15,13 @@ from media.models import Asset
 from media.queries import load_assets_by_name
 from media.services.files import AlreadyThere, Readable, store_image
 from media.services.references import storage_name
-from media.services.web_files import fetch_file
+from media.services.web_files import FetchFailed, fetch_file
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.http_client import check_url
+
+_FETCHES: Final = BoundedSemaphore(2)
+"""At once in one process: each holds a thread that others wait for."""
 
 
 def import_image(
@@ -35,7 +40,12 @@ def import_image(
         if known is None:
             raise invalid("url", _("This file is no longer in the library."))
         return known, False
-    content, address = fetch_file(url)
+    if not _FETCHES.acquire(blocking=False):
+        raise FetchFailed(_("Too many images are being fetched right now. Try again."))
+    try:
+        content, address = fetch_file(url)
+    finally:
+        _FETCHES.release()
     return keep_image(
         file=BytesIO(content),
         filename=PurePosixPath(unquote(urlsplit(address).path)).name or "image",

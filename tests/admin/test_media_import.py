@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from media.models import Asset, StoredFile
-from media.services import web_files
+from media.services import web_files, web_import
 from media.services.web_files import FetchFailed
 from media.services.web_import import import_image
 from proofroom.core.errors import CmsError, NotAllowed, RuleViolation
@@ -61,6 +61,14 @@ def test_an_image_is_fetched_and_described_once(other_site: Receiver) -> None:
     ]
     assert {seen.headers["accept"] for seen in other_site.requests} == {"image/*, */*;q=0.5"}
     assert not any("cookie" in seen.headers for seen in other_site.requests)
+
+
+def test_few_are_fetched_at_once(other_site: Receiver) -> None:
+    other_site.say("/a.png", image_of())
+    with web_import._FETCHES, web_import._FETCHES, pytest.raises(FetchFailed, match="Try again"):
+        bring(other_site.url("/a.png"))
+    assert other_site.requests == []
+    assert bring(other_site.url("/a.png"))[1]
 
 
 def test_the_alternative_text_is_that_of_the_language(other_site: Receiver) -> None:
