@@ -89,8 +89,9 @@ def test_doctor_sees_it_and_without_a_pool_all_works(pooled: str, tmp_path: Path
     assert "all applied" in said
     asked = manage(
         pooled, tmp_path, "shell", "-c",
-        "from django.test import Client; c = Client(); "
-        "print([c.get('/api/content/posts').status_code for _ in range(3)])",
+        "from django.contrib.auth import get_user_model; from django.test import Client; c = Client(); "
+        "c.force_login(get_user_model().objects.create_superuser('admin@example.com', 'secret')); "
+        "print([c.get('/api/posts').status_code for _ in range(3)])",
         DATABASE_POOL="0", ALLOWED_HOSTS="testserver",
     )  # fmt: skip
     assert "[200, 200, 200]" in asked
