@@ -98,7 +98,7 @@ def test_an_admin_connects_a_client_reads_its_calls_and_revokes_its_token(
     chromium: Any, site: tuple[str, Running]
 ) -> None:
     with entered(chromium, site[0]) as page:
-        assert page.inner_text(".card:has(#address) .badge") == "answers"
+        assert page.inner_text(".card:has(#address) .badge") == "responds"
         token_made(page, "Laptop")
         entry = copied(page, "Claude Code (.mcp.json)", "SSE")["mcpServers"]["proofroom"]
         assert entry["url"] == f"{site[1].url}/mcp"
