@@ -32,7 +32,11 @@ class FormArchive(ArchiveKind[FormRow]):
     label = gettext_lazy("Forms")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
-        for form in FormDefinition.objects.order_by("pk").iterator(chunk_size=100):
+        rows = FormDefinition.objects.order_by("pk")
+        wanted = export.of_kind(NAME)
+        if wanted is not None:
+            rows = rows.filter(slug__in=wanted)
+        for form in rows.iterator(chunk_size=100):
             yield {
                 "id": str(form.pk),
                 "slug": form.slug,
@@ -64,14 +68,14 @@ class FormArchive(ArchiveKind[FormRow]):
                 actor=job.actor,
                 form_id=UUID(row.id),
             )
-            job.tell(NAME, Outcome.CREATED)
+            job.tell(NAME, Outcome.CREATED, row.slug, row.id)
         elif not job.compare(NAME, form.title, input_values(form), row.values):
-            job.tell(NAME, Outcome.UNCHANGED)
+            job.tell(NAME, Outcome.UNCHANGED, row.slug, row.id)
         elif job.mode == Mode.UPDATE:
             update_form(slug=form.slug, locale=form.locale, values=row.values, actor=job.actor)
-            job.tell(NAME, Outcome.UPDATED)
+            job.tell(NAME, Outcome.UPDATED, row.slug, row.id)
         else:
-            job.tell(NAME, Outcome.KEPT)
+            job.tell(NAME, Outcome.KEPT, row.slug, row.id)
 
 
 def _find(id_: str) -> FormDefinition | None:

@@ -74,8 +74,11 @@ class MediaArchive(ArchiveKind[MediaRow]):
     label = gettext_lazy("Media")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
-        assets = Asset.objects.order_by("pk").iterator(chunk_size=_BATCH)
-        for part in batches(assets, _BATCH):
+        wanted = export.of_kind(NAME)
+        assets = Asset.objects.order_by("pk")
+        for part in batches(assets.iterator(chunk_size=_BATCH), _BATCH):
+            if wanted is not None:
+                part = [asset for asset in part if str(asset.pk) in wanted]
             works = VariantWork.objects.filter(asset__in=part, theme=Theme.DARK)
             darkened = set(works.values_list("asset_id", flat=True))
             for asset in part:
@@ -216,14 +219,14 @@ def _create(row: MediaRow, job: Import) -> Asset:
         queue_variants(asset)
         if row.dark:
             queue_variants(asset, Theme.DARK)
-    job.tell(NAME, Outcome.CREATED)
+    job.tell(NAME, Outcome.CREATED, asset.filename, row.id)
     return asset
 
 
 def _bring_change(row: MediaRow, asset: Asset, job: Import) -> None:
     archived = row.model_dump(by_alias=True, include=set(_WORDS))
     if not job.compare(NAME, asset.filename, _words(asset), archived):
-        job.tell(NAME, Outcome.UNCHANGED)
+        job.tell(NAME, Outcome.UNCHANGED, asset.filename)
     elif job.mode == Mode.UPDATE:
         has_point = row.focal_x is not None and row.focal_y is not None
         update_asset(
@@ -236,9 +239,9 @@ def _bring_change(row: MediaRow, asset: Asset, job: Import) -> None:
             categories=row.categories,
             focal_point=(row.focal_x or 0, row.focal_y or 0) if has_point else None,
         )
-        job.tell(NAME, Outcome.UPDATED)
+        job.tell(NAME, Outcome.UPDATED, asset.filename, row.id)
     else:
-        job.tell(NAME, Outcome.KEPT)
+        job.tell(NAME, Outcome.KEPT, asset.filename, row.id)
 
 
 _WORDS: Final = (

@@ -61,9 +61,9 @@ class RedirectArchive(ArchiveKind[RedirectRow]):
         redirect = _find(row.id)
         here = _values(redirect) if redirect is not None else {}
         if not job.compare(NAME, row.from_path, here, given):
-            job.tell(NAME, Outcome.UNCHANGED)
+            job.tell(NAME, Outcome.UNCHANGED, row.from_path, row.id)
         elif job.mode == Mode.PROPOSE or (redirect is not None and job.mode != Mode.UPDATE):
-            job.tell(NAME, Outcome.KEPT)
+            job.tell(NAME, Outcome.KEPT, row.from_path, row.id)
         elif redirect is None:
             create_redirect(
                 actor=job.actor,
@@ -71,11 +71,11 @@ class RedirectArchive(ArchiveKind[RedirectRow]):
                 redirect_id=UUID(row.id),
                 is_automatic=row.automatic,
             )
-            job.tell(NAME, Outcome.CREATED)
+            job.tell(NAME, Outcome.CREATED, row.from_path, row.id)
         else:
             changes = RedirectChanges.model_validate(given)
             change_redirect(actor=job.actor, redirect_id=redirect.pk, changes=changes)
-            job.tell(NAME, Outcome.UPDATED)
+            job.tell(NAME, Outcome.UPDATED, row.from_path, row.id)
 
 
 def _values(row: Redirect) -> JsonObject:

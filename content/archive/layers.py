@@ -79,7 +79,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
         drafts = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True)
         drafts = drafts.exclude(post__variation_of__deleted_at__isnull=False)
         for part in batches(drafts.order_by("post", "layer").iterator(chunk_size=BATCH), BATCH):
-            chosen = chosen_posts(export.choice, {draft.post_id for draft in part})
+            chosen = chosen_posts(export, DRAFTS, {draft.post_id for draft in part})
             ids = set(chosen.values_list("pk", flat=True))
             for draft in part:
                 if draft.post_id in ids and draft.base is not None and draft.document is not None:
@@ -116,7 +116,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
                 updated_by_id=job.person(row.updated_by),
             )
             drafts.append(draft)
-            job.tell(DRAFTS, Outcome.CREATED)
+            job.tell(DRAFTS, Outcome.CREATED, post.title, row.post)
         Draft.objects.bulk_create(drafts)
         # The column takes the time of the insert; what is brought in keeps its own.
         for draft, row in zip(drafts, rows, strict=True):
@@ -126,6 +126,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
     def _leave(self, rows: Sequence[DraftRow], job: Import) -> None:
         """Of posts that were here before, what is staged is decided on here."""
         posts = Post.objects.filter(pk__in=[row.post for row in rows])
+        titles = {str(post.pk): post.title for post in posts}
         here = {
             (str(id_), draft.layer): draft
             for id_, drafts in drafts_of_many(list(posts)).items()
@@ -137,7 +138,12 @@ class DraftArchive(ArchiveKind[DraftRow]):
             same = stored is not None and is_same(
                 PostDocument.from_json(stored), read_document(row.document)
             )
-            job.tell(DRAFTS, Outcome.UNCHANGED if same else Outcome.KEPT)
+            job.tell(
+                DRAFTS,
+                Outcome.UNCHANGED if same else Outcome.KEPT,
+                titles.get(row.post, ""),
+                row.post,
+            )
 
     def finish(self, rows: Iterator[DraftRow], job: Import) -> None:
         created = job.created[POSTS] if job.mode != Mode.PROPOSE else set[str]()
@@ -212,7 +218,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
         rows = Revision.objects.filter(post__deleted_at__isnull=True)
         rows = rows.exclude(post__variation_of__deleted_at__isnull=False)
         for part in batches(rows.order_by("post", "version").iterator(chunk_size=BATCH), BATCH):
-            chosen = chosen_posts(export.choice, {revision.post_id for revision in part})
+            chosen = chosen_posts(export, REVISIONS, {revision.post_id for revision in part})
             ids = set(chosen.values_list("pk", flat=True))
             writers = rows_by_revision(
                 Provenance.objects.filter(revision__in=part).order_by("pk"), export

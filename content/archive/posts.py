@@ -25,13 +25,15 @@ from content.archive.documents import (
     read_document,
 )
 from content.archive.provenance import ProvenanceRow, provenance_row, store_provenance
-from content.changes import Changes, apply, diff
+from content.archive.selection import select_posts
+from content.changes import Changes, apply, diff, value_at
 from content.document import ModuleDocument, PostDocument
 from content.layers.stage import stage
 from content.layers.state import event_payload
 from content.media_usage import follow_live
 from content.models import (
     CopyOrigin,
+    Draft,
     Layer,
     ModuleInstance,
     Post,
@@ -48,7 +50,7 @@ from content.posts.create import require_names, set_columns
 from content.posts.edit import edit_post
 from media.models import Asset
 from proofroom.archive.container import ArchiveError
-from proofroom.archive.export import Choice, Export
+from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome, refused
 from proofroom.archive.kinds import (
     ArchiveKind,
@@ -115,9 +117,12 @@ class PostArchive(ArchiveKind[PostRow]):
     name = NAME
     label = gettext_lazy("Posts")
 
+    def select(self, export: Export) -> None:
+        select_posts(export)
+
     def export(self, export: Export) -> Iterator[JsonObject]:
         for ids in batches(ordered_ids(), BATCH):
-            posts = list(chosen_posts(export.choice, ids))
+            posts = list(chosen_posts(export, NAME, ids))
             wanted = {id_: place for place, id_ in enumerate(ids)}
             posts.sort(key=lambda post: wanted[post.pk])
             origins = {
@@ -177,13 +182,12 @@ def ordered_ids() -> Iterator[UUID]:
     yield from rows.values_list("pk", flat=True).iterator(chunk_size=1000)
 
 
-def chosen_posts(choice: Choice, ids: Collection[UUID]) -> QuerySet[Post]:
-    posts = Post.objects.filter(pk__in=ids).select_related("parent", "translated_from")
-    if choice.post_types:
-        posts = posts.filter(type__in=choice.post_types)
-    if choice.locales:
-        posts = posts.filter(locale__in=choice.locales)
-    return posts
+def chosen_posts(export: Export, kind: str, ids: Collection[UUID]) -> QuerySet[Post]:
+    """Those of the posts whose rows of that kind are exported."""
+    wanted = export.of_kind(kind)
+    if wanted is not None:
+        ids = [id_ for id_ in ids if str(id_) in wanted]
+    return Post.objects.filter(pk__in=ids).select_related("parent", "translated_from")
 
 
 def _row(
@@ -284,7 +288,7 @@ def _insert(rows: Sequence[PostRow], job: Import) -> None:
             modules, hashes = row.origin.modules, row.origin.hashes
             origins.append(CopyOrigin(post=post, modules=modules, hashes=hashes))
         job.created[NAME].add(row.id)
-        job.tell(NAME, Outcome.CREATED)
+        job.tell(NAME, Outcome.CREATED, post.title, row.id)
     _set_paths(posts, rows)
     moments = [(post.created_at, post.updated_at) for post in posts]
     Post.objects.bulk_create(posts)
@@ -510,11 +514,23 @@ def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> 
     moves = row.status != post.status and not row.variation_of
     if moves:
         job.differ(NAME, post.title, "status", post.status, row.status)
+    waiting = _waiting_paths(post, live, archived, changes) if changes else frozenset()
+    if waiting:
+        job.conflict(
+            _("Review holds other changes of the same fields: %(paths)s.")
+            % {"paths": ", ".join(sorted(waiting)[:5])}
+        )
+    elif (changes or moves) and post.updated_at > read_moment(row.updated_at):
+        job.conflict(_("It was edited here later than in the archive."))
     if job.mode == Mode.UPDATE:
         _update(row, post, changes, moves, job)
         return
+    # What people have staged here is theirs.
+    changes = changes.only(set(changes.paths) - waiting)
     if not changes:
-        job.tell(NAME, Outcome.KEPT if moves else Outcome.UNCHANGED)
+        moves = moves or bool(waiting)
+        outcome = Outcome.KEPT if moves else Outcome.UNCHANGED
+        job.tell(NAME, outcome, post.title, row.id)
         return
     try:
         with transaction.atomic():
@@ -526,14 +542,29 @@ def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> 
             )
     except CmsError as error:
         job.note(refused(NAME, post.title, error).message)
-        job.tell(NAME, Outcome.KEPT)
+        job.conflict(error.message)
+        job.tell(NAME, Outcome.KEPT, post.title, row.id)
         return
-    job.tell(NAME, Outcome.PROPOSED if staged.paths else Outcome.UNCHANGED)
+    outcome = Outcome.PROPOSED if staged.paths else Outcome.UNCHANGED
+    job.tell(NAME, outcome, post.title, row.id)
+
+
+def _waiting_paths(
+    post: Post, live: PostDocument, archived: PostDocument, changes: Changes
+) -> frozenset[str]:
+    """The fields that Review changes here already, to something other than the archive."""
+    drafts = Draft.objects.filter(post=post, layer=Layer.REVIEW, is_empty=False)
+    document = drafts.values_list("document", flat=True).first()
+    if document is None:
+        return frozenset()
+    staged = PostDocument.from_json(document)
+    own = set(diff(live, staged).paths) & set(changes.paths)
+    return frozenset(path for path in own if value_at(staged, path) != value_at(archived, path))
 
 
 def _update(row: PostRow, post: Post, changes: Changes, moves: bool, job: Import) -> None:
     if not changes and not moves:
-        job.tell(NAME, Outcome.UNCHANGED)
+        job.tell(NAME, Outcome.UNCHANGED, post.title, row.id)
         return
     try:
         edit_post(
@@ -544,7 +575,7 @@ def _update(row: PostRow, post: Post, changes: Changes, moves: bool, job: Import
         )
     except CmsError as error:
         raise refused(NAME, post.title, error) from error
-    job.tell(NAME, Outcome.UPDATED)
+    job.tell(NAME, Outcome.UPDATED, post.title, row.id)
 
 
 def _shown(value: object) -> Json:

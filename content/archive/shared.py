@@ -22,6 +22,7 @@ from proofroom.archive.imports import Import, Mode, Outcome, refused
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
 from proofroom.core.errors import CmsError, RuleViolation, invalid
 from proofroom.core.json import JsonObject
+from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
 
 GLOBALS: Final = "global-modules"
@@ -43,6 +44,9 @@ class GlobalArchive(ArchiveKind[GlobalRow]):
 
     def export(self, export: Export) -> Iterator[JsonObject]:
         rows = ModuleInstance.objects.filter(scope="global").order_by("pk")
+        wanted = export.of_kind(GLOBALS)
+        if wanted is not None:
+            rows = rows.filter(pk__in=wanted)
         for row in rows.iterator(chunk_size=100):
             yield {
                 "id": str(row.pk),
@@ -77,7 +81,8 @@ class GlobalArchive(ArchiveKind[GlobalRow]):
                     raise
                 self._create(row, job, has_lost_references=True)
                 job.note(f"{row.label or row.slug}: {error.message}")
-            job.tell(GLOBALS, Outcome.CREATED)
+            job.created[PROPOSALS].add(row.id)
+            job.tell(GLOBALS, Outcome.CREATED, row.label or row.slug, row.id)
             return
         if (module.type, module.global_slug) != (row.type, row.slug):
             raise invalid("type", "The global module has another type or slug here.")
@@ -147,9 +152,9 @@ class GroupArchive(ArchiveKind[GroupRow]):
                 description=row.description,
                 group_id=UUID(row.id),
             )
-            job.tell(GROUPS, Outcome.CREATED)
+            job.tell(GROUPS, Outcome.CREATED, row.label, row.id)
         elif not job.compare(GROUPS, group.label, _group_values(group), values):
-            job.tell(GROUPS, Outcome.UNCHANGED)
+            job.tell(GROUPS, Outcome.UNCHANGED, row.label, row.id)
         elif job.mode == Mode.UPDATE:
             edit_group(
                 actor=job.actor,
@@ -158,9 +163,9 @@ class GroupArchive(ArchiveKind[GroupRow]):
                 description=row.description,
                 modules=row.modules,
             )
-            job.tell(GROUPS, Outcome.UPDATED)
+            job.tell(GROUPS, Outcome.UPDATED, row.label, row.id)
         else:
-            job.tell(GROUPS, Outcome.KEPT)
+            job.tell(GROUPS, Outcome.KEPT, row.label, row.id)
 
 
 def _group_values(row: ModuleGroup) -> JsonObject:
@@ -212,9 +217,9 @@ class PatternArchive(ArchiveKind[PatternRow]):
         here = {"pattern": stored.pattern} if stored else {}
         title = f"{row.type}, {row.locale}"
         if not job.compare(PATTERNS, title, {**here}, {"pattern": row.pattern}):
-            job.tell(PATTERNS, Outcome.UNCHANGED)
+            job.tell(PATTERNS, Outcome.UNCHANGED, f"{row.type}, {row.locale}", row.id)
         elif job.mode == Mode.PROPOSE or (stored is not None and job.mode != Mode.UPDATE):
-            job.tell(PATTERNS, Outcome.KEPT)
+            job.tell(PATTERNS, Outcome.KEPT, f"{row.type}, {row.locale}", row.id)
         elif stored is None:
             create_pattern(
                 actor=job.actor,
@@ -223,7 +228,7 @@ class PatternArchive(ArchiveKind[PatternRow]):
                 pattern=row.pattern,
                 pattern_id=UUID(row.id),
             )
-            job.tell(PATTERNS, Outcome.CREATED)
+            job.tell(PATTERNS, Outcome.CREATED, f"{row.type}, {row.locale}", row.id)
         else:
             change_pattern(pattern_id=stored.pk, actor=job.actor, pattern=row.pattern)
-            job.tell(PATTERNS, Outcome.UPDATED)
+            job.tell(PATTERNS, Outcome.UPDATED, f"{row.type}, {row.locale}", row.id)

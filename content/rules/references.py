@@ -89,14 +89,25 @@ def check_references(
     """
     new = _new_references(before, after, changes)
     if taken_over is not None and new:
-        known: set[tuple[ReferenceKind, str]] = set()
-        for name, value in taken_over.fields.items():
-            known |= {reference.thing for reference in _at(f"post.{name}", value, taken_over)}
-        for module in taken_over.modules:
-            known |= {reference.thing for reference in _of_module(module)}
+        known = {reference.thing for reference in find_references(taken_over)}
         new = [reference for reference in new if reference.thing not in known]
     if new:
         _refuse(_missing(new))
+
+
+def find_references(document: PostDocument) -> Iterator[NamedReference]:
+    """Everything that the fields and modules of a document name, there or not; not its terms."""
+    for name, value in document.fields.items():
+        yield from _at(f"post.{name}", value, document)
+    for module in document.modules:
+        yield from _of_module(module)
+
+
+def find_props_references(
+    props: type[ModuleProps], values: Mapping[str, Json]
+) -> Iterator[NamedReference]:
+    """As `find_references`, of the props of one module."""
+    yield from _of_props(props, values, "props")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import hashlib
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -118,6 +118,10 @@ class ArchiveWriter:
                 shutil.copyfileobj(spooled, target, _CHUNK)
         self._rows[f"{name}.jsonl"] = RowsSummary(rows=count, size=size, sha256=digest.hexdigest())
         return count
+
+    def discard(self) -> None:
+        """End a file of which nothing is kept."""
+        self._zip.close()
 
     def close(self, *, revisions: bool) -> Manifest:
         """Write the manifest and end the file."""
@@ -235,12 +239,17 @@ class ArchiveReader:
         except (BadZipFile, zlib.error, EOFError, OSError) as error:
             raise _damaged(str(getattr(source, "name", ""))) from error
 
-    def verify(self) -> None:
-        """Read everything once. Raises `ArchiveError` where a checksum, a size or a count is another."""
+    def verify(self, watch: Callable[[], None] | None = None) -> None:
+        """Read everything once, and call `watch` meanwhile.
+
+        Raises `ArchiveError` where a checksum, a size or a count is another.
+        """
         for name, summary in self.manifest.files.items():
             digest, size, lines = hashlib.sha256(), 0, 0
             with self._open(name) as source:
                 while chunk := self._take(source, _CHUNK):
+                    if watch is not None:
+                        watch()
                     digest.update(chunk)
                     size, lines = size + len(chunk), lines + chunk.count(b"\n")
             if (digest.hexdigest(), size, lines) != (summary.sha256, summary.size, summary.rows):
@@ -249,6 +258,8 @@ class ArchiveReader:
         if len(media) != self.manifest.media:
             raise ArchiveError(_("The archive does not hold as many files as its manifest says."))
         for name in media:
+            if watch is not None:
+                watch()
             self.read_media(name.removeprefix("media/"))
 
     def has_media(self, digest: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import IO, Final
 
 from django.db import connection, transaction
@@ -25,19 +26,31 @@ Progress = Callable[[str, int], None]
 class Choice:
     """What of the site to export: everything where nothing is named.
 
-    `kinds` are names of kinds; `post_types` and `locales` narrow the posts, and with them their drafts and
-    revisions. Files, terms and what else posts refer to are not narrowed.
+    `kinds` are names of kinds; the rest narrows the posts, all of it together. `posts` and `sections` are ids, slugs
+    or addresses; a section is a post with all below it. What the chosen posts refer to comes with them: what stands
+    above them, their files, terms, forms and global modules. `published_only` leaves out drafts and what is staged.
     """
 
     kinds: frozenset[str] = frozenset()
+    posts: frozenset[str] = frozenset()
+    sections: frozenset[str] = frozenset()
     post_types: frozenset[str] = frozenset()
     locales: frozenset[str] = frozenset()
+    changed_since: datetime | None = None
+    published_only: bool = False
     revisions: bool = False
 
-    def has_kind(self, name: str) -> bool:
-        if name == "revisions":
-            return self.revisions
-        return not self.kinds or name in self.kinds
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether only some of the posts are exported."""
+        return bool(
+            self.posts
+            or self.sections
+            or self.post_types
+            or self.locales
+            or self.changed_since
+            or self.published_only
+        )
 
 
 @dataclass(slots=True)
@@ -47,8 +60,24 @@ class Export:
     writer: ArchiveWriter
     choice: Choice
     notes: list[str] = field(default_factory=list)
+    wanted: dict[str, set[str]] = field(default_factory=dict)
+    """By kind, what of it is exported. What the choice does not narrow is not in it."""
     _people: dict[int, str] = field(default_factory=all_references)
     _named: set[str] = field(default_factory=set)
+
+    def has_kind(self, name: str) -> bool:
+        choice = self.choice
+        if name == "revisions":
+            return choice.revisions
+        if name == "drafts" and choice.published_only:
+            return False
+        if choice.kinds:
+            return name in choice.kinds
+        return not choice.is_narrowed or name in self.wanted
+
+    def of_kind(self, name: str) -> Collection[str] | None:
+        """The ids (of forms the slugs) that the choice has of a kind; None for all."""
+        return self.wanted.get(name)
 
     def person(self, user_id: int | None) -> str | None:
         """The reference of an account; None where it is gone."""
@@ -102,10 +131,17 @@ def export_archive(
 
 def _write(target: IO[bytes], choice: Choice, progress: Progress | None) -> Exported:
     export = Export(ArchiveWriter(target), choice)
-    for kind in archive_kinds:
-        if choice.has_kind(kind.name):
-            rows = kind.export(export)
-            export.writer.add_rows(kind.name, _counted(rows, kind.name, progress))
+    try:
+        if choice.is_narrowed:
+            for kind in archive_kinds:
+                kind.select(export)
+        for kind in archive_kinds:
+            if export.has_kind(kind.name):
+                rows = kind.export(export)
+                export.writer.add_rows(kind.name, _counted(rows, kind.name, progress))
+    except BaseException:
+        export.writer.discard()
+        raise
     export.writer.add_rows("people", export.people())
     manifest = export.writer.close(revisions=choice.revisions)
     return Exported(manifest, export.notes)

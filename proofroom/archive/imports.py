@@ -71,6 +71,21 @@ class Difference:
     after: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What came of one row, or would, with every field that differs here.
+
+    `conflict` is a sentence where somebody has changed the same thing here meanwhile.
+    """
+
+    kind: str
+    outcome: Outcome
+    title: str
+    object_id: str | None
+    differences: tuple[Difference, ...]
+    conflict: str
+
+
 @dataclass(slots=True)
 class Report:
     """What an import did, or would do. `notes` are sentences; of both lists only the first `MAX_KEPT` are kept."""
@@ -84,7 +99,8 @@ class Report:
         return {kind: dict(sorted(counts.items())) for kind, counts in self.counts.items()}
 
 
-Listener = Callable[[Difference | str], None]
+Listener = Callable[[Entry | str], None]
+"""Hears what came of each row, and the notes."""
 
 
 @dataclass(slots=True)
@@ -101,11 +117,13 @@ class Import:
     report: Report
     on_failure: ExitStack
     listener: Listener | None = None
-    progress: Callable[[str, int], None] | None = None
+    watch: Callable[[], None] | None = None
     names: dict[str, str] = field(default_factory=dict)
     created: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     state: dict[str, Any] = field(default_factory=dict)
     _accounts: dict[str, int] = field(default_factory=dict)
+    _differences: list[Difference] = field(default_factory=list)
+    _conflict: str = ""
 
     @property
     def is_dry_run(self) -> bool:
@@ -123,11 +141,21 @@ class Import:
         """The account that the archive names; None where it is not here."""
         return None if reference is None else self._accounts.get(reference)
 
-    def tell(self, kind: str, outcome: Outcome) -> None:
+    def tell(
+        self, kind: str, outcome: Outcome, title: str = "", object_id: str | None = None
+    ) -> None:
+        """Say what came of a row. The differences and the conflict that were named before are of this row."""
         counts = self.report.counts.setdefault(kind, Counter())
         counts[outcome] += 1
-        if self.progress is not None:
-            self.progress(kind, counts.total())
+        if self.listener is not None:
+            differences = tuple(self._differences)
+            entry = Entry(kind, outcome, title, object_id, differences, self._conflict)
+            self.listener(entry)
+        self._differences, self._conflict = [], ""
+
+    def conflict(self, sentence: str) -> None:
+        """Say that somebody changed the row here meanwhile."""
+        self._conflict = sentence
 
     def note(self, sentence: str) -> None:
         if len(self.report.notes) < MAX_KEPT:
@@ -139,8 +167,7 @@ class Import:
         difference = Difference(kind, title, path, before, after)
         if len(self.report.differences) < MAX_KEPT:
             self.report.differences.append(difference)
-        if self.listener is not None:
-            self.listener(difference)
+        self._differences.append(difference)
 
     def compare(
         self, kind: str, title: str, here: JsonObject, archived: JsonObject
@@ -154,6 +181,8 @@ class Import:
     def rows(self, kind: ArchiveKind[Any]) -> Iterator[Any]:
         """The rows of a kind, checked, with the names that things have here. Raises `ArchiveError`."""
         for number, line in enumerate(self.reader.lines(kind.name), start=1):
+            if self.watch is not None:
+                self.watch()
             yield self._read(kind.name, kind.row, number, line)
 
     def _read(self, name: str, row: type[ArchiveRow], number: int, line: bytes) -> ArchiveRow:
@@ -196,7 +225,7 @@ class Import:
             except RuleViolation as error:
                 raise refused("people", reference, error) from error
             self._accounts[reference] = user.pk
-            self.tell("people", Outcome.CREATED)
+            self.tell("people", Outcome.CREATED, reference)
 
     def _make_person(self, reference: str) -> User:
         if reference.startswith(AGENT):
@@ -223,19 +252,20 @@ def import_archive(
     mode: Mode = Mode.ADD,
     dry_run: bool = False,
     listener: Listener | None = None,
-    progress: Callable[[str, int], None] | None = None,
+    watch: Callable[[], None] | None = None,
 ) -> Report:
     """Bring an archive in: all of it or nothing. With `dry_run` the report says what would come of it.
 
     The whole file is checked first: format, sizes, checksums. Then one transaction stores everything, and only its
     commit lets anything be seen; files that were stored for it are deleted again where it fails. Not to be called
-    in a transaction. Raises `NotAllowed`, `ArchiveError`.
+    in a transaction. `watch` is called with every row, and stops the import by raising. Raises `NotAllowed`,
+    `ArchiveError`.
     """
     actor.require_person("import content")
     actor.require(PERMISSION)
     report = Report(is_dry_run=dry_run)
     with ArchiveReader(source) as reader, ExitStack() as on_failure:
-        reader.verify()
+        reader.verify(watch)
         known = {kind.name for kind in archive_kinds} | {"people"}
         unknown = sorted({name.removesuffix(".jsonl") for name in reader.manifest.files} - known)
         if unknown:
@@ -243,7 +273,7 @@ def import_archive(
                 _("The archive holds content of a kind that is not known here: %(kinds)s.")
                 % {"kinds": ", ".join(unknown)}
             )
-        job = Import(reader, actor, mode, report, on_failure, listener, progress)
+        job = Import(reader, actor, mode, report, on_failure, listener, watch)
         job.find_people()
         for kind in archive_kinds:
             kind.match(job.rows(kind), job)

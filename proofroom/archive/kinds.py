@@ -73,6 +73,9 @@ class ArchiveKind(ABC, Generic[Row]):
             if found and isinstance(found[0], type):
                 cls.row = found[0]
 
+    def select(self, export: Export) -> None:
+        """Where only some posts are exported: put what of each kind comes with them into `export.wanted`."""
+
     @abstractmethod
     def export(self, export: Export) -> Iterator[JsonObject]:
         """The rows, in an order that their content decides: by id, what stands above others first."""

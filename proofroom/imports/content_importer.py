@@ -9,8 +9,9 @@ from typing import Any
 
 from proofroom.core.actor import Actor
 from proofroom.imports.content_source import ContentSource
+from proofroom.imports.models import ImportRun
 from proofroom.imports.registry import Importer, Output
-from proofroom.imports.runs import run_command
+from proofroom.imports.runs import execute_items, run_command
 
 
 class ContentImporter(ContentSource, Importer):
@@ -45,3 +46,11 @@ class ContentImporter(ContentSource, Importer):
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
         run_command(self, path=path, actor=actor, options=options, out=out, err=err)
+
+    def require_rights(self, actor: Actor, options: Mapping[str, Any]) -> None:
+        actor.require("posts.create")
+        if options.get("live"):
+            actor.require("posts.edit")
+
+    def execute(self, run: ImportRun, path: Path, actor: Actor, *, ends: float) -> None:
+        execute_items(run, self, path, actor, tell=None, ends=ends)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import urldefrag
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import find_post_type
 from proofroom.imports.items import Item
 from proofroom.imports.media_files import MediaFiles
+from proofroom.imports.run_source import RunSource
 
 MAX_ITEMS: Final = 200_000
 """Of one source: posts, terms, files and menus together."""
@@ -77,18 +78,10 @@ class Reader(ABC):
         """Let go of what is open."""
 
 
-class ContentSource(ABC):
-    """A source of posts, terms, files and menus, as a run reads it; `ContentImporter` makes an importer of it.
+class ContentSource(RunSource):
+    """A source of posts, terms, files and menus, as a run reads it; `ContentImporter` makes an importer of it."""
 
-    `takes` is what it reads: a file, a folder (in the admin: a ZIP archive of one), or either. `suffixes` are those
-    of the files that the admin takes for it.
-    """
-
-    name: ClassVar[str]
-    takes: ClassVar[Literal["file", "folder", "either"]] = "file"
-    suffixes: ClassVar[tuple[str, ...]] = ()
     default_type: ClassVar[str] = "page"
-    has_mapping: ClassVar[bool] = False
 
     @abstractmethod
     def open(self, path: Path, options: ImportOptions) -> Reader:

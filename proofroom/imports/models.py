@@ -1,4 +1,4 @@
-"""Runs of imports, what they said, and which object came from which item of a source."""
+"""Runs of imports and exports, what they said, and which object came from which item of a source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class ImportRun(models.Model):
     """One run. `counts` has the outcomes by kind, `stage` and `position` say how far it is.
 
     `scope` names the site or folder that the ids of the items belong to. The file of a run that was started in the
-    admin stands in its chunks until the run is over and its file is no longer needed.
+    admin stands in its chunks until the run is over and its file is no longer needed; that of an export until
+    `expires_at`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -29,6 +30,9 @@ class ImportRun(models.Model):
     scope = models.CharField(max_length=300, blank=True, default="")
     options = models.JSONField(default=dict, blank=True)
     is_dry_run = models.BooleanField(default=False)
+    is_export = models.BooleanField(default=False)
+    size = models.PositiveBigIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.RUNNING)
     stage = models.PositiveSmallIntegerField(default=0)
     position = models.PositiveIntegerField(default=0)
@@ -66,16 +70,27 @@ class ImportRun(models.Model):
         return self.state == RunState.RUNNING
 
 
+class ExportRun(ImportRun):
+    """A run that writes an archive, as the admin lists them."""
+
+    class Meta:
+        proxy = True
+        verbose_name = "export"
+        verbose_name_plural = "exports"
+
+
 class ImportLine(models.Model):
-    """A line of the report of a run."""
+    """A line of the report of a run. `details` are the fields that differ, each with its path, before and after."""
 
     run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="lines")
     severity = models.CharField(max_length=8)
-    kind = models.CharField(max_length=12, blank=True, default="")
+    kind = models.CharField(max_length=40, blank=True, default="")
     outcome = models.CharField(max_length=12, blank=True, default="")
     place = models.CharField(max_length=300)
     message = models.TextField(blank=True, default="")
     object_id = models.UUIDField(null=True, blank=True)
+    details = models.JSONField(default=list, blank=True)
+    is_conflict = models.BooleanField(default=False)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["id"]

@@ -10,7 +10,7 @@ import json
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,8 +19,10 @@ from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from pydantic import BaseModel
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
@@ -33,6 +35,7 @@ from proofroom.imports.models import ImportChunk, ImportLine, ImportRun, RunStat
 from proofroom.imports.plan import ImportPlan, make_plan
 from proofroom.imports.post_writer import write_post
 from proofroom.imports.registry import Output, importers
+from proofroom.imports.run_source import RunSource
 from proofroom.imports.writer import ImportWriter, Written
 
 logger = logging.getLogger(__name__)
@@ -43,6 +46,8 @@ _TURN_SECONDS: Final = 120.0
 _LATE_AFTER: Final = timedelta(minutes=5)
 _MAX_WOKEN: Final = 5
 _KEEP_RUNS: Final = timedelta(days=90)
+_KEEP_UPLOADS: Final = timedelta(days=7)
+"""How long the file of a dry run waits to be imported."""
 _MESSAGE_MAX: Final = 2000
 Tell: TypeAlias = Callable[[ImportRun, Written], None]
 Write: TypeAlias = Callable[[], list[Written]]
@@ -52,14 +57,17 @@ Step: TypeAlias = Callable[[], Write]
 Steps: TypeAlias = Callable[[], Iterator[Step]]
 
 
+ARCHIVE: Final = "archive"
+
+
 class NotTheTurn(Exception):
     """Another worker is at it, or the run was cancelled."""
 
 
-def find_importer(source: str) -> ContentSource:
-    """The importer of posts of that name. Raises `RuleViolation`."""
+def find_importer(source: str) -> RunSource:
+    """The importer of that name whose runs are kept. Raises `RuleViolation`."""
     found = importers.get(source)
-    if found is None or not issubclass(found, ContentSource):
+    if found is None or not issubclass(found, RunSource):
         raise invalid("source", _("There is no source %(name)r.") % {"name": source[:60]})
     return found()
 
@@ -67,22 +75,21 @@ def find_importer(source: str) -> ContentSource:
 def start_run(
     *,
     actor: Actor,
-    importer: ContentSource,
+    importer: RunSource,
     name: str,
-    options: ImportOptions,
+    options: BaseModel,
     is_dry_run: bool,
     upload: Iterator[bytes] | None = None,
 ) -> ImportRun:
     """Note a run. With an `upload`, a worker carries it out; else the caller calls `execute_run`."""
     actor.require_person("import content")
-    actor.require("posts.create")
-    if options.live:
-        actor.require("posts.edit")
+    values = options.model_dump(mode="json")
+    importer.require_rights(actor, values)
     with transaction.atomic():
         run = ImportRun.objects.create(
             source=importer.name,
             name=name[:300],
-            options=options.model_dump(),
+            options=values,
             is_dry_run=is_dry_run,
             by_id=actor.user.pk,
             by_name=actor.user.username,
@@ -91,51 +98,56 @@ def start_run(
         if upload is not None:
             for number, content in enumerate(upload):
                 ImportChunk.objects.create(run=run, number=number, content=content)
-            _send_later(run)
+            send_later(run)
     return run
 
 
 @transaction.atomic
-def repeat_run(*, run_id: UUID, actor: Actor) -> ImportRun:
-    """Import for good what a dry run of an uploaded file showed. Raises `Conflict` where its file is gone."""
+def repeat_run(
+    *, run_id: UUID, actor: Actor, changed: Mapping[str, Any] | None = None
+) -> ImportRun:
+    """Import for good what a dry run of an uploaded file showed, with options that are `changed` since.
+
+    Raises `Conflict` where its file is gone.
+    """
     actor.require_person("import content")
-    actor.require("posts.create")
     before = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
     if before is None:
         raise NotFound(_("There is no such import."))
-    if before.is_running or not before.chunks.exists():
+    if before.is_running or before.is_export or not before.chunks.exists():
         raise Conflict(
             _("The file of this import is no longer here. Upload it again."), code="file_gone"
         )
-    options = ImportOptions.model_validate(before.options)
-    if options.live:
-        actor.require("posts.edit")
+    importer = find_importer(before.source)
+    options = importer.check_options({**before.options, **(changed or {})}).model_dump(mode="json")
+    importer.require_rights(actor, options)
     run = ImportRun.objects.create(
         source=before.source,
         name=before.name,
-        options=before.options,
+        options=options,
         by_id=actor.user.pk,
         by_name=actor.user.username,
         via=actor.via,
     )
     before.chunks.update(run=run)
-    _send_later(run)
+    send_later(run)
     return run
 
 
 @transaction.atomic
 def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
     """Import nothing more; what is imported stays. Raises `Conflict` where it is over."""
-    actor.require_person("import content")
-    actor.require("posts.create")
+    actor.require_person("cancel this")
     run = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
     if run is None:
         raise NotFound(_("There is no such import."))
     if run.by_id != actor.user.pk:
         actor.require("database.manage")
+    elif not run.is_export:
+        actor.require("posts.create")
     if not run.is_running:
         raise Conflict(_("This has already finished."), code="finished")
-    _end(run, RunState.CANCELLED)
+    end_run(run, RunState.CANCELLED)
     return run
 
 
@@ -177,7 +189,7 @@ def run_command(
             out.write(f"… {run.done} of {run.planned}")
 
     try:
-        _execute(run, importer, path, actor, tell=tell, ends=None)
+        execute_items(run, importer, path, actor, tell=tell, ends=None)
     except BaseException:
         # Also Ctrl-C: the next run goes on from what is stored.
         ImportRun.objects.filter(pk=run.pk, state=RunState.RUNNING).update(
@@ -220,16 +232,20 @@ def execute_run(run_id: UUID) -> None:
     if run is None:
         return
     if run.by is None or not run.by.is_active:
-        _end(run, RunState.FAILED, _("Whoever started this has no active account any more."))
+        end_run(run, RunState.FAILED, _("Whoever started this has no active account any more."))
         return
     actor = Actor(user=run.by, via=cast("Via", run.via))
     try:
+        if run.is_export:
+            from proofroom.imports.export_runs import execute_export
+
+            execute_export(run, actor)
+            return
         importer = find_importer(run.source)
         with _uploaded_source(run, importer) as path:
-            ends = time.monotonic() + _TURN_SECONDS
-            _execute(run, importer, path, actor, tell=None, ends=ends)
+            importer.execute(run, path, actor, ends=time.monotonic() + _TURN_SECONDS)
     except CmsError as error:
-        _end(run, RunState.FAILED, error.message)
+        end_run(run, RunState.FAILED, error.message)
 
 
 def resume_runs() -> int:
@@ -237,27 +253,30 @@ def resume_runs() -> int:
     ImportRun.objects.filter(created_at__lt=timezone.now() - _KEEP_RUNS).exclude(
         state=RunState.RUNNING
     ).delete()
+    over = ImportRun.objects.exclude(state=RunState.RUNNING)
+    expired = Q(expires_at__lt=timezone.now()) | Q(finished_at__lt=timezone.now() - _KEEP_UPLOADS)
+    ImportChunk.objects.filter(run__in=over.filter(expired)).delete()
     late = ImportRun.objects.filter(
         state=RunState.RUNNING, touched_at__lt=timezone.now() - _LATE_AFTER
     )
     rows = list(late.order_by("touched_at")[:_MAX_WOKEN])
     for run in rows:
-        if run.chunks.exists():
+        if run.is_export or run.chunks.exists():
             run.save(update_fields=["touched_at"])
-            _send_later(run)
+            send_later(run)
         elif run.via == "command":
-            _end(run, RunState.CANCELLED, _("The command ended before the import did."))
+            end_run(run, RunState.CANCELLED, _("The command ended before the import did."))
     return len(rows)
 
 
-def _send_later(run: ImportRun) -> None:
+def send_later(run: ImportRun) -> None:
     send_after_commit(
         lambda: queue_task("imports.tasks.run_import", str(run.pk)), f"import {run.pk}"
     )
 
 
 @contextmanager
-def _uploaded_source(run: ImportRun, importer: ContentSource) -> Iterator[Path]:
+def _uploaded_source(run: ImportRun, importer: RunSource) -> Iterator[Path]:
     """The uploaded file as one on this machine; of a folder, its archive unpacked."""
     with tempfile.TemporaryDirectory(prefix="import-") as folder:
         path = Path(folder) / "upload"
@@ -341,7 +360,7 @@ def _add_lines(row: ImportRun, lines: list[ImportLine]) -> None:
     row.line_count += len(lines)
 
 
-def _execute(
+def execute_items(
     run: ImportRun,
     importer: ContentSource,
     path: Path,
@@ -350,6 +369,7 @@ def _execute(
     tell: Tell | None,
     ends: float | None,
 ) -> None:
+    """Write the items of a source one by one, from where the run is."""
     options = ImportOptions.model_validate(run.options)
     reader = importer.open(path, options)
     try:
@@ -370,14 +390,14 @@ def _execute(
         except NotTheTurn:
             return
         except TimeoutError:
-            _send_later(turn.run)
+            send_later(turn.run)
             return
     except RuleViolation as error:
-        _end(run, RunState.FAILED, error.message)
+        end_run(run, RunState.FAILED, error.message)
         return
     finally:
         reader.close()
-    _end(turn.run, RunState.DONE)
+    end_run(turn.run, RunState.DONE)
 
 
 def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) -> ImportRun:
@@ -461,17 +481,20 @@ def _post_step(turn: _Turn, item: PostItem) -> Step:
     return prepare
 
 
-def _end(run: ImportRun, state: RunState, why: str = "") -> None:
+def end_run(run: ImportRun, state: RunState, why: str = "", *, notes: Sequence[str] = ()) -> None:
     """Close the run. The file is kept after a dry run, to import it for good, and forgotten after the import."""
     with transaction.atomic():
         row = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
         if row is None or not row.is_running:
             return
         row.state, row.why, row.finished_at = state, why, timezone.now()
+        _add_lines(row, [_line_of(row, Remark("", note)) for note in notes])
         row.save()
-        if not (row.is_dry_run and state == RunState.DONE):
+        # An export keeps its file until it expires, a dry run for the import.
+        if state != RunState.DONE or not (row.is_dry_run or row.is_export):
             row.chunks.all().delete()
-        if not row.is_dry_run and row.by is not None:
+        # Archives record events of their own.
+        if not row.is_dry_run and row.source != ARCHIVE and row.by is not None:
             outbox.record(
                 "content.imported",
                 actor=Actor(user=row.by, via=cast("Via", row.via)),

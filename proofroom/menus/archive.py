@@ -18,6 +18,7 @@ from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu, edited_menu
 from proofroom.menus.shared_kind import MenuKind
+from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
 
 NAME: Final = "menus"
@@ -70,7 +71,7 @@ class MenuArchive(ArchiveKind[MenuRow]):
             import_change(job, MenuKind(), menu.pk, document, name=NAME, title=menu.name)
         elif job.mode == Mode.PROPOSE:
             job.differ(NAME, row.name, "menu", None, row.slug)
-            job.tell(NAME, Outcome.KEPT)
+            job.tell(NAME, Outcome.KEPT, row.name)
         else:
             create_menu(
                 actor=job.actor,
@@ -80,7 +81,8 @@ class MenuArchive(ArchiveKind[MenuRow]):
                 items=row.items,
                 menu_id=UUID(row.id),
             )
-            job.tell(NAME, Outcome.CREATED)
+            job.created[PROPOSALS].add(row.id)
+            job.tell(NAME, Outcome.CREATED, row.name, row.id)
 
 
 def _find(id_: str) -> Menu | None:

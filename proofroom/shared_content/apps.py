@@ -8,3 +8,9 @@ class SharedContentConfig(AppConfig):
     label = "proofroom_shared_content"
     verbose_name = "Content"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.archive.kinds import archive_kinds
+        from proofroom.shared_content.archive import ProposalArchive
+
+        archive_kinds.register(ProposalArchive(), name=ProposalArchive.name, order=120)

@@ -1,13 +1,34 @@
-"""Brings a change of shared content in from an archive: live, or for approval."""
+"""Shared content in an archive: a change of it is brought in live or for approval, and so is what waits already."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Final
 from uuid import UUID
 
-from proofroom.archive.imports import Import, Mode, Outcome
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from pydantic import Field
+
+from proofroom.archive.export import Export
+from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.kinds import (
+    ArchiveKind,
+    ArchiveRow,
+    Id,
+    Moment,
+    format_moment,
+    read_moment,
+)
+from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.json import JsonObject
-from proofroom.shared_content.kinds import SharedKind
-from proofroom.shared_content.proposals import propose_change, waiting_for
+from proofroom.shared_content.approval import APPROVED
+from proofroom.shared_content.kinds import SharedKind, find_kind, shared_kinds
+from proofroom.shared_content.models import ProposalState, SharedProposal
+from proofroom.shared_content.proposals import TITLE_MAX, propose_change, waiting_for
+
+NAME: Final = "proposals"
 
 
 def import_change(
@@ -15,13 +36,13 @@ def import_change(
 ) -> None:
     """Make the row what the archive says, or propose that. `document` is checked by the rules of a write.
 
-    `name` is the kind in the archive. A change that waits already gives way to this one.
+    `name` is the kind in the archive. A change that waits already stays.
     """
     row = kind.find(row_id)
     if row is None:
         raise TypeError(row_id)
     if not job.compare(name, title, kind.document_of(row), document):
-        job.tell(name, Outcome.UNCHANGED)
+        job.tell(name, Outcome.UNCHANGED, title)
         return
     if job.mode == Mode.UPDATE:
         kind.write(
@@ -31,16 +52,118 @@ def import_change(
             expected_version=None,
             reason="edited",
         )
-        job.tell(name, Outcome.UPDATED)
+        job.tell(name, Outcome.UPDATED, title, str(row_id))
         return
     waiting = waiting_for(kind.name, row_id)
-    if waiting is None or waiting.document != document:
+    if waiting is not None and waiting.document != document:
+        job.conflict(_("Another change waits for approval here. It is left as it is."))
+        job.tell(name, Outcome.KEPT, title, str(row_id))
+        return
+    if waiting is None:
         propose_change(
             kind=kind,
             row_id=row_id,
             document=document,
             actor=job.actor,
             expected_version=None,
-            expected_proposal=waiting.version if waiting else None,
+            expected_proposal=None,
         )
-    job.tell(name, Outcome.PROPOSED)
+    job.tell(name, Outcome.PROPOSED, title, str(row_id))
+
+
+class ProposalRow(ArchiveRow):
+    """A change of shared content that waits for approval. `isStale`: its row has changed since it was written."""
+
+    id: Id
+    kind: str = Field(max_length=20)
+    row: Id
+    title: str = Field(max_length=TITLE_MAX)
+    base: dict[str, Any]
+    document: dict[str, Any]
+    is_stale: bool
+    version: int = Field(ge=1, le=2**31 - 1)
+    writers: list[str]
+    by: str | None
+    by_name: str = Field(max_length=150)
+    created_at: Moment
+    updated_at: Moment
+
+
+class ProposalArchive(ArchiveKind[ProposalRow]):
+    """Changes of menus, terms and global modules that wait for approval. They come in with rows that are new."""
+
+    name = NAME
+    label = gettext_lazy("Changes waiting for approval")
+
+    def export(self, export: Export) -> Iterator[JsonObject]:
+        waiting = SharedProposal.objects.filter(state=ProposalState.WAITING).order_by("pk")
+        for proposal in waiting.iterator(chunk_size=100):
+            kind = shared_kinds.get(proposal.kind)
+            row = kind.find(proposal.row_id) if kind is not None else None
+            if row is not None:
+                people = [export.person(id_) for id_ in proposal.writers]
+                yield {
+                    "id": str(proposal.pk),
+                    "kind": proposal.kind,
+                    "row": str(proposal.row_id),
+                    "title": proposal.title,
+                    "base": proposal.base,
+                    "document": proposal.document,
+                    "isStale": proposal.base_version != row.version,
+                    "version": proposal.version,
+                    "writers": sorted(person for person in people if person is not None),
+                    "by": export.person(proposal.by_id),
+                    "byName": proposal.by_name,
+                    "createdAt": format_moment(proposal.created_at),
+                    "updatedAt": format_moment(proposal.updated_at),
+                }
+
+    def write(self, rows: Iterator[ProposalRow], job: Import) -> None:
+        for row in rows:
+            known = SharedProposal.objects.filter(kind=row.kind, row_id=row.row)
+            if job.mode == Mode.PROPOSE or row.row not in job.created[NAME]:
+                is_same = known.filter(document=row.document).exists()
+                job.tell(NAME, Outcome.UNCHANGED if is_same else Outcome.KEPT, row.title)
+                continue
+            try:
+                self._create(row, job)
+            except CmsError as error:
+                raise refused(NAME, row.title, error) from error
+            job.tell(NAME, Outcome.CREATED, row.title, row.id)
+
+    def _create(self, row: ProposalRow, job: Import) -> None:
+        kind = find_kind(row.kind)
+        target = kind.find(UUID(row.row))
+        if target is None:
+            raise NotFound(_("What the change is of is not here."))
+        try:
+            # By the rules of its approval, of which nothing stays.
+            with transaction.atomic():
+                kind.with_document(target, row.base)
+                kind.write(
+                    row_id=UUID(row.row),
+                    document=row.document,
+                    actor=job.actor,
+                    expected_version=None,
+                    reason=APPROVED,
+                )
+                transaction.set_rollback(True)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise invalid("document", _("The change has no such form.")) from error
+        proposal = SharedProposal.objects.create(
+            id=UUID(row.id),
+            kind=row.kind,
+            row_id=UUID(row.row),
+            title=row.title,
+            base=row.base,
+            # Of another version it is refused until somebody writes it anew, as it was.
+            base_version=0 if row.is_stale else target.version,
+            document=row.document,
+            version=row.version,
+            writers=sorted({id_ for name in row.writers if (id_ := job.person(name)) is not None}),
+            by_id=job.person(row.by),
+            by_name=row.by_name,
+        )
+        SharedProposal.objects.filter(pk=proposal.pk).update(
+            created_at=read_moment(row.created_at), updated_at=read_moment(row.updated_at)
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from proofroom.archive.imports import Import, Mode, Outcome, refused
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
+from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
@@ -39,8 +40,13 @@ class TermArchive(ArchiveKind[TermRow]):
     def export(self, export: Export) -> Iterator[JsonObject]:
         above = "parent"
         rows = Term.objects.filter(parent=None)
+        wanted = export.of_kind(NAME)
+        if wanted is not None:
+            wanted = _with_ancestors(wanted)
         for _level in range(MAX_TERM_DEPTH):
             for term in rows.order_by("pk").iterator(chunk_size=500):
+                if wanted is not None and str(term.pk) not in wanted:
+                    continue
                 yield {
                     "id": str(term.pk),
                     "taxonomy": term.taxonomy,
@@ -82,7 +88,8 @@ class TermArchive(ArchiveKind[TermRow]):
                 order_index=row.order_index,
                 term_id=UUID(row.id),
             )
-            job.tell(NAME, Outcome.CREATED)
+            job.created[PROPOSALS].add(row.id)
+            job.tell(NAME, Outcome.CREATED, row.name, row.id)
             return
         document = edited_term(term, name=row.name, slug=row.slug, parent_id=row.parent_id)
         if row.order_index != term.order_index and job.mode == Mode.UPDATE:
@@ -92,3 +99,13 @@ class TermArchive(ArchiveKind[TermRow]):
 
 def _find(id_: str) -> Term | None:
     return Term.objects.filter(pk=UUID(id_)).first()
+
+
+def _with_ancestors(ids: Collection[str]) -> Collection[str]:
+    found = set(ids)
+    new: set[str] = found
+    while new:
+        above = Term.objects.filter(pk__in=new, parent__isnull=False)
+        new = {str(id_) for id_ in above.values_list("parent_id", flat=True)} - found
+        found |= new
+    return found

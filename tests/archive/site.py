@@ -6,6 +6,7 @@ from io import BytesIO
 from zipfile import ZipFile
 
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
 from content.models import (
     Layer,
@@ -22,7 +23,7 @@ from proofroom.archive.export import Choice, Exported, export_archive
 from proofroom.archive.imports import Mode, Report, import_archive
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu
-from proofroom.shared_content.models import SharedRevision
+from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.taxonomies.models import Term
 from seo.models import Redirect
 from tests import make
@@ -55,8 +56,10 @@ def empty() -> None:
         default_storage.delete(asset.file.name)
     for model in (Redirect, Menu, FormDefinition, ModuleGroup, UrlPattern):
         model.objects.all().delete()
+    # Deleting a parent makes roots of those below it, whose slugs may then be the same.
+    Post.objects.update(deleted_at=timezone.now())
     Post.objects.all().delete()
-    for other in (ModuleInstance, StoredFile, Asset, Term, SharedRevision):
+    for other in (ModuleInstance, StoredFile, Asset, Term, SharedRevision, SharedProposal):
         other.objects.all().delete()
 
 

@@ -70,7 +70,7 @@ def test_a_file_is_tried_first_and_then_imported() -> None:
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages to workers are lost."""
-    monkeypatch.setattr(runs, "_send_later", lambda run: None)
+    monkeypatch.setattr(runs, "send_later", lambda run: None)
 
 
 def test_an_archive_of_a_folder_holds_nothing_that_leads_out_of_it() -> None:

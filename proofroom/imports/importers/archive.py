@@ -8,24 +8,41 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from proofroom.archive.imports import Difference, Mode, Outcome, import_archive
+from proofroom.archive.export import PERMISSION
+from proofroom.archive.imports import Entry, Mode, Outcome, import_archive
 from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
 from proofroom.core.json import Json
+from proofroom.imports.archive_runs import execute_archive
+from proofroom.imports.models import ImportRun
 from proofroom.imports.registry import Importer, Output
+from proofroom.imports.run_source import RunSource
+from proofroom.imports.runs import ARCHIVE
 
 _LONGEST: Final = 100
 
 
-class ArchiveImporter(Importer):
-    name = "archive"
+class ArchiveOptions(BaseModel):
+    """What happens to content that is here already."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    mode: Mode = Mode.UPDATE
+
+
+class ArchiveImporter(RunSource, Importer):
+    name = ARCHIVE
     label = gettext_lazy("Archive of Proofroom")
     description = gettext_lazy(
         "Brings in an archive that `export` made: all of it or nothing. What is not here is created as it "
         "is in the archive. Changes to posts that are here wait in Review; changes to global modules, menus "
         "and terms wait for approval; other differences are listed and nothing is changed."
     )
+    suffixes = (".zip",)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         modes = parser.add_mutually_exclusive_group()
@@ -43,12 +60,15 @@ class ArchiveImporter(Importer):
     def run_command(
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
-        def tell(said: Difference | str) -> None:
+        def tell(said: Entry | str) -> None:
             if isinstance(said, str):
                 err.write(said)
-            else:
-                before, after = _shorten(said.before), _shorten(said.after)
-                out.write(f"{said.kind}: {said.title}: {said.path}: {before} → {after}")
+                return
+            for one in said.differences:
+                before, after = _shorten(one.before), _shorten(one.after)
+                out.write(f"{one.kind}: {one.title}: {one.path}: {before} → {after}")
+            if said.conflict:
+                err.write(f"{said.kind}: {said.title}: {said.conflict}")
 
         mode = Mode.UPDATE if options["update"] else Mode.ADD
         report = import_archive(
@@ -63,6 +83,18 @@ class ArchiveImporter(Importer):
             out.write(f"{kind}: {', '.join(listed)}")
         if report.is_dry_run:
             out.write("Dry run: nothing was stored.")
+
+    def check_options(self, values: Mapping[str, Any]) -> ArchiveOptions:
+        try:
+            return ArchiveOptions.model_validate(values)
+        except ValidationError:
+            raise invalid("mode", _("Choose what happens to content that exists.")) from None
+
+    def require_rights(self, actor: Actor, options: Mapping[str, Any]) -> None:
+        actor.require(PERMISSION)
+
+    def execute(self, run: ImportRun, path: Path, actor: Actor, *, ends: float) -> None:
+        execute_archive(run, path, actor, Mode(run.options["mode"]))
 
 
 def _shorten(value: Json) -> str:

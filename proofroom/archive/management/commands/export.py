@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError
+from django.utils import timezone
 
 from proofroom.accounts.queries import find_operator
 from proofroom.archive.export import Choice, Exported, export_archive
@@ -29,8 +31,25 @@ class Command(BaseCommand):
         kinds = ", ".join(kind.name for kind in archive_kinds if kind.name != "revisions")
         parser.add_argument("file", help="The archive to write; - for standard output.")
         parser.add_argument("--only", nargs="+", metavar="KIND", help=f"Only these: {kinds}.")
+        parser.add_argument(
+            "--post", nargs="+", metavar="POST", help="Only these posts: ids, slugs or addresses."
+        )
+        parser.add_argument(
+            "--section", nargs="+", metavar="POST", help="Only these posts and all below them."
+        )
         parser.add_argument("--type", nargs="+", metavar="TYPE", help="Only posts of these types.")
         parser.add_argument("--locale", nargs="+", help="Only posts in these languages.")
+        parser.add_argument(
+            "--since",
+            type=_moment,
+            metavar="TIME",
+            help="Only posts that changed since: a date or a time in ISO 8601.",
+        )
+        parser.add_argument(
+            "--published",
+            action="store_true",
+            help="Only published posts, without what is staged on them.",
+        )
         parser.add_argument(
             "--revisions", action="store_true", help="The revisions of posts as well."
         )
@@ -45,8 +64,12 @@ class Command(BaseCommand):
             )
         choice = Choice(
             kinds=frozenset(options["only"] or ()),
+            posts=frozenset(options["post"] or ()),
+            sections=frozenset(options["section"] or ()),
             post_types=frozenset(options["type"] or ()),
             locales=frozenset(options["locale"] or ()),
+            changed_since=options["since"],
+            published_only=options["published"],
             revisions=options["revisions"],
         )
         try:
@@ -66,6 +89,15 @@ class Command(BaseCommand):
             if summary.rows
         ]
         self.stderr.write(f"Exported: {', '.join(counts) or 'nothing'}.")
+
+
+def _moment(text: str) -> datetime:
+    """A time, or the beginning of a day, in the time zone of the site where it names none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no date such as 2026-05-03.") from None
+    return moment if moment.tzinfo is not None else timezone.make_aware(moment)
 
 
 def _to_file(path: Path, actor: Actor, choice: Choice) -> Exported:
