@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from mcp_bridge.transport.server_address import is_loopback, manage_command
+from mcp_bridge.transport.server_address import is_loopback, manage_command, site_variables
 from proofroom.core.json import Json, JsonObject
 
 Transport = Literal["streamable-http", "sse", "stdio"]
@@ -75,7 +75,7 @@ class _ConfigRequest:
         """Return the description of one server as most clients have it."""
         kind: JsonObject = {"type": _TRANSPORT_TYPES[self.transport]} if typed else {}
         if self.transport == "stdio":
-            return {**kind, **_program()}
+            return {**kind, **_program(placeholder)}
         return {**kind, "url": self.url, **self.headers(placeholder)}
 
 
@@ -93,9 +93,17 @@ def _json(value: JsonObject) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _program() -> JsonObject:
+def _program(placeholder: str) -> JsonObject:
+    """The program with the variables that make it this site: a client starts it in an environment of its own."""
     command, *arguments = manage_command("run_mcp", "--transport", "stdio")
-    return {"command": command, "args": list(arguments)}
+    program: JsonObject = {"command": command, "args": list(arguments)}
+    variables = site_variables()
+    if variables:
+        program["env"] = {
+            name: placeholder.format(name) if value is None else value
+            for name, value in variables.items()
+        }
+    return program
 
 
 def quote_word(text: str) -> str:
@@ -110,6 +118,12 @@ def _claude_code(asked: _ConfigRequest) -> str:
     if asked.transport == "stdio":
         program = manage_command("run_mcp", "--transport", "stdio")
         quoted = [word if word.startswith("--") else quote_word(word) for word in program]
+        variables = site_variables()
+        for name, value in variables.items():
+            given = f"${{{name}}}" if value is None else value
+            words += ["--env", quote_word(f"{name}={given}")]
+        if variables:
+            words += ["--transport", "stdio"]  # else the name would be read as another variable
         return " ".join([*words, SERVER_KEY, "--", *quoted])
     words += ["--transport", _TRANSPORT_TYPES[asked.transport], SERVER_KEY, quote_word(asked.url)]
     if asked.credential is not None:
@@ -122,7 +136,7 @@ def _claude_code(asked: _ConfigRequest) -> str:
 def _claude_desktop(asked: _ConfigRequest) -> str:
     """Its file starts programs only, so another program has to reach the server."""
     if asked.transport == "stdio":
-        return _json({"mcpServers": {SERVER_KEY: _program()}})
+        return _json({"mcpServers": {SERVER_KEY: _program("<value of {}>")}})
     arguments: list[Json] = ["-y", "mcp-remote", asked.url]
     arguments += ["--transport", f"{_TRANSPORT_TYPES[asked.transport]}-only"]
     parts = urlsplit(asked.url)
@@ -138,10 +152,16 @@ def _claude_desktop(asked: _ConfigRequest) -> str:
 
 def _vscode(asked: _ConfigRequest) -> str:
     config: JsonObject = {"servers": {SERVER_KEY: asked.entry("${{input:{}}}")}}
-    if asked.credential is not None and not asked.credential.secret and asked.transport != "stdio":
-        name = asked.credential.variable
-        prompt: JsonObject = {"type": "promptString", "id": name, "description": name}
-        config["inputs"] = [{**prompt, "password": True}]
+    wanted: list[str] = []
+    if asked.transport == "stdio":
+        wanted = [name for name, value in site_variables().items() if value is None]
+    elif asked.credential is not None and not asked.credential.secret:
+        wanted = [asked.credential.variable]
+    if wanted:
+        config["inputs"] = [
+            {"type": "promptString", "id": name, "description": name, "password": True}
+            for name in wanted
+        ]
     return _json(config)
 
 

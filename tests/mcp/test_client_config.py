@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 
 from mcp_bridge.client_config import (
@@ -29,6 +30,15 @@ SECRET = "canary-4b7e-secret"
 URL = "http://127.0.0.1:8787/mcp"
 PROGRAM = [sys.executable, str(ROOT / "manage.py"), "run_mcp", "--transport", "stdio"]
 Environment = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """No variable of the product is set but those of the test."""
+    for name in type(settings.CMS_ENV).model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+        monkeypatch.delenv(f"{name.upper()}_FILE", raising=False)
+    return monkeypatch
 
 
 def config(
@@ -80,6 +90,37 @@ def test_claude_code_reads_a_file_and_takes_a_command() -> None:
         "mcpServers": {"proofroom": {"type": "stdio", "command": PROGRAM[0], "args": PROGRAM[1:]}}
     }
     assert config("claude-code", "stdio") == ["claude", "mcp", "add", "proofroom", "--", *PROGRAM]
+
+
+def test_a_program_is_told_which_site_it_is(variables: pytest.MonkeyPatch) -> None:
+    variables.setenv("CMS_DATA_DIR", "var")
+    variables.setenv("LOCALES", "en,fr")
+    variables.setenv("DATABASE_URL", f"postgresql://cms:{SECRET}@db/cms")
+    variables.setenv("AGENT_SECRET_FILE", "/run/secrets/agent")
+    variables.setenv("MCP_PORT", "9")
+    variables.setenv("MCP_AUTH_TOKEN", SECRET)
+    plain = {
+        "CMS_DATA_DIR": str(settings.CMS_ENV.cms_data_dir),
+        "LOCALES": "en,fr",
+        "AGENT_SECRET_FILE": "/run/secrets/agent",
+    }
+
+    placeholders = {
+        "claude": "${DATABASE_URL}",
+        "cursor": "${env:DATABASE_URL}",
+        "claude-desktop": "<value of DATABASE_URL>",
+    }
+    for client, placeholder in placeholders.items():
+        entry = config(client, "stdio")["mcpServers"]["proofroom"]
+        assert entry["env"] == {**plain, "DATABASE_URL": placeholder}
+    asked = config("vscode", "stdio")
+    assert asked["servers"]["proofroom"]["env"]["DATABASE_URL"] == "${input:DATABASE_URL}"
+    assert [one["id"] for one in asked["inputs"]] == ["DATABASE_URL"]
+    words = config("claude-code", "stdio")
+    assert words[-len(PROGRAM) - 4 :] == ["--transport", "stdio", "proofroom", "--", *PROGRAM]
+    assert "DATABASE_URL=${DATABASE_URL}" in words
+    assert "LOCALES=en,fr" in words
+    assert all(SECRET not in client_config(one, url=URL, transport="stdio") for one in CLIENTS)
 
 
 def test_claude_desktop_starts_programs_only() -> None:

@@ -13,6 +13,7 @@ import uvicorn
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 from mcp.server.stdio import stdio_server
 
 from mcp_bridge.access.principals import credentials_configured
@@ -64,6 +65,7 @@ class Command(BaseCommand):
             return
         quiet_logs()
         if options["transport"] == "stdio":
+            require_site()
             anyio.run(serve_stdio)
             return
         host, port = options["host"], options["port"]
@@ -101,6 +103,16 @@ def require_credentials(host: str) -> None:
     raise CommandError(
         f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_ACCESS}"
     )
+
+
+def require_site() -> None:
+    """Raise `CommandError` where the database has no tables: a client that was told too little opened another one."""
+    if not connection.introspection.table_names():
+        place = connection.settings_dict["NAME"]
+        raise CommandError(
+            f"The database {place} is empty. Copy the configuration again from the admin or from "
+            "`run_mcp --print-config`, started with the variables of the site; or run `manage.py migrate`."
+        )
 
 
 def quiet_logs() -> None:
