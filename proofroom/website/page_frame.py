@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, TypedDict
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.apps import apps
 from django.conf import settings
 from django.utils import timezone, translation
 from django.utils.translation import to_locale
@@ -46,9 +48,15 @@ def use_template_language(locale: str) -> Iterator[None]:
         yield
 
 
+def site_catalogue_folders() -> list[Path]:
+    """The folders of catalogues of the apps that a site lists before the product's: theirs are for its pages."""
+    configs = takewhile(lambda app: app.label != "product_files", apps.get_app_configs())
+    return [Path(app.path) / "locale" for app in configs]
+
+
 @cache
 def _language_of(locale: str) -> str:
-    folders = [*map(Path, settings.LOCALE_PATHS), _OWN]
+    folders = [*map(Path, settings.LOCALE_PATHS), *site_catalogue_folders(), _OWN]
     names = (to_locale(locale), locale.partition("-")[0])
     is_translated = any(
         (folder / name / "LC_MESSAGES" / "django.mo").is_file()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from django.apps import AppConfig, apps
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
 from proofroom.definitions import post_types
+from proofroom.website import page_frame
+from proofroom.website.management.commands.new_locale import empty_catalogue
 from proofroom.website.page_frame import use_template_language
 
 FOLDERS = ("templates/site", "templates/modules")
@@ -62,3 +66,32 @@ def test_a_language_without_a_catalogue_has_no_words_of_other_pages(
 ) -> None:
     with use_template_language(locale):
         assert gettext("Search") == shown
+
+
+def test_an_app_of_the_site_brings_a_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = tmp_path / "locale" / "fr" / "LC_MESSAGES" / "django.po"
+    catalogue.parent.mkdir(parents=True)
+    catalogue.with_suffix(".mo").touch()
+    configs = apps.get_app_configs()
+    app = AppConfig("shop", SimpleNamespace(__path__=[str(tmp_path)]))
+    monkeypatch.setattr(apps, "get_app_configs", lambda: [app, *configs])
+    page_frame._language_of.cache_clear()
+
+    assert page_frame._language_of("fr") == "fr"
+    assert page_frame._language_of("it") == "en"
+
+    page_frame._language_of.cache_clear()
+
+
+@pytest.mark.parametrize(("locale", "forms"), [("fr", 2), ("ru", 4), ("ja", 1), ("xx", 2)])
+def test_a_new_catalogue_has_every_word_and_as_many_forms_as_the_language(
+    locale: str, forms: int
+) -> None:
+    text = empty_catalogue(locale)
+
+    found = {one for one in re.findall(r'(?m)^msgid "(.+)"$', text)}
+    assert {one.replace('"', '\\"') for one, _many in words()} - SAME <= found
+    assert len(re.findall(r"msgstr\[\d\]", text)) == forms * text.count("msgid_plural")
+    assert not re.search(r'(?m)^msgstr(\[\d\])? "[^"]', text.partition("\n\n")[2])

@@ -1,0 +1,79 @@
+"""`manage.py new_locale CODE --folder APP`: writes a catalogue with the words of the public pages, to translate."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from contextlib import suppress
+from gettext import GNUTranslations
+from pathlib import Path
+from typing import Any, Final
+
+import django
+from django.apps import apps
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import to_locale
+
+from proofroom.website.page_frame import site_catalogue_folders
+
+_TRANSLATED: Final = (
+    Path(__file__).resolve().parents[2] / "locale" / "de" / "LC_MESSAGES" / "django.po"
+)
+_TRANSLATION: Final = re.compile(r'^(msgstr(?:\[\d\])?) ".*"(?:\n".*")*$', re.MULTILINE)
+_COMPILED: Final = Path("LC_MESSAGES") / "django.mo"
+
+
+def empty_catalogue(locale: str) -> str:
+    """The catalogue of the public pages without a translation, in the form that the language counts in."""
+    _head, _, entries = _TRANSLATED.read_text(encoding="utf-8").partition("\n\n")
+    # Django has been translated into nearly every language, and so knows how each counts.
+    folder = Path(django.__file__).parent / "conf" / "locale"
+    plural = "nplurals=2; plural=(n != 1);"
+    with suppress(FileNotFoundError), (folder / locale / _COMPILED).open("rb") as file:
+        plural = GNUTranslations(file).info().get("plural-forms", plural)
+    forms = int(re.findall(r"nplurals *= *(\d)", plural)[0])
+    many = "\n".join(f'msgstr[{number}] ""' for number in range(forms))
+    blank = _TRANSLATION.sub(r'\1 ""', entries)
+    blank = re.sub(r'msgstr\[0\] ""(?:\nmsgstr\[\d\] "")*', many, blank)
+    head = [
+        'msgid ""',
+        'msgstr ""',
+        r'"Content-Type: text/plain; charset=UTF-8\n"',
+        r'"Content-Transfer-Encoding: 8bit\n"',
+        rf'"Language: {locale}\n"',
+        rf'"Plural-Forms: {plural}\n"',
+    ]
+    return "\n".join([*head, "", blank])
+
+
+class Command(BaseCommand):
+    """Never writes over a file."""
+
+    help = "Write the words of the public pages into a catalogue of an app, to be translated into a language."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("code", help="the language, such as fr or pt-br")
+        parser.add_argument("--folder", required=True, help="the label of the app that takes it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        code, label = str(options["code"]), str(options["folder"])
+        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", code):
+            raise CommandError(f"{code!r} is no language code such as 'fr' or 'pt-br'.")
+        app = apps.app_configs.get(label)
+        if app is None or Path(app.path) / "locale" not in site_catalogue_folders():
+            raise CommandError(
+                f"{label!r} is no app that stands before the product's in INSTALLED_APPS; "
+                "only the words of those take the place of the product's."
+            )
+        locale = to_locale(code)
+        path = Path(app.path) / "locale" / locale / "LC_MESSAGES" / "django.po"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(empty_catalogue(locale))
+        except OSError as error:
+            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+        self.stdout.write(
+            f"Wrote {path}. Next: translate it, run `manage.py compilemessages` (it needs GNU gettext), "
+            f"and add {code} to LOCALES."
+        )
