@@ -15,7 +15,7 @@ from agents_app.definitions.schema import MediaProvider, TextProvider
 from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice
 from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS, default_provider
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import all_vendors
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
@@ -120,7 +120,7 @@ def provider_label(provider: str) -> str:
     """Return the name of a provider in the language that is active; of one that is no more its id."""
     if provider == DEMO_PROVIDER:
         return _("Demo (no AI)")
-    vendor = VENDORS.get(provider)
+    vendor = all_vendors().get(provider)
     return str(vendor.label or vendor.name) if vendor else provider
 
 
@@ -156,7 +156,7 @@ def providers(row: AiSettings) -> list[Provider]:
 
 
 def _provider(kind: Kind, id_: str, model: str) -> Provider:
-    env, vendor = settings.CMS_ENV, VENDORS[id_]
+    env, vendor = settings.CMS_ENV, all_vendors()[id_]
     by_address = env.base_url(id_) and not env.api_key(id_)
     source = vendor.address_variable if by_address else vendor.main_variable
     return Provider(id_, kind, env.has_provider(id_), False, model, source)
@@ -213,7 +213,7 @@ def check_provider(provider: str) -> None:
     from agents_app.providers.model_list import list_models
 
     row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
-    if row is None or provider not in VENDORS:
+    if row is None or provider not in all_vendors():
         return
     env = settings.CMS_ENV
     choice = ProviderChoice(provider, "", env.api_key(provider), env.base_url(provider))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy
 
@@ -37,6 +38,7 @@ class AgentsConfig(AppConfig):
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
 
+        settings.CMS_ENV.require_known_providers()
         redaction.secret_sources.register(agent_api_keys)
         read_metrics.register(read_run_metrics)
         triggers.subscribe_triggers()

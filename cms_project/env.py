@@ -7,15 +7,29 @@ Every variable is a field of `Environment`, by its name in lower case. A secret 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    PrivateAttr,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import SHIPPED_VENDORS, all_vendors
 from cms_project.env_values import (
     Commands,
     Folder,
@@ -37,17 +51,60 @@ from cms_project.folders import BASE_DIR
 from cms_project.media_storage import MediaEnvironment
 from cms_project.observability import ObservabilityEnvironment
 
+_OTHER_PROVIDER: Final = re.compile(r"AI_PROVIDER_[A-Z0-9_]+")
+_HTTP_URL: Final[TypeAdapter[str]] = TypeAdapter(Url)
+
 
 class _Providers(BaseSettings):
+    _other_providers: dict[str, str] = PrivateAttr(default_factory=dict)
+    """Variables of providers that are none of the product's, by their names: apps declare them later."""
+
+    @model_validator(mode="after")
+    def _keep_other_providers(self) -> Self:
+        given = {
+            **DotEnvSettingsSource(type(self), case_sensitive=True).env_vars,
+            **{name: os.environ[name] for name in os.environ if name.startswith("AI_PROVIDER_")},
+        }
+        for name, value in given.items():
+            variable = name.removesuffix("_FILE")
+            is_other = variable.lower() not in type(self).model_fields
+            if not (value and is_other and _OTHER_PROVIDER.fullmatch(variable)):
+                continue
+            if name != variable:
+                value = read_secret(name, value)
+            self._other_providers[variable] = (
+                _HTTP_URL.validate_python(value) if variable.endswith("_URL") else value
+            )
+        return self
+
+    def _variable(self, name: str) -> str | None:
+        value: str | None = getattr(self, name.lower(), self._other_providers.get(name))
+        return value
+
     def api_key(self, provider: str) -> str | None:
         """Return the provider's key, where one is set."""
-        key: str | None = getattr(self, f"ai_provider_{provider}_api_key")
-        return key
+        return self._variable(f"AI_PROVIDER_{provider.upper()}_API_KEY")
 
     def base_url(self, provider: str) -> str | None:
         """Return the provider's address, where it is not the usual one."""
-        url: str | None = getattr(self, f"ai_provider_{provider}_base_url")
-        return url
+        return self._variable(f"AI_PROVIDER_{provider.upper()}_BASE_URL")
+
+    @property
+    def other_provider_secrets(self) -> list[str]:
+        """The keys of providers that apps declare."""
+        return [value for name, value in self._other_providers.items() if name.endswith("_API_KEY")]
+
+    def require_known_providers(self) -> None:
+        """Exit with a sentence for each variable that belongs to no provider: a typing error would pass unseen."""
+        vendors = all_vendors().values()
+        names = {name for one in vendors for name in (one.key_variable, one.address_variable)}
+        problems = [
+            f"{name} belongs to no provider; the providers are {', '.join(all_vendors())}."
+            for name in sorted(self._other_providers)
+            if name not in names
+        ]
+        if problems:
+            raise SystemExit("\n".join(problems))
 
     def has_provider(self, provider: str) -> bool:
         """Return whether the provider has a key or an address."""
@@ -55,18 +112,27 @@ class _Providers(BaseSettings):
 
     @property
     def configured_providers(self) -> list[str]:
-        return [provider for provider in VENDORS if self.has_provider(provider)]
+        return [provider for provider in all_vendors() if self.has_provider(provider)]
 
 
 if TYPE_CHECKING:
     ProviderEnvironment = _Providers
 else:
     fields: dict[str, Any] = {}
-    for vendor in VENDORS.values():
+    for vendor in SHIPPED_VENDORS.values():
         fields[vendor.key_variable.lower()] = (str | None, secret(vendor.key_description))
         address = Field(None, description=vendor.address_description)
         fields[vendor.address_variable.lower()] = (Url | None, address)
     ProviderEnvironment = create_model("ProviderEnvironment", __base__=_Providers, **fields)
+
+
+def read_secret(variable: str, path: str) -> str:
+    """Return what is in the file that a variable names. Raises `OSError` with a sentence where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise OSError(f"{variable} names {path!r}, which cannot be read: {reason}.") from None
 
 
 class SecretFiles(PydanticBaseSettingsSource):
@@ -79,13 +145,7 @@ class SecretFiles(PydanticBaseSettingsSource):
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         variable = f"{field_name.upper()}_FILE"
         path = self.environ.get(variable) if field.json_schema_extra else None
-        if not path:
-            return None, field_name, False
-        try:
-            return Path(path).read_text(encoding="utf-8").strip(), field_name, False
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
-            raise OSError(f"{variable} names {path!r}, which cannot be read: {reason}.") from None
+        return (read_secret(variable, path) if path else None), field_name, False
 
     def __call__(self) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -383,22 +443,13 @@ def secrets_of(env: Environment) -> list[str]:
     names = [name for name, field in Environment.model_fields.items() if field.json_schema_extra]
     values = [getattr(env, name) for name in names]
     single = [value for value in values if isinstance(value, str)]
-    return single + [one for value in values if isinstance(value, dict) for one in value.values()]
-
-
-def unknown_names(environ: Mapping[str, str]) -> list[str]:
-    """Sentences about provider variables that nothing reads: a typing error that would pass unseen."""
-    known = {name.upper() for name in Environment.model_fields if name.startswith("ai_provider_")}
-    return [
-        f"{name} belongs to no provider; the providers are {', '.join(VENDORS)}."
-        for name in sorted(environ)
-        if name.startswith("AI_PROVIDER_") and name.removesuffix("_FILE") not in known
-    ]
+    named = [one for value in values if isinstance(value, dict) for one in value.values()]
+    return [*single, *named, *env.other_provider_secrets]
 
 
 def load() -> Environment:
     """Read the environment; exit with one sentence per wrong variable."""
-    problems = unknown_names(os.environ)
+    problems: list[str] = []
     try:
         env = Environment()
     except ValidationError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import Field, JsonValue, SecretStr, ValidationInfo, field_validator, model_validator
 
 from agents_app.providers.interface import DEMO_PROVIDER
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import all_vendors
 from agents_app.reactions.templates import ROOTS, find_body_fault
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 from proofroom.core.validation.conditions import Condition
@@ -128,8 +128,8 @@ def _require_sound(template: JsonValue, roots: frozenset[str]) -> None:
         raise ValueError(fault)
 
 
-_TEXT = (*(id_ for id_, one in VENDORS.items() if one.text_model), DEMO_PROVIDER)
-_MEDIA = (*(id_ for id_, one in VENDORS.items() if one.media_model), DEMO_PROVIDER)
+_TEXT = (*(id_ for id_, one in all_vendors().items() if one.text_model), DEMO_PROVIDER)
+_MEDIA = (*(id_ for id_, one in all_vendors().items() if one.media_model), DEMO_PROVIDER)
 if TYPE_CHECKING:
     TextProvider: TypeAlias = str
     TextProviderOrNone: TypeAlias = str

@@ -18,13 +18,15 @@ from agents_app.providers.interface import (
     ProviderError,
     Toolbox,
 )
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import all_vendors
 from proofroom.core.json import JsonObject
 
-DEFAULT_MODELS: Final = {id_: one.text_model for id_, one in VENDORS.items() if one.text_model}
+DEFAULT_MODELS: Final = {
+    id_: one.text_model for id_, one in all_vendors().items() if one.text_model
+}
 """The model of each provider where nobody chose one. The order is that of the environment's default, too."""
 DEFAULT_MEDIA_MODELS: Final = {
-    id_: one.media_model for id_, one in VENDORS.items() if one.media_model
+    id_: one.media_model for id_, one in all_vendors().items() if one.media_model
 }
 
 _NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
@@ -86,7 +88,7 @@ def choose_media_provider(
     if provider == DEMO_PROVIDER or (provider is None and default_provider() is None):
         return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
     if provider is None:
-        names = " or ".join(VENDORS[name].main_variable for name in DEFAULT_MEDIA_MODELS)
+        names = " or ".join(all_vendors()[name].main_variable for name in DEFAULT_MEDIA_MODELS)
         raise ProviderError(f"No provider that makes images has a key. Set {names}.")
     if provider not in DEFAULT_MEDIA_MODELS:
         raise ProviderError(f"There is no media provider {provider!r}.")
@@ -127,7 +129,7 @@ def _demo_or_say_why(
     who = f"The agent {agent.id} uses" if agent else "The AI settings name"
     raise ProviderError(
         f"{who} {provider}, which has no key. "
-        f"Set {VENDORS[provider].main_variable}, or choose another provider for it."
+        f"Set {all_vendors()[provider].main_variable}, or choose another provider for it."
     )
 
 

@@ -33,12 +33,13 @@ class Vendor:
     name: ClassVar[str]
     label: ClassVar[str | _StrPromise] = ""
     """The name in lists to choose from, where `name` alone says too little."""
-    order: ClassVar[int]
+    order: ClassVar[int] = 100
     """The first vendor that the environment has a key or an address for is the default."""
     address: ClassVar[str | None] = None
     """Said outright: vendors' own packages would else look for one in variables that nobody here documents."""
-    key_description: ClassVar[str]
-    address_description: ClassVar[str]
+    key_description: ClassVar[str] = ""
+    address_description: ClassVar[str] = ""
+    """What `.env.example` says of the variables of the product's own vendors."""
     text_model: ClassVar[str] = ""
     """The usual model of text; empty for a vendor that has none."""
     media_model: ClassVar[str] = ""

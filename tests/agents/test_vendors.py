@@ -16,17 +16,17 @@ from agents_app.management.commands import new_agent
 from agents_app.models import AiSettings
 from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.vendor import Vendor, access_to
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import SHIPPED_VENDORS
 from cms_project.env import Environment
 
-each_vendor = pytest.mark.parametrize("vendor", VENDORS.values(), ids=list(VENDORS))
+each_vendor = pytest.mark.parametrize("vendor", SHIPPED_VENDORS.values(), ids=list(SHIPPED_VENDORS))
 
 
 def test_every_file_is_a_provider() -> None:
     folder = Path(settings.BASE_DIR, "agents_app", "providers", "vendors")
 
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(VENDORS)
-    assert len({vendor.order for vendor in VENDORS.values()}) == len(VENDORS)
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(SHIPPED_VENDORS)
+    assert len({vendor.order for vendor in SHIPPED_VENDORS.values()}) == len(SHIPPED_VENDORS)
 
 
 @each_vendor
@@ -52,9 +52,9 @@ def test_the_documentation_lists_them_in_the_order_in_which_they_answer() -> Non
     text = Path(settings.BASE_DIR, "docs", "agents.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)`.*\| (`AI_PROVIDER_.*) \|$", text, re.MULTILINE)
 
-    assert [name for name, _ in rows] == list(VENDORS)
+    assert [name for name, _ in rows] == list(SHIPPED_VENDORS)
     for name, variables in rows:
-        vendor = VENDORS[name]
+        vendor = SHIPPED_VENDORS[name]
         assert {vendor.key_variable, vendor.address_variable} == set(
             re.findall(r"\w{2,}", variables)
         )

@@ -127,11 +127,30 @@ def test_a_header_pair_needs_both_halves(environ):
 
 def test_a_key_of_an_unknown_provider_is_a_typing_error(environ):
     environ["AI_PROVIDER_OPENIA_API_KEY"] = "k"
+    env = load()
 
-    assert refusal() == [
+    # Once the apps are there, which may bring providers of their own.
+    with pytest.raises(SystemExit) as refused:
+        env.require_known_providers()
+
+    assert str(refused.value) == (
         "AI_PROVIDER_OPENIA_API_KEY belongs to no provider; "
         "the providers are openai, anthropic, google, ollama."
-    ]
+    )
+    assert env.api_key("openia") in secrets_of(env)
+
+
+def test_the_variables_of_a_provider_of_an_app_are_read_as_all_others(environ, tmp_path):
+    (tmp_path / "key").write_text("key-of-acme\n")
+    environ["AI_PROVIDER_ACME_API_KEY_FILE"] = str(tmp_path / "key")
+    environ["AI_PROVIDER_ACME_BASE_URL"] = "https://ai.example/v1/"
+
+    env = load()
+    assert (env.api_key("acme"), env.base_url("acme")) == ("key-of-acme", "https://ai.example/v1")
+    assert env.has_provider("acme")
+
+    environ["AI_PROVIDER_ACME_BASE_URL"] = "ai.example"
+    assert "http" in "".join(refusal())
 
 
 def test_providers_are_asked_by_name(environ):

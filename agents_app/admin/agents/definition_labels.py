@@ -18,7 +18,7 @@ from agents_app.admin.labels import format_money, format_tokens, state_badge
 from agents_app.ai_settings import provider_label
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import all_vendors
 from agents_app.runs.queries import AcceptanceRate
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.i18n import in_words
@@ -86,7 +86,7 @@ def row_of(found: Agent) -> dict[str, Any]:
 def answering_label(answering: Answering) -> str:
     if answering.is_demo:
         return provider_label(answering.provider)
-    vendor = VENDORS.get(answering.provider)
+    vendor = all_vendors().get(answering.provider)
     name = vendor.name if vendor else answering.provider
     return f"{name} {answering.model}".strip() or _("Nobody")
 

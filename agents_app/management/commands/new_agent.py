@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from agents_app.definitions.agent_status import place_of
 from agents_app.definitions.agents import FILES, catalogue, reload
 from agents_app.definitions.schema import Scope
-from agents_app.providers.vendors import VENDORS
+from agents_app.providers.vendors import all_vendors
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN, Unreadable
 from proofroom.core.json import JsonObject
 
@@ -63,7 +63,9 @@ def markdown_of(name: str, scopes: Sequence[Scope]) -> str:
         elif scope == Scope.FORM_SUBMIT:
             entries += "    # formSlugs: [contact]\n"
     front = _FRONT.format(
-        name=json.dumps(name, ensure_ascii=False), scopes=entries, providers=", ".join(VENDORS)
+        name=json.dumps(name, ensure_ascii=False),
+        scopes=entries,
+        providers=", ".join(all_vendors()),
     )
     return front + "\n\n".join(_PROMPT) + "\n"
 

@@ -1,27 +1,47 @@
-"""The AI providers: one file each, whose `VENDOR` is found by being here."""
+"""The AI providers: those of the product, one file each here, and those of apps in `<app>/ai_providers/`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final, cast
 
-from agents_app.providers.interface import ProviderError
+from django.core.exceptions import ImproperlyConfigured
+
+from agents_app.providers.interface import DEMO_PROVIDER, ProviderError
 from agents_app.providers.vendor import Vendor
+from proofroom.core.registry import Registry
 
 _found = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-VENDORS: Final[dict[str, Vendor]] = {
+SHIPPED_VENDORS: Final[dict[str, Vendor]] = {
     vendor.id: vendor
     for vendor in sorted(
         (cast(Vendor, module.VENDOR) for module in _found), key=lambda vendor: vendor.order
     )
 }
-"""By id, in the order in which the environment's default is looked for."""
+"""Those of the product, by id. The environment declares their variables before there are apps."""
+
+_own_vendors: Final[Registry[Vendor]] = Registry("ai_providers", Vendor, key="id")
+
+
+@cache
+def all_vendors() -> Mapping[str, Vendor]:
+    """Every vendor by id, in the order in which the environment's default is looked for."""
+    taken = {*SHIPPED_VENDORS, DEMO_PROVIDER}
+    for vendor in _own_vendors:
+        if vendor.id in taken or not vendor.id.isidentifier() or vendor.id != vendor.id.lower():
+            raise ImproperlyConfigured(
+                f"{vendor.__module__}: {vendor.id!r} is taken, or is not of small letters, digits and _ only."
+            )
+    every = [*SHIPPED_VENDORS.values(), *(vendor() for vendor in _own_vendors)]
+    return {vendor.id: vendor for vendor in sorted(every, key=lambda vendor: vendor.order)}
 
 
 def find_vendor(provider: str) -> Vendor:
     """Return the vendor of that id. Raises `ProviderError`."""
-    vendor = VENDORS.get(provider)
+    vendor = all_vendors().get(provider)
     if vendor is None:
         raise ProviderError(f"There is no text provider {provider!r}.")
     return vendor
