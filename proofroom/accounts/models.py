@@ -15,7 +15,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from proofroom.accounts.roles import GRANTS, Role, permissions_of
+from proofroom.accounts.roles import ROLE_NAME_MAX, Role, permissions_of, role_choices
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
 
@@ -60,9 +60,7 @@ class User(AbstractBaseUser):
     username = models.CharField(
         max_length=USERNAME_MAX, unique=True, validators=[UnicodeUsernameValidator()]
     )
-    role = models.CharField(
-        max_length=20, choices=[(role.value, role.value) for role in GRANTS], default=Role.EDITOR
-    )
+    role = models.CharField(max_length=ROLE_NAME_MAX, choices=role_choices, default=Role.EDITOR)
     agent_id = models.SlugField(
         max_length=80, blank=True, help_text="The agent that this account writes for, if any."
     )

@@ -8,8 +8,17 @@ the services: an actor that is no person never reaches Review or live content, w
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Literal
+from functools import cache
+from typing import ClassVar, Final
+
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from proofroom.core.registry import Registry
 
 
 class Role(StrEnum):
@@ -17,9 +26,6 @@ class Role(StrEnum):
     EDITOR = "editor"
     TRANSLATOR = "translator"
     AI_AGENT = "ai_agent"
-
-
-RoleName = Literal["admin", "editor", "translator", "ai_agent"]
 
 
 _TRANSLATOR = frozenset(
@@ -90,19 +96,102 @@ _AI_AGENT = frozenset(
     }
 )
 
-GRANTS: dict[Role, frozenset[str]] = {
+GRANTS: Final[dict[str, frozenset[str]]] = {
     Role.ADMIN: frozenset(_ADMIN),
     Role.EDITOR: frozenset(_EDITOR),
     Role.TRANSLATOR: _TRANSLATOR,
     Role.AI_AGENT: _AI_AGENT,
 }
 
-PERMISSIONS: frozenset[str] = frozenset().union(*GRANTS.values())
+"""The roles of the product."""
+PERMISSIONS: Final[frozenset[str]] = frozenset().union(*GRANTS.values())
+"""The permissions of the product."""
+
+
+class PermissionSet:
+    """Permissions that an app declares, by any name, in `<app>/roles/*.py`. Admins have them too.
+
+    `roles` are those that have them besides. Agents never have permissions of an app.
+    """
+
+    name: ClassVar[str]
+    permissions: ClassVar[tuple[str, ...]]
+    roles: ClassVar[tuple[str, ...]] = ()
+
+
+class RoleDefinition:
+    """A role that an app declares, in `<app>/roles/*.py`: for people, who log in with it.
+
+    It may do what the roles of `includes` may, and what `permissions` name.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str | Promise]
+    includes: ClassVar[tuple[str, ...]] = ()
+    permissions: ClassVar[tuple[str, ...]] = ()
+
+
+permission_sets: Final[Registry[PermissionSet]] = Registry("roles", PermissionSet)
+own_roles: Final[Registry[RoleDefinition]] = Registry("roles", RoleDefinition)
+ROLE_NAME_MAX: Final = 20
+_PERMISSION: Final = re.compile(r"[A-Za-z][A-Za-z-]*(\.[A-Za-z][A-Za-z-]*)+")
+
+
+@cache
+def grants() -> Mapping[str, frozenset[str]]:
+    """What every role may do, those of apps too. Raises `ImproperlyConfigured` where a declaration is wrong."""
+    found = dict(GRANTS)
+    known = PERMISSIONS.union(*(one.permissions for one in permission_sets))
+    for one in permission_sets:
+        for name in one.permissions:
+            if name in PERMISSIONS or not _PERMISSION.fullmatch(name):
+                raise ImproperlyConfigured(
+                    f"{one.__module__}: {name!r} is a permission of the product, or is not like 'stock.view'."
+                )
+        for role in (Role.ADMIN, *one.roles):
+            if role in found and role != Role.AI_AGENT:
+                found[role] |= set(one.permissions)
+    for role in own_roles:
+        if role.name in found or not re.fullmatch(r"[a-z][a-z0-9_]*", role.name[:ROLE_NAME_MAX]):
+            raise ImproperlyConfigured(
+                f"{role.__module__}: {role.name!r} is a role already, or is no name of small letters."
+            )
+        if len(role.name) > ROLE_NAME_MAX:
+            raise ImproperlyConfigured(
+                f"{role.__module__}: {role.name!r} has more than {ROLE_NAME_MAX} characters."
+            )
+        if unknown := {*role.permissions} - known or {*role.includes} - {*found}:
+            raise ImproperlyConfigured(
+                f"{role.__module__}: nothing is called {', '.join(sorted(unknown))}."
+            )
+        also = (one.permissions for one in permission_sets if role.name in one.roles)
+        found[role.name] = frozenset(role.permissions).union(
+            *also, *(found[name] for name in role.includes)
+        )
+    return found
+
+
+def all_permissions() -> frozenset[str]:
+    """Every permission there is, those of apps too."""
+    return frozenset().union(*grants().values())
+
+
+def people_roles() -> list[str]:
+    """The names of the roles of people."""
+    return [name for name in grants() if name != Role.AI_AGENT]
+
+
+def role_label(name: str) -> str | Promise:
+    """Return what people call a role, in the reader's language."""
+    own = own_roles.get(name)
+    return own.label if own is not None else gettext_lazy(name)
+
+
+def role_choices() -> Iterator[tuple[str, str | Promise]]:
+    """The choices of the model's field. A function, so that an app's role needs no migration."""
+    return ((name, role_label(name)) for name in grants())
 
 
 def permissions_of(role: str) -> frozenset[str]:
     """Every permission of a role; none for an unknown one."""
-    try:
-        return GRANTS[Role(role)]
-    except ValueError:
-        return frozenset()
+    return grants().get(role, frozenset())

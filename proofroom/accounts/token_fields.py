@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import AliasPath, Field
 
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
-from proofroom.accounts.roles import PERMISSIONS, Role
+from proofroom.accounts.roles import Role, all_permissions
 from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.validation.form_fields import FormField
@@ -50,7 +50,9 @@ class AccountTokenAnswer(Answer):
 class TokenAnswer(AccountTokenAnswer):
     """A token, by the last four characters of its secret."""
 
-    permissions: list[str] = Field(json_schema_extra={"minItems": 1, "maxItems": len(PERMISSIONS)})
+    permissions: list[str] = Field(
+        json_schema_extra={"minItems": 1, "maxItems": len(all_permissions())}
+    )
 
 
 class MadeTokenAnswer(TokenAnswer):
@@ -112,7 +114,7 @@ class NewToken(Body):
                 choices=[
                     (part, [(name, name) for name in names])
                     for part, names in groupby(
-                        sorted(PERMISSIONS), lambda name: name.partition(".")[0]
+                        sorted(all_permissions()), lambda name: name.partition(".")[0]
                     )
                 ],
                 widget=forms.CheckboxSelectMultiple,

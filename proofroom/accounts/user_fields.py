@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from django import forms
 from django.utils.text import capfirst
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX
-from proofroom.accounts.roles import GRANTS, Role, RoleName
+from proofroom.accounts.roles import Role, grants, people_roles, role_label
 from proofroom.core.api.answer import Answer, TextOrNull
 from proofroom.core.api.body import Body, Words
 from proofroom.core.validation.form_fields import FormField
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
 PASSWORD_MAX: Final = 1000
-ROLE_CHOICES: Final = [
-    (role.value, capfirst(gettext_lazy(role.value))) for role in GRANTS if role != Role.AI_AGENT
-]
+ROLE_CHOICES: Final = [(name, capfirst(role_label(name))) for name in people_roles()]
 """The roles of people."""
+ROLE_NAMES: Final = tuple(grants())
+if TYPE_CHECKING:
+    RoleName: TypeAlias = str
+    PersonRole: TypeAlias = str
+else:
+    RoleName, PersonRole = Literal[ROLE_NAMES], Literal[tuple(people_roles())]
 
 
 class AccountAnswer(Answer):
@@ -68,7 +72,7 @@ class NewUser(Body):
         Words,
         FormField(lambda: forms.CharField(label=gettext_lazy("Name"), max_length=USERNAME_MAX)),
     ] = Field(min_length=1, max_length=USERNAME_MAX)
-    role: Annotated[Literal["admin", "editor", "translator"], FormField(role_field)]
+    role: Annotated[PersonRole, FormField(role_field)]
     password: Annotated[
         Words,
         FormField(

@@ -14,15 +14,16 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Subclasses of `base` found in `<installed app>/<folder>/*.py`, by their `name`.
+    """Subclasses of `base` found in `<installed app>/<folder>/*.py`, by their `name`, or what `key` says instead.
 
     Files that begin with an underscore are skipped. Two definitions of one name raise `ImproperlyConfigured`
     naming both files. Discovery happens at the first use.
     """
 
-    def __init__(self, folder: str, base: type[T]) -> None:
+    def __init__(self, folder: str, base: type[T], *, key: str = "name") -> None:
         self.folder = folder
         self.base = base
+        self.key = key
         self._found: dict[str, type[T]] | None = None
 
     def all(self) -> dict[str, type[T]]:
@@ -52,7 +53,7 @@ class Registry(Generic[T]):
                     continue
                 if value is self.base or value.__module__ != module_name:
                     continue
-                name: str = value.name  # type: ignore[attr-defined]  # every definition base has one
+                name: str = getattr(value, self.key)
                 if name in seen:
                     raise ImproperlyConfigured(
                         f"{self.folder}: {name!r} is defined in {seen[name]} and in {module_name}"
@@ -69,6 +70,7 @@ class Registry(Generic[T]):
                 if error.name == package_name:
                     continue
                 raise
-            for info in pkgutil.iter_modules(package.__path__):
+            # An app may have a file of the same name, which is no folder of definitions.
+            for info in pkgutil.iter_modules(getattr(package, "__path__", ())):
                 if not info.name.startswith("_"):
                     yield f"{package_name}.{info.name}"

@@ -17,13 +17,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.roles import Role, role_label
 from proofroom.accounts.services.users import change_user, create_user, set_password
 from proofroom.accounts.user_fields import ROLE_CHOICES, NewUser, UserChange
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.admin.permissions import actor_of, may, require
-from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm
 
 
@@ -81,7 +80,7 @@ class UserAdmin(FormAdmin[User]):
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
-        return _("AI agent") if user.role == Role.AI_AGENT else capfirst(in_words(user.role))
+        return _("AI agent") if user.role == Role.AI_AGENT else capfirst(role_label(user.role))
 
     @admin.display(description=gettext_lazy("State"), ordering="is_active")
     def state(self, user: User) -> SafeString:

@@ -15,8 +15,8 @@ from rest_framework.throttling import BaseThrottle
 
 from proofroom.accounts.login_limits import LoginThrottle, count_for_account
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import RoleName
 from proofroom.accounts.services.sessions import record_login, record_logout
+from proofroom.accounts.user_fields import RoleName
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words, read_body

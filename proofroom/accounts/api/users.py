@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from proofroom.accounts import queries
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role, RoleName, permissions_of
+from proofroom.accounts.roles import Role, grants
 from proofroom.accounts.services.users import change_user, create_user
-from proofroom.accounts.user_fields import AccountAnswer, NewUser, UserChange
+from proofroom.accounts.user_fields import ROLE_NAMES, AccountAnswer, NewUser, RoleName, UserChange
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -26,7 +26,7 @@ from proofroom.core.errors import RuleViolation
 
 USER_ID: Final = {"user_id": {"type": "integer", "minimum": 1}}
 USER_PARAMETERS: Final = [
-    query_parameter("role", "Accounts with this role.", choice_schema(*Role)),
+    query_parameter("role", "Accounts with this role.", choice_schema(*ROLE_NAMES)),
     query_parameter("active", "Accounts that are on, or off.", choice_schema("true", "false")),
     query_parameter("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
     *PAGES,
@@ -122,12 +122,12 @@ class UserViewSet(ApiViewSet):
         rows = [
             GrantsAnswer.model_validate(
                 {
-                    "role": role.value,
-                    "permissions": sorted(permissions_of(role)),
+                    "role": role,
+                    "permissions": sorted(permissions),
                     "can_log_in": role != Role.AI_AGENT,
                 }
             )
-            for role in Role
+            for role, permissions in grants().items()
         ]
         return Response(page.envelope(rows[page.slice], len(rows)))
 

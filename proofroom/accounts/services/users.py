@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import GRANTS, Role
+from proofroom.accounts.roles import Role, people_roles
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.user_fields import PASSWORD_MAX
 from proofroom.core import outbox
@@ -116,7 +116,7 @@ def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
 
 
 def _persons_role(role: str) -> str:
-    known = [known.value for known in GRANTS if known != Role.AI_AGENT]
+    known = people_roles()
     if role not in known:
         raise invalid(
             "role",

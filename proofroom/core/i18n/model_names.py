@@ -15,6 +15,7 @@ from django.apps import AppConfig, apps
 from django.conf import settings
 from django.contrib import admin
 from django.db import models
+from django.utils.choices import CallableChoiceIterator
 from django.utils.translation import gettext_lazy
 
 
@@ -30,7 +31,8 @@ def speak_the_readers_language() -> None:
                 field.verbose_name = gettext_lazy(str(field.verbose_name))
                 if field.help_text:
                     field.help_text = gettext_lazy(str(field.help_text))
-                if field.choices:
+                # A function says its labels in the reader's language itself.
+                if field.choices and not isinstance(field.choices, CallableChoiceIterator):
                     field.choices = [
                         (value, gettext_lazy(str(label))) for value, label in field.choices
                     ]
