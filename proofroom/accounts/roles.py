@@ -12,13 +12,15 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.registry import Registry
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 
 class Role(StrEnum):
@@ -126,7 +128,7 @@ class RoleDefinition:
     """
 
     name: ClassVar[str]
-    label: ClassVar[str | Promise]
+    label: ClassVar[str | _StrPromise]
     includes: ClassVar[tuple[str, ...]] = ()
     permissions: ClassVar[tuple[str, ...]] = ()
 
@@ -151,22 +153,22 @@ def grants() -> Mapping[str, frozenset[str]]:
         for role in (Role.ADMIN, *one.roles):
             if role in found and role != Role.AI_AGENT:
                 found[role] |= set(one.permissions)
-    for role in own_roles:
-        if role.name in found or not re.fullmatch(r"[a-z][a-z0-9_]*", role.name[:ROLE_NAME_MAX]):
+    for own in own_roles:
+        if own.name in found or not re.fullmatch(r"[a-z][a-z0-9_]*", own.name[:ROLE_NAME_MAX]):
             raise ImproperlyConfigured(
-                f"{role.__module__}: {role.name!r} is a role already, or is no name of small letters."
+                f"{own.__module__}: {own.name!r} is a role already, or is no name of small letters."
             )
-        if len(role.name) > ROLE_NAME_MAX:
+        if len(own.name) > ROLE_NAME_MAX:
             raise ImproperlyConfigured(
-                f"{role.__module__}: {role.name!r} has more than {ROLE_NAME_MAX} characters."
+                f"{own.__module__}: {own.name!r} has more than {ROLE_NAME_MAX} characters."
             )
-        if unknown := {*role.permissions} - known or {*role.includes} - {*found}:
+        if unknown := {*own.permissions} - known or {*own.includes} - {*found}:
             raise ImproperlyConfigured(
-                f"{role.__module__}: nothing is called {', '.join(sorted(unknown))}."
+                f"{own.__module__}: nothing is called {', '.join(sorted(unknown))}."
             )
-        also = (one.permissions for one in permission_sets if role.name in one.roles)
-        found[role.name] = frozenset(role.permissions).union(
-            *also, *(found[name] for name in role.includes)
+        also = (one.permissions for one in permission_sets if own.name in one.roles)
+        found[own.name] = frozenset(own.permissions).union(
+            *also, *(found[name] for name in own.includes)
         )
     return found
 
@@ -181,13 +183,13 @@ def people_roles() -> list[str]:
     return [name for name in grants() if name != Role.AI_AGENT]
 
 
-def role_label(name: str) -> str | Promise:
+def role_label(name: str) -> str | _StrPromise:
     """Return what people call a role, in the reader's language."""
     own = own_roles.get(name)
     return own.label if own is not None else gettext_lazy(name)
 
 
-def role_choices() -> Iterator[tuple[str, str | Promise]]:
+def role_choices() -> Iterator[tuple[str, str | _StrPromise]]:
     """The choices of the model's field. A function, so that an app's role needs no migration."""
     return ((name, role_label(name)) for name in grants())
 

@@ -84,7 +84,7 @@ class NewUser(Body):
 
 
 class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
-    role: Annotated[  # type: ignore[assignment]  # an agent's, sent back, is let through
+    role: Annotated[  # an agent's, sent back, is let through
         RoleName,
         FormField(
             lambda: role_field(gettext_lazy("Changing the role logs the account out everywhere."))

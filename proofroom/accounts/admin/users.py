@@ -80,7 +80,7 @@ class UserAdmin(FormAdmin[User]):
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
-        return _("AI agent") if user.role == Role.AI_AGENT else capfirst(role_label(user.role))
+        return _("AI agent") if user.role == Role.AI_AGENT else str(capfirst(role_label(user.role)))
 
     @admin.display(description=gettext_lazy("State"), ordering="is_active")
     def state(self, user: User) -> SafeString:
