@@ -24,11 +24,16 @@ from proofroom.taxonomies.models import Term
 
 
 def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
-    """Titles by id, of posts that are there, for who may see posts. One query."""
+    """Return titles by id, for whoever may see the posts. One query.
+
+    Whoever may restore posts learns those of posts in the trash, too.
+    """
     if not actor.can("posts.view"):
         return {}
-    rows = Post.objects.filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", "title")
-    return {str(pk): title for pk, title in rows}
+    posts = Post.objects.filter(pk__in=ids)
+    if not actor.can("posts.restore"):
+        posts = posts.kept()
+    return {str(pk): title for pk, title in posts.values_list("pk", "title")}
 
 
 def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:

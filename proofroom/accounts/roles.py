@@ -113,11 +113,13 @@ PERMISSIONS: Final[frozenset[str]] = frozenset().union(*GRANTS.values())
 class PermissionSet:
     """Permissions that an app declares, by any name, in `<app>/roles/*.py`. Admins have them too.
 
-    `roles` are those that have them besides. Agents never have permissions of an app.
+    `roles` are those that have them besides, `labels` says in words what a permission allows. Agents never have
+    permissions of an app.
     """
 
     name: ClassVar[str]
     permissions: ClassVar[tuple[str, ...]]
+    labels: ClassVar[Mapping[str, str | _StrPromise]] = {}
     roles: ClassVar[tuple[str, ...]] = ()
 
 

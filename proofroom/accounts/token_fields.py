@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
-from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import AliasPath, Field
 
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
+from proofroom.accounts.permission_labels import permission_choices
 from proofroom.accounts.roles import Role, all_permissions
 from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.body import Body, Moment, Words
@@ -111,12 +111,7 @@ class NewToken(Body):
         FormField(
             lambda: forms.MultipleChoiceField(
                 label=gettext_lazy("Permissions"),
-                choices=[
-                    (part, [(name, name) for name in names])
-                    for part, names in groupby(
-                        sorted(all_permissions()), lambda name: name.partition(".")[0]
-                    )
-                ],
+                choices=permission_choices,
                 widget=forms.CheckboxSelectMultiple,
                 help_text=gettext_lazy("A token can only have permissions that the account has."),
             )

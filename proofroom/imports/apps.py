@@ -22,7 +22,7 @@ class ImportsConfig(AppConfig):
                 NavigationGroup.SITE,
                 gettext_lazy("Imports"),
                 "admin:proofroom_imports_importrun_changelist",
-                "down",
+                "import",
                 permissions=("posts.edit",),
             ),
             order=65,

@@ -14,6 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from content.posts.trash import delete_post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.services.tokens import create_token
@@ -69,6 +70,16 @@ def test_an_entry_says_who_did_what_when_and_through_which_door() -> None:
     }
     assert (entry["seal"]["seq"], entry["seal"]["hash"]) == (event.seal.seq, event.seal.hash)
     assert ApiClient("admin").read(f"{LIST}/{event.pk}") == entry
+
+
+def test_a_post_in_the_trash_keeps_its_title_for_whoever_may_restore_it() -> None:
+    post = make.post("How to brew")
+    delete_post(post_id=post.pk, actor=make.actor("admin"))
+
+    (entry,) = entries("?event=post.deleted")
+
+    assert entry["sentence"] == "admin moved ‘How to brew’ to the trash"
+    assert entry["postTitle"] == "How to brew"
 
 
 def test_a_program_is_called_by_the_name_of_its_token() -> None:

@@ -6,10 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
 from proofroom.accounts.models import ApiToken
+from proofroom.accounts.permission_labels import label_of
 from proofroom.accounts.services.tokens import create_token, revoke_token
 from proofroom.accounts.token_fields import NewToken
 from proofroom.core.actor import Actor
@@ -36,3 +38,6 @@ class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
 
     def revoke(self, token_id: UUID, actor: Actor) -> None:
         revoke_token(token_id=token_id, actor=actor)
+
+    def more(self, request: HttpRequest, token: ApiToken, secret: str) -> dict[str, Any]:
+        return {"permissions": [label_of(name) for name in sorted(token.permissions)]}

@@ -29,9 +29,11 @@ _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 
 def find_post(post_id: UUID) -> Post:
     """The post, unless it is deleted. Raises `Http404`."""
-    post = Post.objects.filter(pk=post_id, deleted_at__isnull=True).first()
+    post = Post.objects.filter(pk=post_id).first()
     if post is None:
         raise Http404(_("Post not found."))
+    if post.deleted_at is not None:
+        raise Http404(_("This post is in the trash. Restore it there first."))
     return post
 
 

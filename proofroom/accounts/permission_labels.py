@@ -1,0 +1,101 @@
+"""What each permission lets somebody do, in words for people. `roles.py` says who has it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from django.utils.translation import gettext_lazy
+
+from proofroom.accounts.roles import all_permissions, permission_sets
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+GROUP_LABELS: Final[dict[str, _StrPromise]] = {
+    "agents": gettext_lazy("Agents"),
+    "analytics": gettext_lazy("Analytics"),
+    "content": gettext_lazy("Find and replace"),
+    "database": gettext_lazy("Content of the whole site"),
+    "feedback": gettext_lazy("Feedback"),
+    "forms": gettext_lazy("Forms"),
+    "globals": gettext_lazy("Global modules"),
+    "lists": gettext_lazy("Saved views"),
+    "media": gettext_lazy("Media"),
+    "menus": gettext_lazy("Menus"),
+    "posts": gettext_lazy("Posts"),
+    "redirects": gettext_lazy("Redirects"),
+    "seo": gettext_lazy("SEO"),
+    "settings": gettext_lazy("Settings"),
+    "taxonomies": gettext_lazy("Terms"),
+    "tokens": gettext_lazy("API tokens"),
+    "urlPatterns": gettext_lazy("Address patterns"),
+    "users": gettext_lazy("People"),
+    "webhooks": gettext_lazy("Webhooks"),
+}
+"""By the first part of a permission's name."""
+
+LABELS: Final[dict[str, _StrPromise]] = {
+    "agents.dropdown": gettext_lazy("Run agents on a post"),
+    "agents.edit": gettext_lazy("Turn agents on or off and change AI settings"),
+    "agents.field": gettext_lazy("Run agents on a field"),
+    "agents.global": gettext_lazy("Run agents on many posts"),
+    "agents.view": gettext_lazy("View agents and their runs"),
+    "analytics.read": gettext_lazy("View analytics in the admin"),
+    "analytics.view": gettext_lazy("View analytics in the admin and read them through the API"),
+    "content.replace": gettext_lazy("Find and replace in posts"),
+    "database.manage": gettext_lazy("Import, replace and delete content across the site"),
+    "feedback.create": gettext_lazy("Leave feedback"),
+    "feedback.delete": gettext_lazy("Delete own feedback"),
+    "feedback.moderate": gettext_lazy("Delete the feedback of others"),
+    "feedback.resolve": gettext_lazy("Resolve feedback"),
+    "feedback.view": gettext_lazy("View feedback"),
+    "forms.edit": gettext_lazy("Create and edit forms"),
+    "forms.submissions": gettext_lazy("View and export submissions"),
+    "globals.edit": gettext_lazy("Create and edit global modules"),
+    "lists.share": gettext_lazy("Share saved views with the team"),
+    "media.delete": gettext_lazy("Delete files"),
+    "media.edit": gettext_lazy("Edit file details"),
+    "media.upload": gettext_lazy("Upload files"),
+    "media.view": gettext_lazy("View files"),
+    "menus.edit": gettext_lazy("Create and edit menus"),
+    "posts.ai-review.approve": gettext_lazy("Submit changes from AI Review to Review"),
+    "posts.ai-review.save": gettext_lazy("Propose changes in AI Review"),
+    "posts.archive": gettext_lazy("Archive posts"),
+    "posts.create": gettext_lazy("Create posts"),
+    "posts.delete": gettext_lazy("Move posts to the trash"),
+    "posts.edit": gettext_lazy("Edit live content and drafts"),
+    "posts.preview": gettext_lazy("Create preview links"),
+    "posts.publish": gettext_lazy("Publish and unpublish posts"),
+    "posts.restore": gettext_lazy("Restore posts from the trash"),
+    "posts.review.approve": gettext_lazy("Approve changes in Review"),
+    "posts.review.save": gettext_lazy("Save changes to Review"),
+    "posts.revisions.manage": gettext_lazy("Restore earlier revisions"),
+    "posts.translate": gettext_lazy("Translate posts"),
+    "posts.view": gettext_lazy("View posts that are not public"),
+    "redirects.edit": gettext_lazy("Create and edit redirects"),
+    "seo.manage": gettext_lazy("Change SEO settings"),
+    "settings.manage": gettext_lazy("Change site settings and read the activity log"),
+    "taxonomies.edit": gettext_lazy("Create and edit terms"),
+    "tokens.manage": gettext_lazy("Create and revoke API tokens"),
+    "urlPatterns.edit": gettext_lazy("Change address patterns"),
+    "users.manage": gettext_lazy("Invite people and change their roles"),
+    "webhooks.manage": gettext_lazy("Create and edit webhooks"),
+}
+
+
+def label_of(permission: str) -> str | _StrPromise:
+    """Return what a permission is called; one that an app of the site declares without a label keeps its name."""
+    if permission in LABELS:
+        return LABELS[permission]
+    return next(
+        (own.labels[permission] for own in permission_sets if permission in own.labels), permission
+    )
+
+
+def permission_choices() -> list[tuple[str | _StrPromise, list[tuple[str, str | _StrPromise]]]]:
+    """Return all permissions with their labels, by the part of the product they belong to."""
+    return [
+        (GROUP_LABELS.get(group, group), [(name, label_of(name)) for name in names])
+        for group, names in groupby(sorted(all_permissions()), lambda name: name.partition(".")[0])
+    ]

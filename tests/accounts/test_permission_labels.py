@@ -1,0 +1,37 @@
+"""Every permission has words for people, in the form of a token and on its page."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from proofroom.accounts.permission_labels import GROUP_LABELS, LABELS, permission_choices
+from proofroom.accounts.roles import PERMISSIONS
+from proofroom.accounts.services.tokens import create_token
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_permission_has_a_label_and_no_label_is_left_over() -> None:
+    assert set(LABELS) == PERMISSIONS
+    assert set(GROUP_LABELS) == {name.partition(".")[0] for name in PERMISSIONS}
+    assert len({str(label) for label in LABELS.values()}) == len(LABELS)
+    offered = [name for _, group in permission_choices() for name, _ in group]
+    assert sorted(offered) == sorted(PERMISSIONS)
+
+
+def test_a_token_says_in_words_what_it_may() -> None:
+    admin = Client()
+    admin.force_login(make.user("admin"))
+    token, _ = create_token(
+        name="Nightly", permissions=["posts.publish"], actor=make.actor("admin")
+    )
+
+    form = admin.get("/admin/proofroom_accounts/apitoken/add/").content.decode()
+    page = admin.get(f"/admin/proofroom_accounts/apitoken/{token.pk}/change/").content.decode()
+
+    assert 'value="posts.publish"' in form
+    assert "Approve changes in Review" in form
+    assert "<li>Publish and unpublish posts</li>" in page
+    assert "posts.publish" not in page
