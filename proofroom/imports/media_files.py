@@ -48,7 +48,9 @@ def walk_files(folder: Path, limit: int) -> Iterator[Path]:
     """The files below a folder in order of their names, without links and hidden ones; at most `limit`."""
     count = 0
     for root, names, files in os.walk(folder, followlinks=False):
-        names[:] = sorted(name for name in names if not name.startswith("."))
+        names[:] = sorted(
+            name for name in names if not name.startswith(".") and name != "node_modules"
+        )
         for name in sorted(files):
             path = Path(root) / name
             if name.startswith(".") or path.is_symlink() or not path.is_file():

@@ -20,9 +20,9 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of
 from proofroom.imports.content_source import ImportOptions, Reader
-from proofroom.imports.html_reader import Frame, blocks_of_html
+from proofroom.imports.html_reader import blocks_of_html
 from proofroom.imports.items import Item, ModuleItem, PostItem, Remark, TermItem
-from proofroom.imports.markdown_content import read_markdown
+from proofroom.imports.markdown_content import MarkdownContent, read_markdown
 from proofroom.imports.media_files import MediaFiles
 from proofroom.imports.module_builder import ModuleBuilder
 
@@ -205,12 +205,11 @@ class RecordReader(Reader):
         remarks: list[Remark] = []
         if is_wanted:
             builder = ModuleBuilder(self.allowed)
-            builder.add_blocks(self._blocks(self._value(record, "body"), builder))
+            content = self._content(self._value(record, "body"))
+            builder.add_blocks(content.blocks)
             modules = builder.finish()
-            if builder.unknown:
-                listed = ", ".join(f"{name} ({n})" for name, n in sorted(builder.unknown.items()))
-                message = _("Not understood, and left as text: %(names)s.")
-                remarks.append(Remark(place, message % {"names": listed}))
+            content.unknown.update(builder.unknown)
+            remarks += content.remarks(place)
         locale = self._line(record, "locale").split("-")[0]
         old_path = self._line(record, "oldPath")
         if old_path.startswith(self.options.site or "\n"):
@@ -257,17 +256,15 @@ class RecordReader(Reader):
                 custom[name] = cast("Json", value_of)
         return {**fields, "customFields": custom} if custom else fields
 
-    def _blocks(self, value: object, builder: ModuleBuilder) -> list[JsonObject | Frame]:
+    def _content(self, value: object) -> MarkdownContent:
         if isinstance(value, list):
-            return blocks_of_html("".join(_slate_html(node) for node in value))
+            return MarkdownContent(blocks_of_html("".join(_slate_html(node) for node in value)))
         text = value if isinstance(value, str) else ""
         if self.format == "markdown":
-            content = read_markdown(text)
-            builder.unknown.update(content.unknown)
-            return content.blocks
+            return read_markdown(text)
         if self.format == "text":
-            return blocks_of_html(escape(text), has_bare_lines=True)
-        return blocks_of_html(text, has_bare_lines="<p" not in text)
+            return MarkdownContent(blocks_of_html(escape(text), has_bare_lines=True))
+        return MarkdownContent(blocks_of_html(text, has_bare_lines="<p" not in text))
 
     def _value(self, record: JsonObject, name: str) -> object:
         place = self.mapping.get(name)

@@ -322,10 +322,190 @@ def links(path: str) -> list[str]:
 
     def walk(node: Any) -> None:
         for mark in node.get("marks", ()):
-            found.append(mark["attrs"]["href"])
+            if mark["type"] == "link":
+                found.append(mark["attrs"]["href"])
         for child in node.get("content", ()):
             walk(child)
 
     for module in load(Post.objects.get(path=path)).modules:
         walk(module.props["content"])
     return found
+
+
+def text_of(path: str) -> str:
+    return "\n".join(
+        to_text(one.props["content"]) for one in load(Post.objects.get(path=path)).modules
+    )
+
+
+def test_tabs_notes_and_definitions_keep_their_text_as_text(tmp_path):
+    write(
+        tmp_path,
+        {
+            "page.md": "# Page\n\n"
+            '=== "Linux"\n\n    Run *this*.\n\n    ``` sh\n    make\n    ```\n\n'
+            ":::tip[Take care]\nInside a box.\n:::\n\n> [!warning] Hot\n> Do not touch.\n\n"
+            "Kettle\n: A vessel for water.\n: Also a valley.\n\n"
+            "{% highlight ruby %}\nputs 1\n{% endhighlight %}\n\n$$\na_1 * b_1\n$$\n\n- [ ] open\n- [x] done\n",
+        },
+    )
+
+    run(tmp_path)
+
+    assert blocks(Post.objects.get()) == [
+        "paragraph", "paragraph", "codeBlock", "blockquote", "blockquote", "paragraph", "paragraph",
+        "paragraph", "codeBlock", "codeBlock", "bulletList",
+    ]  # fmt: skip
+    text = text_of("/page")
+    for words in (
+        "Linux", "Run this.", "Take care", "Inside a box.", "Hot", "A vessel for water.",
+        "Also a valley.", "puts 1", "a_1 * b_1", "☐ open", "☑ done",
+    ):  # fmt: skip
+        assert words in text, words
+    for sign in (":::", "===", "[!", "{%", "$$", "[x]"):
+        assert sign not in text, sign
+
+
+def test_components_show_their_titles_links_and_pictures(tmp_path):
+    write(
+        tmp_path,
+        {
+            "page.mdx": "import Tabs from '@theme/Tabs';\nexport const a = {\n  b: 1,\n};\n\n"
+            "# Page\n\n{/* private */}\n\n"
+            '<Tabs>\n  <TabItem label="npm">\n\n    ```sh\n    npm install\n    ```\n\n  </TabItem>\n</Tabs>\n\n'
+            '<Card\n  title="The other"\n  href="./other"\n  description="More words"\n/>\n\n'
+            'See <Link to="/other">that page</Link> <Badge text="new" />.\n\n'
+            "<img src={require('./pic.png').default} alt='A kettle' />\n",
+            "other.md": "# Other\n\nWrite <YourName> here.",
+            "pic.png": make.picture(),
+        },
+    )
+
+    said = " ".join(run(tmp_path))
+
+    text = text_of("/page")
+    for words in ("npm", "npm install", "More words", "that page", "new"):
+        assert words in text, words
+    for sign in ("import", "export", "private", "<", "TabItem"):
+        assert sign not in text, sign
+    assert "codeBlock" in blocks(Post.objects.get(path="/page"))
+    assert links("/page") == ["/other", "/other"]
+    assert Asset.objects.get().alt_text == "A kettle"
+    assert "component <TabItem> (1)" in said
+    assert "import or export of MDX (2)" in said
+    assert "<YourName>" in text_of("/other")
+
+
+def test_footnotes_stand_at_the_end_and_labels_lead_to_their_pages(tmp_path):
+    write(
+        tmp_path,
+        {
+            "a.md": "# A\n\nWater[^b] and tea[^a], {ref}`there <brewing>`, [](#brewing) and [](b.md).\n\n"
+            "[^a]: First.\n[^b]: Second\n    with more.\n",
+            "b.md": "# B\n\n(brewing)=\n## Brewing tea\n\nText.",
+        },
+    )
+
+    run(tmp_path)
+
+    text = text_of("/a")
+    assert "Water[1] and tea[2], there, B and B." in text
+    assert text.index("with more.") < text.index("First.")
+    assert links("/a") == ["/b#brewing", "/b#brewing", "/b"]
+    assert "(brewing)=" not in text_of("/b")
+
+
+def test_wiki_links_find_pages_and_pictures_by_their_names(tmp_path):
+    write(
+        tmp_path,
+        {
+            "Tea.md": "# Tea\n\n[[Green tea]] and [[Green tea#Leaves|leaves]], not [[Nowhere]].\n\n"
+            "![[cup.png|200]]\n\n%%private%%",
+            "kinds/Green tea.md": "# Green tea",
+            "files/cup.png": make.picture(),
+        },
+    )
+
+    run(tmp_path)
+
+    assert links("/tea") == ["/kinds/green-tea", "/kinds/green-tea#Leaves"]
+    assert "[[Nowhere]]" in text_of("/tea")
+    assert "private" not in text_of("/tea")
+    assert Asset.objects.get().filename == "cup.png"
+
+
+def test_other_files_come_in_where_a_text_takes_them_in_and_are_named_else(tmp_path):
+    write(
+        tmp_path,
+        {
+            "guide/a.md": "# A\n\n```{include} ../parts/b.txt\n```\n\n"
+            "```{literalinclude} x.py\n:language: python\n```\n\n"
+            '--8<-- "gone.md"\n\n```{include} ../../secret.txt\n```\n',
+            "parts/b.txt": "From *another* file.",
+            "guide/x.py": "print(1)",
+            "old.rst": "Old",
+        },
+    )
+    (tmp_path.parent / "secret.txt").write_text("secret words")
+
+    said = " ".join(run(tmp_path))
+
+    text = text_of("/guide/a")
+    assert "From another file." in text
+    assert "print(1)" in text
+    assert "secret words" not in text
+    assert "file gone.md, which is not in the folder" in said
+    assert ".rst (1)" in said
+
+
+def test_a_file_that_includes_itself_ends(tmp_path):
+    write(tmp_path, {"a.md": "# A\n\nOnce.\n\n```{include} a.md\n```\n\n```{include} a.md\n```\n"})
+
+    assert run(tmp_path)[-1] == "posts: 1 created."
+
+
+def test_folders_and_names_of_a_language_are_translations(tmp_path):
+    write(
+        tmp_path,
+        {
+            "en/guide/tea.md": "# Tea\n\n[water](/guide/water/) [also](../guide/water.md)",
+            "en/guide/water.md": "# Water",
+            "de/guide/tea.md": "# Tee\n\n[wasser](/de/guide/water/)",
+            "de/guide/water.md": "# Wasser",
+            "about.md": "# About",
+            "about.de.md": "# Über",
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert paths() == [
+        "/about", "/de/about", "/de/guide", "/de/guide/tea", "/de/guide/water",
+        "/guide", "/guide/tea", "/guide/water",
+    ]  # fmt: skip
+    for path in ("/about", "/guide", "/guide/tea"):
+        one, other = Post.objects.get(path=path), Post.objects.get(path=f"/de{path}")
+        assert one.translation_group == other.translation_group, path
+    assert links("/guide/tea") == ["/guide/water", "/guide/water"]
+    assert links("/de/guide/tea") == ["/de/guide/water"]
+    assert not [line for line in said if "leads to no post" in line]
+    assert run(tmp_path)[-1] == "posts: 8 unchanged."
+
+
+def test_front_matter_is_json_too_and_its_addresses_lead_to_the_page(tmp_path):
+    write(
+        tmp_path,
+        {
+            "a.md": '{\n  "title": "From {JSON}",\n  "weight": 4\n}\n\nText with [x](/old/place/) and '
+            "[y]({{ '/own/' | relative_url }}) and [z]({% link b.md %}).",
+            "b.md": "---\npermalink: /old/place/\n---\n# B",
+            "2024-05-01-c.md": '---\nslug: own\n---\n# C\n\n[b]({{< ref "b.md" >}})',
+        },
+    )
+
+    run(tmp_path)
+
+    post = Post.objects.get(path="/a")
+    assert (post.title, post.order_index) == ("From {JSON}", 4)
+    assert links("/a") == ["/b", "/own", "/b"]
+    assert links("/own") == ["/b"]

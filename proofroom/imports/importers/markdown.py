@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import tomllib
@@ -25,6 +26,7 @@ from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.html_reader import Frame
 from proofroom.imports.items import Item, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import read_markdown
+from proofroom.imports.markdown_dialects import MarkdownSource
 from proofroom.imports.media_files import MediaFiles, file_inside, walk_files
 from proofroom.imports.module_builder import ModuleBuilder
 
@@ -36,6 +38,29 @@ _PAGE_SUFFIX: Final = re.compile(r"\.(md|markdown|mdx|html?|rst)$", re.IGNORECAS
 _FILE_SUFFIX: Final = re.compile(r"\.(pdf|png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"^\d{1,3}[a-z]?[-_. ]+(?=.)")
 _DATE: Final = re.compile(r"^\d{4}-\d{2}-\d{2}-(?=.)")
+_LOCALE: Final = re.compile(r"^[a-z]{2}(?:[-_][a-z]{2,4})?$", re.IGNORECASE)
+_DOCUMENTS: Final = frozenset(
+    {
+        ".rst",
+        ".adoc",
+        ".asciidoc",
+        ".txt",
+        ".ipynb",
+        ".html",
+        ".htm",
+        ".org",
+        ".docx",
+        ".tex",
+        ".mdoc",
+    }
+)
+"""Files that may be pages, and are not read."""
+_PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif"})
+_FIRST_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_LABELS: Final = re.compile(
+    r"^\s*\(([A-Za-z][^()\s]{0,200})\)=\s*$|^\s*:(?:name|label):\s*(\S+)\s*$", re.MULTILINE
+)
+_IMPORT: Final = re.compile(r"\A\s*import\s+[\w{*][^\n]*\sfrom\s+[\"']", re.MULTILINE)
 _FILE_FOLDERS: Final = ("static", "public", "assets", "images", "img", "_static", "docs")
 _ORDERS: Final = ("order", "orderIndex", "weight", "sidebar_position", "nav_order")
 _IMAGES: Final = ("image", "cover", "featured_image", "featuredImage", "thumbnail", "hero_image")
@@ -78,6 +103,7 @@ class _Page:
     file: Path | None
     name: str
     parent_id: str | None
+    locale: str = ""
 
 
 class MarkdownReader(Reader):
@@ -91,17 +117,52 @@ class MarkdownReader(Reader):
         self.files = MediaFiles((root, *media), options.fetch)
         self.type = find_post_type(options.type)
         self.allowed = frozenset(module.name for module in allowed_modules(options.type))
+        self.other_files: Counter[str] = Counter()
+        self.pictures: dict[str, str] = {}
+        """The pictures of the folder by their names: some programs name no folder."""
         self.pages = {page.source_id: page for page in self._find_pages()}
         self.by_key = {_page_key(page.source_id): page.source_id for page in self.pages.values()}
         loose: Counter[str] = Counter(_loose_key(key) for key in self.by_key)
         self.by_loose = {_loose_key(key): key for key in self.by_key if loose[_loose_key(key)] == 1}
         names: Counter[str] = Counter(_name_of(key) for key in self.by_key)
         self.by_name = {_name_of(key): key for key in self.by_key if names[_name_of(key)] == 1}
+        self.titles: dict[str, str] = {}
+        self.labels: dict[str, str] = {}
+        """The page that has each label, by its key."""
+        self._read_outline()
+
+    def _read_outline(self) -> None:
+        """Titles, labels and other addresses of the pages, before any text is read with them."""
+        for page in self.pages.values():
+            if page.file is None:
+                continue
+            try:
+                head, text, _remark = read_file(page.file)
+            except (ValueError, OSError):
+                continue
+            key = _page_key(page.source_id)
+            heading = _FIRST_HEADING.search(text)
+            self.titles[key] = _line(head.get("title")) or (
+                _plain_heading(heading[1]) if heading else _readable(page.name)
+            )
+            for found in _LABELS.finditer(text):
+                self.labels.setdefault((found[1] or found[2]).lower(), key)
+            if label := _line(head.get("label")):
+                self.labels.setdefault(label.lower(), key)
+            for old in _old_paths(head):
+                self.by_key.setdefault(_page_key(old), page.source_id)
+            if slug := _line(head.get("slug")).strip("/"):
+                folder = posixpath.dirname(key)
+                self.by_key.setdefault(_page_key(posixpath.join(folder, slug)), page.source_id)
 
     def _find_pages(self) -> Iterator[_Page]:
         """Every page, parents first."""
         folders: dict[str, list[Path]] = {}
         for path in walk_files(self.root, MOST_FILES):
+            if path.suffix.lower() in _DOCUMENTS:
+                self.other_files[path.suffix.lower()] += 1
+            if path.suffix.lower() in _PICTURES:
+                self.pictures.setdefault(path.name.lower(), self._id_of(path))
             if path.suffix.lower() in _SUFFIXES:
                 above_file = path.parent
                 while above_file != self.root:
@@ -123,7 +184,10 @@ class MarkdownReader(Reader):
                 own = next(
                     (path for path in folders[folder] if path.stem.lower() in _FOLDER_PAGES), None
                 )
-                if not self.type.hierarchical:
+                locale_root = _locale_of(stem) and parent_folder == "."
+                if _locale_of(stem) and not locale_root:
+                    stem, above, beside = posixpath.basename(parent_folder), None, None
+                if not self.type.hierarchical or locale_root:
                     owners[folder] = None
                     own = None
                 elif beside is not None:
@@ -131,18 +195,26 @@ class MarkdownReader(Reader):
                     own = None
                 elif own is not None:
                     owners[folder] = self._id_of(own)
-                    yield _Page(self._id_of(own), own, stem, above)
+                    yield _Page(self._id_of(own), own, stem, above, self._locale_in(own))
                 else:
                     owners[folder] = f"{folder}/"
-                    yield _Page(f"{folder}/", None, stem, above)
+                    locale = self._locale_in(self.root / folder / "-")
+                    yield _Page(f"{folder}/", None, stem, above, locale)
             for path in folders[folder]:
                 if path == own:
                     continue
-                name = _DATE.sub("", path.stem)
-                is_index = folder != "." and path.stem.lower() in _FOLDER_PAGES
-                if is_index:
+                stem, dot, locale = path.stem.rpartition(".")
+                name = _DATE.sub("", stem if dot and _locale_of(locale) else path.stem)
+                is_index = folder != "." and name.lower() in _FOLDER_PAGES
+                if is_index and not (parent_folder == "." and _locale_of(folder)):
                     name = posixpath.basename(folder)
-                yield _Page(self._id_of(path), path, name, owners[folder])
+                yield _Page(self._id_of(path), path, name, owners[folder], self._locale_in(path))
+
+    def _locale_in(self, path: Path) -> str:
+        """The language that a folder on the way to a file, or the end of its name, is named by."""
+        *folders, _name = path.relative_to(self.root).parts
+        words = [path.stem.rpartition(".")[2] if "." in path.stem else "", *reversed(folders)]
+        return next((found for word in words if (found := _locale_of(word))), "")
 
     def _id_of(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -153,8 +225,9 @@ class MarkdownReader(Reader):
         uses = {use.slug for use in self.type.taxonomies}
         for page in self.pages.values():
             if page.file is None:
-                title = page.name.replace("-", " ").replace("_", " ").strip().capitalize()
-                yield self._item(page, title or _("Folder"), slug_of(page.name))
+                title = _readable(page.name) or _("Folder")
+                locale = page.locale or self.options.site_locale
+                yield self._item(page, title, slug_of(page.name), locale=locale)
                 continue
             try:
                 head, text, remark = read_file(page.file)
@@ -174,6 +247,10 @@ class MarkdownReader(Reader):
                         yield TermItem(word, taxonomy, word)
             is_wanted = page.source_id in wanted
             yield self._page_item(page, head, text, remark, tuple(terms), is_wanted)
+        if self.other_files and not wanted:
+            listed = ", ".join(f"{name} ({n})" for name, n in self.other_files.most_common())
+            message = _("Files that are no Markdown were left out: %(names)s.")
+            yield Remark(_("Folder"), message % {"names": listed})
         if unused and not wanted:
             listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(30))
             yield Remark(_("Front matter"), _("Not used: %(names)s.") % {"names": listed}, "info")
@@ -189,7 +266,12 @@ class MarkdownReader(Reader):
     ) -> PostItem:
         blocks: list[JsonObject | Frame] = []
         remarks = [Remark(page.source_id, remark)] if remark else []
-        content = read_markdown(text if is_wanted else _beginning(text, head))
+        source = MarkdownSource(
+            page_title=lambda address: self._title_at(address, page.source_id),
+            included=lambda name: self._included(name, page.source_id),
+            is_mdx=page.source_id.endswith(".mdx") or bool(_IMPORT.search(text)),
+        )
+        content = read_markdown(text if is_wanted else _beginning(text, head), source)
         blocks = content.blocks
         title, blocks = _title_of(head, blocks, page.name)
         slug = _line(head.get("slug")).rstrip("/").rsplit("/", 1)[-1] or page.name
@@ -200,26 +282,16 @@ class MarkdownReader(Reader):
         order = next((head[key] for key in _ORDERS if key in head), None)
         if isinstance(order, int) and not isinstance(order, bool):
             fields["orderIndex"] = max(-1_000_000, min(order, 1_000_000))
-        old_paths = [
-            old if old.startswith("/") else f"/{old}"
-            for key in _OLD_PATHS
-            for old in _words(head.get(key))
-            if "://" not in old and ":" not in old
-        ]
         modules: tuple[object, ...] = ()
         if is_wanted:
             builder = ModuleBuilder(self.allowed)
             builder.add_blocks(blocks)
             made = builder.finish()
             modules = made
-            unknown = content.unknown + builder.unknown
-            if unknown:
-                listed = ", ".join(f"{name} ({number})" for name, number in sorted(unknown.items()))
-                message = _("Not understood, and left as text: %(names)s.") % {"names": listed}
-                remarks.append(Remark(page.source_id, message))
-        locale = next((_line(head.get(key)) for key in _LOCALES if _line(head.get(key))), "")
-        if locale not in settings.CMS_ENV.locales:
-            locale = self.options.site_locale
+            content.unknown.update(builder.unknown)
+            remarks += content.remarks(page.source_id)
+        named = next((_line(head.get(key)) for key in _LOCALES if _line(head.get(key))), "")
+        locale = _locale_of(named) or page.locale or self.options.site_locale
         return self._item(
             page,
             title,
@@ -229,7 +301,7 @@ class MarkdownReader(Reader):
             terms=terms,
             featured_image=_image_of(head),
             locale=locale,
-            old_paths=tuple(old_paths),
+            old_paths=tuple(_old_paths(head)),
             remarks=tuple(remarks),
         )
 
@@ -244,6 +316,7 @@ class MarkdownReader(Reader):
             parent_id=page.parent_id,
             base=page.source_id,
             addresses=(_page_key(page.source_id),),
+            translation_group=_group_of(page.source_id),
             **given,  # type: ignore[arg-type]  # each is a field of the item
         )
 
@@ -263,13 +336,23 @@ class MarkdownReader(Reader):
         return unquote(parts.path)
 
     def link_key(self, address: str, base: str) -> str:
+        page = self._page_at(address, base)
+        if page is not None:
+            return _page_key(page)
+        path = self._path_of(address)
+        return self._candidates(path, base)[0] if path else ""
+
+    def _page_at(self, address: str, base: str) -> str | None:
+        """The page of the source that an address leads to."""
         path = self._path_of(address)
         if not path:
-            return ""
+            label = unquote(address[1:]).lower() if address.startswith("#") else ""
+            key = self.labels.get(label, "")
+            return self.by_key.get(key) if key and key != _page_key(base) else None
         candidates = self._candidates(path, base)
         found = next((key for key in candidates if key in self.by_key), None)
         if found is not None:
-            return found
+            return self.by_key[found]
         # Sites leave out the numbers that order files, and what stands before their documents.
         flat = base.replace("--", "/")
         loose = [*candidates, *self._candidates(path, flat)]
@@ -279,15 +362,36 @@ class MarkdownReader(Reader):
             *("/".join(parts[start:]) for start in range(1, len(parts))),
         ]
         found = next((self.by_loose[key] for key in tried if key in self.by_loose), None)
-        return found or self.by_name.get(_name_of(_page_key(path)), candidates[0])
+        found = found or self.by_name.get(_name_of(_page_key(path)))
+        return self.by_key[found] if found else None
 
     def _candidates(self, path: str, base: str) -> list[str]:
-        """The pages that a path may mean: below the folder of the file, and below its own address."""
+        """The pages that a path may mean: below the folder of the file, and below its own address.
+
+        What begins with a slash stands below the root of the site, which may be any folder above the file.
+        """
         if path.startswith("/"):
-            return [_page_key(path)]
+            above = posixpath.dirname(base).split("/") if "/" in base else []
+            roots = ["/".join(above[:number]) for number in range(len(above) + 1)]
+            return [_page_key(posixpath.join(root, path.lstrip("/"))) for root in roots]
         below_folder = _page_key(posixpath.join(posixpath.dirname(base), path))
         below_page = _page_key(posixpath.join(_PAGE_SUFFIX.sub("", base), path))
         return [below_folder, below_page, _page_key(path)]
+
+    def _title_at(self, address: str, base: str) -> str | None:
+        page = self._page_at(address, base)
+        return self.titles.get(_page_key(page)) if page is not None else None
+
+    def _included(self, name: str, base: str) -> str | None:
+        """The text of a file of the folder that another one takes in."""
+        for start in ("" if name.startswith("/") else posixpath.dirname(base), "", "includes"):
+            path = file_inside(self.root, _plain_path(posixpath.join(start, name.lstrip("/"))))
+            if path is not None:
+                try:
+                    return read_file(path)[1]
+                except (ValueError, OSError):
+                    return None
+        return None
 
     def is_own(self, address: str, base: str) -> bool:
         path = self._path_of(address)
@@ -311,6 +415,15 @@ class MarkdownReader(Reader):
                 candidate = posixpath.join(folder, name)
                 if file_inside(self.root, candidate) is not None:
                     return candidate
+        if path.startswith("/"):
+            above = posixpath.dirname(base)
+            while above:
+                candidate = posixpath.join(above, _plain_path(path))
+                if file_inside(self.root, candidate) is not None:
+                    return candidate
+                above = posixpath.dirname(above)
+        elif "/" not in path and path.lower() in self.pictures:
+            return self.pictures[path.lower()]
         return wanted[0]
 
     def linked_file_key(self, address: str, base: str) -> str:
@@ -345,6 +458,13 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
             except (tomllib.TOMLDecodeError, RecursionError) as error:
                 text_of = _("The front matter is not valid TOML: %(why)s")
                 raise ValueError(text_of % {"why": error}) from None
+    if text.startswith("{\n") or text.startswith("{\r\n"):
+        try:
+            found_json, end = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            found_json, end = None, 0
+        if isinstance(found_json, dict):
+            return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
     head_of, body = split_front_matter(text)
     return head_of, body.replace("\x00", "\ufffd"), remark
 
@@ -364,8 +484,7 @@ def _title_of(
     words = ""
     if heading is not None:
         words = " ".join(to_text({"type": "doc", "content": [heading]}).split())
-    plain = name.replace("-", " ").replace("_", " ").strip().capitalize()
-    title = _line(head.get("title")) or words or plain or "Untitled"
+    title = _line(head.get("title")) or words or _readable(name) or "Untitled"
     if heading is not None and heading is blocks[0]:
         has_image = any(kind(one) == "image" for one in children(heading))
         if attributes(heading).get("level") == 1 and words == title and not has_image:
@@ -399,6 +518,43 @@ def _image_of(head: Mapping[str, object]) -> str:
     return ""
 
 
+def _old_paths(head: Mapping[str, object]) -> list[str]:
+    """The paths that the front matter names besides that of the file."""
+    return [
+        old if old.startswith("/") else f"/{old}"
+        for key in _OLD_PATHS
+        for old in _words(head.get(key))
+        if "://" not in old and ":" not in old
+    ]
+
+
+def _locale_of(word: str) -> str:
+    """The language of the site that a word like `de` or `pt-br` names; empty for none."""
+    if not _LOCALE.match(word):
+        return ""
+    known = {locale.lower(): locale for locale in settings.CMS_ENV.locales}
+    whole = word.lower().replace("_", "-")
+    return known.get(whole) or known.get(whole.partition("-")[0], "")
+
+
+def _group_of(source_id: str) -> str:
+    """What files of one text in several languages have in common: their path without the language."""
+    bare = _PAGE_SUFFIX.sub("", source_id)
+    stem, dot, locale = bare.rpartition(".")
+    bare = stem if dot and _locale_of(locale) else bare
+    return _page_key("/".join(part for part in bare.split("/") if not _locale_of(part)) or bare)
+
+
+def _readable(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ").strip().capitalize()
+
+
+def _plain_heading(text: str) -> str:
+    """The text of a heading without the marks of Markdown."""
+    text = re.sub(r"\s*\{[^{}]*\}\s*$|[`*]", "", text)
+    return " ".join(re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text).split())
+
+
 def _plain_path(path: str) -> str:
     """The path without dots; one that leads out of the folder has what is left of it inside."""
     parts: list[str] = []
@@ -414,7 +570,7 @@ def _plain_path(path: str) -> str:
 def _loose_key(key: str) -> str:
     """The key without the numbers that order files, and with folders that stand in the name of a file."""
     parts = key.replace("--", "/").split("/")
-    return "/".join(_NUMBER.sub("", part).replace("_", "-") for part in parts)
+    return "/".join(_NUMBER.sub("", _DATE.sub("", part)).replace("_", "-") for part in parts)
 
 
 def _name_of(key: str) -> str:
