@@ -295,6 +295,9 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     throttle_mcp_costly: Rate = Field(
         "30/minute", description="MCP calls of one tool that starts a model, per credential."
     )
+    throttle_oauth: Rate = Field(
+        "30/hour", description="AI clients that make themselves known, per address."
+    )
     throttle_allow_ips: Networks = Field((), description="Addresses or networks without limits.")
     outgoing_allowed_hosts: Words = Field(
         (), description="Private hosts or networks that webhooks and fetches may still reach."
@@ -403,6 +406,19 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     )
     mcp_diagnostics: bool = Field(
         False, description="1 grants the diagnostics tools to the static MCP credential."
+    )
+
+    mcp_oauth: bool = Field(
+        True, description="0: people cannot connect AI clients by themselves, only tokens open."
+    )
+    mcp_oauth_registration: bool = Field(
+        True, description="0: AI clients cannot register; those with a document on the web connect."
+    )
+    mcp_oauth_introspection: NamedSecrets = Field(
+        {},
+        description='Programs that may ask about tokens, as JSON: {"name": "secret"}.',
+        repr=False,
+        json_schema_extra={"secret": True},
     )
 
     @model_validator(mode="before")

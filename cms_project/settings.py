@@ -64,8 +64,10 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_filters",
     "drf_spectacular",
+    "oauth2_provider",
     "proofroom.core",
     "proofroom.accounts",
+    "proofroom.oauth",
     "proofroom.archive",
     "proofroom.notifications",
     "proofroom.webhooks",
@@ -212,6 +214,7 @@ X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = [
     "security.W003",  # CSRF runs as proofroom.core.middleware.ManagementCsrfMiddleware, a subclass
     "security.W005",  # whether sub-domains are all on HTTPS is for the owner of the domain to say
+    "oauth2_provider.W008",  # programs on a person's computer get their answer over http; `OAuthClient` checks
     "security.W021",  # and so is the browsers' preload list
 ]
 
@@ -224,6 +227,37 @@ THROTTLE_RATES = {
     "trigger": CMS_ENV.throttle_trigger,
     "login": CMS_ENV.throttle_login,
     "mcp": CMS_ENV.throttle_mcp,
+    "oauth": CMS_ENV.throttle_oauth,
+}
+# What the library must not leave to chance; rules of our own are in `proofroom.oauth.validator`.
+OAUTH2_PROVIDER_APPLICATION_MODEL = "proofroom_oauth.OAuthClient"
+OAUTH2_PROVIDER = {
+    "OIDC_ISS_ENDPOINT": SITE_URL.rstrip("/"),
+    "OAUTH2_VALIDATOR_CLASS": "proofroom.oauth.validator.ConnectionValidator",
+    "SCOPES_BACKEND_CLASS": "proofroom.oauth.scopes.KnownScopes",
+    "ACCESS_TOKEN_GENERATOR": "proofroom.oauth.token_values.make_access_token",
+    "REFRESH_TOKEN_GENERATOR": "proofroom.oauth.token_values.make_refresh_token",
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 86_400,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "ALLOW_LOCALHOST_LOOPBACK": True,  # programs register it without the port that they get
+    "CIMD_ENABLED": True,
+    "CIMD_METADATA_FETCHER": "proofroom.oauth.client_metadata.DocumentFetcher",
+    "CIMD_REGISTRATION_PERMISSION_CLASSES": ("proofroom.oauth.client_metadata.DocumentLimit",),
+    **{
+        f"COMPLIANT_BCP_RFC9700_{rule}": True
+        for rule in (
+            "ACCESS_TOKEN_TRANSPORT",
+            "AUTHZ_RESPONSE_ISS",
+            "IMPLICIT_GRANT",
+            "PASSWORD_GRANT",
+            "PKCE_METHOD",
+            "PKCE_REQUIRED",
+            "REDIRECT_URI_MATCHING",
+            "REFRESH_TOKEN",
+            "TOKEN_STORAGE",
+        )
+    },
 }
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "proofroom.core.api.view_schema.DescribedSchema",
@@ -283,6 +317,7 @@ _TASK_SECONDS = {
     "core.tasks.seal_events": 10.0,
     "core.tasks.prune_activity": 86_400.0,
     "notifications.tasks.purge": 86_400.0,
+    "oauth.tasks.purge": 86_400.0,
     "webhooks.tasks.sweep_deliveries": 10.0,
     "webhooks.tasks.prune_deliveries": 86_400.0,
     "agents_app.tasks.sweep_runs": 30.0,

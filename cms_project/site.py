@@ -56,11 +56,19 @@ class CmsAdminSite(admin.AdminSite):
             see,
             unseen_count,
         )
+        from proofroom.oauth.admin.connected_clients import disconnect_client
+        from proofroom.oauth.admin.consent import authorize
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
             path("language/", require_POST(choose_language), name="language"),
             path("account/", self.admin_view(account), name="account"),
+            path("oauth/authorize/", self.admin_view(authorize), name="oauth-authorize"),
+            path(
+                "oauth/clients/<uuid:connection_id>/disconnect/",
+                self.admin_view(disconnect_client),
+                name="oauth-disconnect",
+            ),
             path("notifications/", self.admin_view(notifications), name="notifications"),
             path("notifications/count/", self.admin_view(unseen_count), name="notifications-count"),
             path("notifications/seen/", self.admin_view(see), name="notifications-seen"),

@@ -23,6 +23,7 @@ from proofroom.core.site_icon import favicon
 APPS = (
     "proofroom.core",
     "proofroom.accounts",
+    "proofroom.oauth",
     "proofroom.webhooks",
     "media",
     "forms",

@@ -19,7 +19,13 @@ class McpBridgeConfig(AppConfig):
             navigation_entries,
         )
 
-        outbox.subscribe_inside(("user.changed", "mcp_token.revoked"), tell_of_change)
+        ends_access = (
+            "user.changed",
+            "mcp_token.revoked",
+            "mcp_client.disconnected",
+            "mcp_client.token-reused",
+        )
+        outbox.subscribe_inside(ends_access, tell_of_change)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SETTINGS,

@@ -12,7 +12,10 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDay, TruncHour
 from django.utils import timezone
 
+from mcp_bridge.access.principals import CONNECTION_PREFIX
 from mcp_bridge.models import McpCall, McpToken
+from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.oauth.connections import connection_names
 
 Span = Literal["day", "week", "month"]
 SPANS: Final[dict[Span, timedelta]] = {
@@ -61,11 +64,24 @@ def principal_of(token: McpToken | UUID) -> str:
 
 
 def caller_names(principals: Iterable[str]) -> dict[str, str]:
-    """Return the name of each caller: of a token its own. One query, whatever the number; none without tokens."""
+    """Return the name of each caller: of a token its own, of a connected client that of the client.
+
+    One query for all tokens and one for all clients, where there are any.
+    """
     principals = set(principals)
     ids = {id_ for principal in principals if (id_ := token_id_of(principal)) is not None}
+    connected = {
+        id_
+        for principal in principals
+        if (id_ := parse_uuid(principal.removeprefix(CONNECTION_PREFIX))) is not None
+    }
+    clients = connection_names(connected) if connected else {}
     tokens = McpToken.objects.filter(pk__in=ids).values_list("pk", "name") if ids else ()
-    found = {**_NAMES, **{principal_of(id_): name for id_, name in tokens}}
+    found = {
+        **_NAMES,
+        **{principal_of(id_): name for id_, name in tokens},
+        **{f"{CONNECTION_PREFIX}{id_}": name for id_, name in clients.items()},
+    }
     return {principal: found.get(principal, principal) for principal in principals}
 
 

@@ -19,6 +19,7 @@ from django.db import Error as DatabaseAway
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
+from mcp_bridge.access.connected_clients import challenge, find_client_holder
 from mcp_bridge.access.principals import (
     NO_ACCOUNT_MESSAGE,
     Principal,
@@ -26,12 +27,14 @@ from mcp_bridge.access.principals import (
     local_principal,
 )
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.access.tokens import PREFIX, TokenHolder, find_holder, system_account
+from mcp_bridge.access.token_holders import TokenHolder
+from mcp_bridge.access.tokens import PREFIX, find_holder, system_account
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
 from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely, rate_limit_key
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.oauth.token_values import ACCESS_PREFIX, was_issued
 
 _MAX_ENTRIES: Final = 10_000
 
@@ -76,7 +79,6 @@ logger = logging.getLogger("mcp_bridge")
 RawHeaders = Iterable[tuple[bytes, bytes]]
 ACCOUNT_CACHE_SECONDS: Final = 1.0
 """How long a credential is believed to be as it was, where nobody tells of a change."""
-_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mcp", error="invalid_token"'}
 _FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 
@@ -187,6 +189,10 @@ class Authenticator:
             found = await self.holder_of(principal, shown)
         elif secret.startswith(PREFIX):
             found = await self._workers.run_apart(find_holder, secret)
+        elif secret.startswith(ACCESS_PREFIX) and was_issued(secret):
+            found = await self._workers.run_apart(find_client_holder, secret)
+            if found is None:  # it has ended, which is no guess
+                return unauthenticated()
         if found is None:
             seconds = await self._workers.run_apart(self._attempts.record_failure, shown.address)
             return too_many_attempts(seconds) if seconds else unauthenticated()
@@ -205,7 +211,7 @@ class Authenticator:
         if account is None:
             account = await self._workers.run_apart(system_account)
             if account is None:
-                return refusal(401, NO_ACCOUNT_MESSAGE, "no_account", _CHALLENGE)
+                return refusal(401, NO_ACCOUNT_MESSAGE, "no_account", challenge("invalid_token"))
             known.keep("system account", account, ACCOUNT_CACHE_SECONDS)
         return _without_rate_limit_if_allowed(TokenHolder(principal, account), shown)
 
@@ -216,7 +222,7 @@ def unauthenticated() -> JSONResponse:
         401,
         "No valid credential: send `Authorization: Bearer <token>` or the configured header.",
         "not_authenticated",
-        _CHALLENGE,
+        challenge("invalid_token"),
     )
 
 

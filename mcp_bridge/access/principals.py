@@ -20,13 +20,15 @@ from proofroom.accounts.services.agents import system_agent_user
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 from proofroom.core.tools import Tool
+from proofroom.oauth.scopes import DIAGNOSTICS, DIAGNOSTICS_PERMISSION, PROPOSE, READ
 
-DIAGNOSTICS = "diagnostics"
 SCOPE_KEY = "cms.mcp.principal"
 """Where the accepted principal travels in the scope of a request."""
 ACTOR_CACHE_SECONDS: Final = 1.0
 TOKEN_PREFIX: Final = "client:"  # noqa: S105  # not a password
 """What the principal of a token begins with; its id follows."""
+CONNECTION_PREFIX: Final = "oauth:"
+"""What the principal of a connected client begins with; the id of the connection follows."""
 NO_ACCOUNT_MESSAGE: Final = (
     "No active account stands behind this credential: it was disabled or deleted, or there is no account with "
     "the role ai_agent. An administrator can set MCP_SYSTEM_USER_ID to an active account's id."
@@ -49,7 +51,8 @@ class Principal:
 
     `id` is what sessions, rates and the log are keyed on. `user_id` is the account it is bound to,
     or None for the system's AI user; with another role than `role`, where set, it is not that
-    account any more. `tools`, where set, are the only tools it may see and call.
+    account any more. `tools`, where set, are the only tools it may see and call; `scopes`, where set, what a
+    person allowed a client that they connected.
     """
 
     id: str
@@ -58,6 +61,7 @@ class Principal:
     diagnostics: bool = False
     role: str = ""
     is_counted: bool = True
+    scopes: frozenset[str] | None = None
 
 
 def local_principal() -> Principal:
@@ -90,7 +94,8 @@ def actor_for(principal: Principal) -> Actor:
         via="mcp",
         principal=principal.id,
         tools=principal.tools,
-        diagnoses=principal.diagnostics,
+        diagnoses=principal.diagnostics
+        and (principal.scopes is None or user.has_perm(DIAGNOSTICS_PERMISSION)),
     )
 
 
@@ -109,18 +114,36 @@ def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
     the user."""
     if principal.tools is not None and tool.name not in principal.tools:
         return False
+    if missing_scope(principal, tool):
+        return False
     if tool.group == DIAGNOSTICS:  # a grant of the operator's: it asks no right of the account
-        return principal.diagnostics
+        return actor.diagnoses if principal.scopes is not None else principal.diagnostics
     if not tool.permission or actor.can(tool.permission):
         return True
     stand_in = SUBSTITUTE_PERMISSIONS.get(tool.permission)
     return stand_in is not None and actor.can(stand_in)
 
 
+def missing_scope(principal: Principal, tool: Tool[BaseModel]) -> str:
+    """Return the scope that the tool needs and the person did not allow; empty where none is missing."""
+    needed = PROPOSE
+    if tool.group == DIAGNOSTICS:
+        needed = DIAGNOSTICS
+    elif tool.kind == "read":
+        needed = READ
+    return "" if principal.scopes is None or needed in principal.scopes else needed
+
+
 def require_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> None:
     """Raise `NotAllowed`, saying why, unless the caller may use the tool."""
     if may_use(principal, actor, tool):
         return
+    if scope := missing_scope(principal, tool):
+        raise NotAllowed(
+            f"{tool.name} needs the scope {scope}, which the person who connected this client did not allow. "
+            "They can connect it again.",
+            code="insufficient_scope",
+        )
     if tool.group == DIAGNOSTICS and not principal.diagnostics:
         raise NotAllowed(
             f"{tool.name} is a diagnostics tool, which this credential was not granted "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -13,7 +12,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
+from mcp_bridge.access.connected_clients import still_connected
+from mcp_bridge.access.principals import CONNECTION_PREFIX, TOKEN_PREFIX, Principal, may_use
+from mcp_bridge.access.token_holders import Account, TokenHolder
 from mcp_bridge.models import McpToken
 from proofroom.accounts.models import User
 from proofroom.accounts.services import account_tokens
@@ -109,22 +110,6 @@ _TOKEN: Final = Statement(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """The account behind a credential. With another role it is another."""
-
-    id: int
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
-class TokenHolder:
-    """A credential that was let in, and who stood behind it then."""
-
-    principal: Principal
-    account: Account
-
-
 def find_holder(secret: str) -> TokenHolder | None:
     """Return the holder of a token that was made in the admin, by its secret. Records the use."""
     rows = _TOKEN.rows(hash_of(secret)) if len(secret) <= _MAX_SECRET_LENGTH else []
@@ -150,12 +135,17 @@ def system_account() -> Account | None:
 
 
 def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
-    """Return the holders that would still be let in unchanged. One query for tokens, one for the system's account."""
+    """Return the holders that would still be let in unchanged.
+
+    One query for tokens, one for connected clients, one for the system's account.
+    """
     tokens = {one for one in holders if one.principal.id.startswith(TOKEN_PREFIX)}
     ids = {UUID(one.principal.id.removeprefix(TOKEN_PREFIX)) for one in tokens}
     valid = {f"{TOKEN_PREFIX}{pk}" for pk in active_tokens(ids)} if ids else set()
     found = {one for one in tokens if one.principal.id in valid}
-    others = set(holders) - tokens
+    connected = {one for one in holders if one.principal.id.startswith(CONNECTION_PREFIX)}
+    found |= still_connected(connected)
+    others = set(holders) - tokens - connected
     if others:
         account = system_account()
         found |= {one for one in others if one.account == account}

@@ -92,6 +92,7 @@ def connect(request: HttpRequest) -> HttpResponse:
         "reached": check_server(),
         "url": url,
         "manages": manages,
+        "has_oauth": bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url),
         "may_make_tokens": may(request, "tokens.manage"),
         "clients": client_instructions(url=url, credential=token_credential(), stdio=manages),
         # From a mere question to a proposal.

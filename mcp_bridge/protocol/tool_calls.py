@@ -17,7 +17,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from mcp_bridge.access.principals import (
-    DIAGNOSTICS,
     Principal,
     actor_for,
     known_actor,
@@ -44,6 +43,7 @@ from proofroom.core.tools import call as calling
 from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import parse_arguments
 from proofroom.core.tools.progress import CallCancelled, Follower, check_cancelled, follow_progress
+from proofroom.oauth.scopes import DIAGNOSTICS
 
 logger = logging.getLogger("mcp_bridge")
 

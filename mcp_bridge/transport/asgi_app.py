@@ -17,6 +17,7 @@ from django.conf import settings
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -38,6 +39,7 @@ from mcp_bridge.transport.sessions import (
 from mcp_bridge.transport.sse import SESSION_PARAMETER, SseTransport
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
 from proofroom.core.tools import get_tool
+from proofroom.oauth.addresses import PROTECTED_RESOURCE_PATH, resource_metadata
 
 MESSAGES_PATH = "/messages"
 
@@ -73,6 +75,11 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    async def protected_resource(request: Request) -> Response:
+        if not settings.CMS_ENV.mcp_oauth:
+            raise HTTPException(404)
+        return JSONResponse(resource_metadata(), headers={"Access-Control-Allow-Origin": "*"})
+
     async def not_found(request: Request, error: Exception) -> Response:
         return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found")
 
@@ -80,6 +87,8 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
         routes=[
             Route("/mcp", gated(McpEndpoint(server, sse, manager, quick, counter))),
             Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
+            Route(PROTECTED_RESOURCE_PATH, protected_resource),
+            Route(f"{PROTECTED_RESOURCE_PATH}/mcp", protected_resource),
             Route("/health", health),
             Route("/health/live", health),
             Route("/health/ready", ReadinessEndpoint(workers)),

@@ -13,8 +13,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_bridge.access.connected_clients import refuse_missing_scope
 from mcp_bridge.access.principals import SCOPE_KEY
-from mcp_bridge.access.tokens import TokenHolder
+from mcp_bridge.access.token_holders import TokenHolder
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.sessions import Connections
 
@@ -61,7 +62,11 @@ class Gate:
             body = await read_body(headers, receive)
             if isinstance(body, JSONResponse):
                 await body(scope, receive, send)
-            elif body is not None:  # else nobody is there to be answered
+            elif body is None:
+                return  # nobody is there to be answered
+            elif refused := refuse_missing_scope(holder.principal, body):
+                await refused(scope, receive, send)
+            else:
                 first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
                 async def replay() -> Message:

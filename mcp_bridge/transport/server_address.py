@@ -13,6 +13,7 @@ from pydantic_settings import DotEnvSettingsSource
 
 from proofroom.core.http_client import CallRefused, Unreachable, fetch
 from proofroom.core.http_client.local_process import own_status
+from proofroom.oauth.addresses import resource
 
 State = Literal["answers", "silent", "wrong_host", "elsewhere", "not_asked"]
 _TIMEOUT_SECONDS: Final = 2.0
@@ -35,11 +36,10 @@ _HEADERS: Final = {"MCP-Protocol-Version": "2025-11-25"}
 
 def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
     """The address of the endpoint: MCP_URL, or the local one where a host or port is named."""
-    environment = settings.CMS_ENV
-    if environment.mcp_url and host == "127.0.0.1" and port is None:
-        return str(environment.mcp_url)
+    if host == "127.0.0.1" and port is None:
+        return resource()
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port or environment.mcp_port}{_PATH}"
+    return f"http://{shown}:{port or settings.CMS_ENV.mcp_port}{_PATH}"
 
 
 def is_loopback(host: str) -> bool:

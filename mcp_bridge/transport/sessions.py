@@ -18,7 +18,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.access.tokens import TokenHolder, still_authorized
+from mcp_bridge.access.token_holders import TokenHolder
+from mcp_bridge.access.tokens import still_authorized
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import CREDENTIAL_ENDED, refusal
 

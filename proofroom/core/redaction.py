@@ -47,7 +47,7 @@ _PRIVATE_KEY: Final = re.compile(
 _URL_PASSWORD: Final = re.compile(r"(\b\w{1,30}://[^\s:/@]{0,200}:)[^\s@/]{1,500}@")
 _SHAPED: Final = re.compile(
     r"""(?x)
-      \b cms(?:mcp)?_[A-Za-z0-9_-]{43,}                 # tokens of this site
+      \b cms(?:mcp|oauth|refresh)?_[A-Za-z0-9_-]{43,}                 # tokens of this site
     | \b (?:sk|pk|rk)-[\w-]{8,} | \b AIza[\w-]{20,}     # keys of providers
     | \b gh[pousr]_\w{16,} | \b github_pat_\w{20,} | \b glpat-[\w-]{16,} | \b (?:npm|hf)_[A-Za-z0-9]{20,}
     | \b SG\.[\w-]{16,}\.[\w-]{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}

@@ -100,6 +100,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "forms/": EDITORS,
     "proofroom_webhooks/": ADMIN,
     "mcp/": EDITORS,
+    "oauth/": PEOPLE,
     "mcp_bridge/": ADMIN,
 }
 

@@ -68,6 +68,7 @@ TASKS = {
     "media.tasks.make_variants",
     "media.tasks.sweep_variants",
     "notifications.tasks.purge",
+    "oauth.tasks.purge",
     "previews.tasks.forget_old_links",
     "webhooks.tasks.prune_deliveries",
     "webhooks.tasks.purge_deliveries",
@@ -82,6 +83,7 @@ SALTS = {
     "content.review.{…}",
     "content.site.assignment",
     "core.tool_cursors",
+    "oauth.token",
 }
 
 

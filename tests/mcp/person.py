@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from uuid import UUID, uuid4
 
 from content import layers
@@ -110,6 +111,79 @@ def revoke(id: str) -> None:
     tokens.revoke_token(token_id=UUID(id), actor=_admin())
 
 
+def site(method: str, path: str, body: str, headers: dict[str, str]) -> dict[str, Any]:
+    """What the site answers behind its proxy."""
+    from django.test import Client
+
+    kept = {
+        name: value
+        for name, value in headers.items()
+        if name.lower() in ("authorization", "accept", "mcp-protocol-version", "origin")
+    }
+    answer = Client(SERVER_NAME="cms.example.com").generic(
+        method, path, body, headers.get("content-type", "text/plain"), secure=True, headers=kept
+    )
+    return {
+        "status": answer.status_code,
+        "headers": {"content-type": answer.headers.get("Content-Type", "")},
+        "body": answer.content.decode(),
+    }
+
+
+def publish_document(url: str, redirect: str) -> None:
+    """Have the document of a client stand at that address. This process reads no other."""
+    from proofroom.core.http_client import HttpResult
+    from proofroom.oauth import client_metadata
+
+    document = {
+        "client_id": url,
+        "client_name": "Claude Code",
+        "redirect_uris": ["http://localhost/callback", redirect],
+        "token_endpoint_auth_method": "none",
+    }
+
+    def fetch(method: str, address: str, **given: Any) -> HttpResult:
+        assert (method, address) == ("GET", url)
+        body = json.dumps(document).encode()
+        return HttpResult(200, {"content-type": "application/json"}, body, 1)
+
+    client_metadata.__dict__["fetch"] = fetch
+
+
+def consent(path: str) -> str:
+    """Where an editor is led who allows what the client asks for."""
+    from tests.oauth import flow
+
+    browser = flow.person()
+    browser.defaults |= {"SERVER_NAME": "cms.example.com", "wsgi.url_scheme": "https"}
+    browser.defaults["HTTP_REFERER"] = "https://cms.example.com/"
+    return str(flow.consent(browser, path)["Location"])
+
+
+def connect() -> dict[str, Any]:
+    """A client that an editor connected."""
+    from django.conf import settings
+
+    from proofroom.oauth.models import OAuthConnection
+    from tests.oauth import flow
+
+    settings.SECURE_SSL_REDIRECT = False
+    client_id = flow.register()["client_id"]
+    resource = str(settings.CMS_ENV.mcp_url)
+    code = parse_qs(urlsplit(consent(flow.authorize_url(client_id, resource=resource))).query)[
+        "code"
+    ][0]
+    tokens = flow.redeem(client_id, code, resource=resource).json()
+    row = OAuthConnection.objects.get(client__client_id=client_id)
+    return {"id": str(row.pk), **tokens}
+
+
+def disconnect(id: str) -> None:
+    from proofroom.oauth import connections
+
+    connections.disconnect(connection_id=UUID(id), actor=make.actor("editor", via="admin"))
+
+
 def _admin() -> Actor:
     return make.actor("admin")
 
@@ -118,7 +192,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     command.__name__: command
     for command in (
         new_post, new_term, live_hash, stage_in_review, approve, publish, page, live, delivered,
-        hands, trash, token, revoke,
+        hands, trash, token, revoke, site, publish_document, consent, connect, disconnect,
     )
 }  # fmt: skip
 

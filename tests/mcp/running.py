@@ -106,11 +106,11 @@ class Person:
 
 
 @contextmanager
-def person(data: Path) -> Iterator[Person]:
+def person(data: Path, **variables: str) -> Iterator[Person]:
     with subprocess.Popen(
         [sys.executable, "-m", "tests.mcp.serve", "person"],
         cwd=ROOT,
-        env=environment(data),
+        env=environment(data, **variables),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

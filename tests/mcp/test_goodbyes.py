@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from mcp_bridge.access.principals import Principal
-from mcp_bridge.access.tokens import Account, TokenHolder
+from mcp_bridge.access.token_holders import Account, TokenHolder
 from mcp_bridge.transport.sessions import Connection
 
 HOLDER = TokenHolder(Principal(id="token"), Account(1, "ai_agent"))

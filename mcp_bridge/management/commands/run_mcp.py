@@ -96,7 +96,9 @@ def require_credentials(host: str) -> None:
         raise CommandError(str(error)) from error
     # Whoever names another host has a proxy in front, whose requests all come from this machine.
     named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback(name)]
-    if configured or (is_loopback(host) and not named) or active_tokens():
+    # A server that says where it is reached lets people connect clients.
+    has_oauth = bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url)
+    if configured or (is_loopback(host) and not named) or has_oauth or active_tokens():
         return
     if not is_loopback(host):
         raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_ACCESS}")

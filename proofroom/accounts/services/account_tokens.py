@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from django.db import OperationalError, transaction
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -106,7 +106,7 @@ def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
     return token, True
 
 
-def record_use(kind: type[AccountToken], token_id: UUID, last_used_at: datetime | None) -> None:
+def record_use(kind: type[Model], token_id: UUID, last_used_at: datetime | None) -> None:
     """Write down that the token is used, at most once a minute, and rather not than failing the call."""
     now = timezone.now()
     if last_used_at is not None and now - last_used_at < _LAST_USE_EVERY:

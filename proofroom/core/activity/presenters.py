@@ -79,6 +79,11 @@ _DID: Final[Mapping[str, str]] = {
     "agent.batch.cancelled": gettext_noop("cancelled runs of {thing} on several posts"),
     "agent.batch.reverted": gettext_noop("undid runs of {thing} on several posts"),
     "mcp.called": gettext_noop("called {thing}"),
+    "mcp_client.connected": gettext_noop("connected the AI client {thing}"),
+    "mcp_client.disconnected": gettext_noop("disconnected the AI client {thing}"),
+    "mcp_client.token-reused": gettext_noop(
+        "ended tokens of the AI client {thing}: an old one was used again"
+    ),
     "ai.provider.tested": gettext_noop("tested the connection to {thing}"),
     "webhook.created": gettext_noop("created the webhook {thing}"),
     "webhook.changed": gettext_noop("changed the webhook {thing}"),

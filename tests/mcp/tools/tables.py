@@ -56,7 +56,9 @@ LIVE: Final = frozenset(
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
         "proofroom_taxonomies.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
         "proofroom_core.QueueFailure", "proofroom_core.Seal", "forms.FormDefinition", "forms.FormSubmission",
-        "mcp_bridge.McpToken", "media.FileCheck", "seo.Redirect", "sessions.Session",
+        "mcp_bridge.McpToken", "oauth2_provider.AccessToken", "oauth2_provider.DeviceGrant", "oauth2_provider.Grant",
+        "oauth2_provider.IDToken", "oauth2_provider.RefreshToken", "proofroom_oauth.OAuthClient",
+        "proofroom_oauth.OAuthConnection", "media.FileCheck", "seo.Redirect", "sessions.Session",
         "proofroom_webhooks.Webhook", "proofroom_webhooks.WorkflowSwitch",
     }
 )  # fmt: skip

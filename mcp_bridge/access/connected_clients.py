@@ -1,0 +1,84 @@
+"""AI clients that people connected with OAuth, at the door of the MCP server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from starlette.responses import JSONResponse
+
+from mcp_bridge.access.principals import CONNECTION_PREFIX, Principal, missing_scope
+from mcp_bridge.access.token_holders import Account, TokenHolder
+from mcp_bridge.transport.error_responses import refusal
+from proofroom.core.tools import get_tool
+from proofroom.oauth.addresses import resource_metadata_url
+from proofroom.oauth.connections import find_connected_client, usable_connections
+from proofroom.oauth.scopes import DIAGNOSTICS, SCOPES, USUAL_SCOPES
+
+_REALM: Final = 'Bearer realm="mcp"'
+
+
+def challenge(error: str, scopes: Collection[str] = USUAL_SCOPES) -> dict[str, str]:
+    """The header of a refusal. Clients learn from it where to ask for a token, and for which scopes."""
+    parts = [f'{_REALM}, error="{error}"']
+    if settings.CMS_ENV.mcp_oauth:
+        parts += [
+            f'scope="{" ".join(scopes)}"',
+            f'resource_metadata="{resource_metadata_url()}"',
+        ]
+    return {"WWW-Authenticate": ", ".join(parts)}
+
+
+def find_client_holder(token: str) -> TokenHolder | None:
+    """Return the holder of an access token that this site issued for its MCP server. Records the use.
+
+    The holder stays the same when the client refreshes its token: sessions go on.
+    """
+    if not settings.CMS_ENV.mcp_oauth:
+        return None
+    found = find_connected_client(token)
+    if found is None:
+        return None
+    principal = Principal(
+        id=f"{CONNECTION_PREFIX}{found.id}",
+        user_id=found.user_id,
+        role=found.role,
+        diagnostics=DIAGNOSTICS in found.scopes,
+        scopes=found.scopes,
+    )
+    return TokenHolder(principal, Account(found.user_id, found.role))
+
+
+def still_connected(holders: Collection[TokenHolder]) -> set[TokenHolder]:
+    """Return those of the holders whose connection stands. One query."""
+    ids = {one: UUID(one.principal.id.removeprefix(CONNECTION_PREFIX)) for one in holders}
+    usable = usable_connections(set(ids.values())) if ids else set()
+    return {one for one, connection_id in ids.items() if connection_id in usable}
+
+
+def refuse_missing_scope(principal: Principal, body: bytes) -> JSONResponse | None:
+    """Return the answer to a call of a tool that the person did not allow this client, so that it can ask them.
+
+    A body that is no call is for the protocol to judge.
+    """
+    if principal.scopes is None or principal.scopes.issuperset(SCOPES):
+        return None
+    try:
+        message = orjson.loads(body)
+        name = message["params"]["name"] if message["method"] == "tools/call" else None
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return None
+    tool = get_tool(name) if isinstance(name, str) else None
+    scope = missing_scope(principal, tool) if tool is not None else ""
+    if not scope:
+        return None
+    wanted = [one for one in SCOPES if one in principal.scopes or one == scope]
+    return refusal(
+        403,
+        f"The person who connected this client did not allow it the scope {scope}.",
+        "insufficient_scope",
+        challenge("insufficient_scope", wanted),
+    )

@@ -1,0 +1,16 @@
+"""Registers the app with Django, and ends connections with what they stand on."""
+
+from django.apps import AppConfig
+
+
+class OAuthConfig(AppConfig):
+    name = "proofroom.oauth"
+    label = "proofroom_oauth"
+    verbose_name = "Connected AI clients"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.core import outbox
+        from proofroom.oauth.connections import end_after_account_change
+
+        outbox.subscribe_inside(("user.changed",), end_after_account_change)

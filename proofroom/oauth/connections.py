@@ -1,0 +1,217 @@
+"""Connections between people and AI clients: made by consent, used with tokens, ended by either side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+from oauth2_provider.models import (
+    clear_expired,
+    get_access_token_model,
+    get_grant_model,
+    get_refresh_token_model,
+)
+
+from proofroom.accounts.services.account_tokens import record_use
+from proofroom.core import outbox
+from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
+from proofroom.oauth.addresses import resource
+from proofroom.oauth.models import OAuthClient, OAuthConnection
+from proofroom.oauth.scopes import grantable
+from proofroom.oauth.token_values import hash_value
+
+KEPT_DAYS: Final = 90
+"""How long a connection that is over is kept, for the names in the log of calls."""
+UNUSED_HOURS: Final = 24
+"""How long a client is known that nobody connected."""
+
+
+@transaction.atomic
+def connect(*, client: OAuthClient, scopes: Iterable[str], actor: Actor) -> OAuthConnection:
+    """Let an AI client act for the person, within these scopes and within what the person may.
+
+    Raises `NotAllowed` for who is no person in a session of the admin.
+    """
+    actor.require_session("connect AI clients")
+    actor.require("posts.view")
+    granted = grantable(scopes, actor)
+    connection, _ = OAuthConnection.objects.update_or_create(
+        user_id=actor.user.pk,
+        client=client,
+        defaults={
+            "role": actor.user.role,
+            "scopes": granted,
+            "connected_at": timezone.now(),
+            "ended_at": None,
+        },
+    )
+    payload: JsonObject = {
+        "id": str(connection.pk),
+        "name": client.label,
+        "userId": actor.user.pk,
+        "scopes": [*granted],
+    }
+    outbox.record("mcp_client.connected", actor=actor, payload=payload)
+    return connection
+
+
+@transaction.atomic
+def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
+    """End a connection, its tokens, and what is open with it within seconds. Safe to call again.
+
+    Raises `NotFound` for a connection of somebody else, but not for who manages tokens.
+    """
+    actor.require_session("disconnect AI clients")
+    found = OAuthConnection.objects.select_for_update(of=("self",)).select_related("client")
+    if not actor.can("tokens.manage"):
+        found = found.filter(user_id=actor.user.pk)
+    connection = found.filter(pk=connection_id).first()
+    if connection is None:
+        raise NotFound("No connected AI client has this id.", code="unknown_connection")
+    if connection.ended_at is None:
+        _end(OAuthConnection.objects.filter(pk=connection.pk))
+        payload: JsonObject = {
+            "id": str(connection.pk),
+            "name": connection.client.label,
+            "userId": connection.user_id,
+        }
+        outbox.record("mcp_client.disconnected", actor=actor, payload=payload)
+    return connection
+
+
+def end_after_account_change(event: Event) -> None:
+    """End the connections of an account that was turned off, or has another role or password."""
+    changed = event.payload.get("changed")
+    if isinstance(changed, list) and {"role", "is_active", "password"}.intersection(changed):
+        _end(OAuthConnection.objects.filter(user_id=event.payload.get("id")))
+
+
+def _end(connections: QuerySet[OAuthConnection]) -> None:
+    """Revoke what these opened. Tokens are found by account and client, since the library's tables know no more."""
+    for user_id, client_id in list(
+        connections.filter(ended_at=None).values_list("user_id", "client_id")
+    ):
+        theirs = {"user_id": user_id, "application_id": client_id}
+        get_grant_model().objects.filter(**theirs).delete()
+        get_refresh_token_model().objects.filter(**theirs, revoked=None).update(
+            revoked=timezone.now()
+        )
+        get_access_token_model().objects.filter(**theirs).delete()
+    connections.filter(ended_at=None).update(ended_at=timezone.now())
+
+
+def revoke_family(family: UUID) -> None:
+    """Revoke all tokens that one consent led to: a code or a refresh token of it was used a second time."""
+    refresh_tokens = get_refresh_token_model()
+    found = refresh_tokens.objects.filter(token_family=family).select_related("application").first()
+    if found is None:
+        return
+    refresh_tokens.revoke_family(family)
+    payload: JsonObject = {"name": found.application.label, "userId": found.user_id}
+    outbox.record("mcp_client.token-reused", actor=Actor(SYSTEM, "system"), payload=payload)
+
+
+def _usable() -> QuerySet[OAuthConnection]:
+    """Connections whose account is as it was at consent."""
+    return OAuthConnection.objects.filter(ended_at=None, user__is_active=True, user__role=F("role"))
+
+
+def _has_token() -> Q:
+    """Whether a token of the connection opens something now, or leads to one that does."""
+    theirs = {"user_id": OuterRef("user_id"), "application_id": OuterRef("client_id")}
+    now = timezone.now()
+    access = get_access_token_model().objects.filter(**theirs, expires__gt=now)
+    refresh = get_refresh_token_model().objects.filter(**theirs, revoked=None)
+    return Q(Exists(access)) | Q(Exists(refresh))
+
+
+def may_refresh(*, user_id: int, client_id: int) -> bool:
+    """Return whether new tokens may be issued for what was consented to."""
+    return _usable().filter(user_id=user_id, client_id=client_id).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedClient:
+    """Whom an access token stands for: the connection, its account, and what this token may."""
+
+    id: UUID
+    user_id: int
+    role: str
+    scopes: frozenset[str]
+    client_id: str
+    expires: datetime
+
+
+def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient | None:
+    """Return whom an access token stands for, if it still opens this MCP server. Notes that it is used."""
+    token_hash = hash_value(token)
+    rows = _usable().filter(
+        client__accesstoken__token_checksum=token_hash,
+        client__accesstoken__user=F("user"),
+        client__accesstoken__expires__gt=timezone.now(),
+    )
+    row = rows.values(
+        "id",
+        "user_id",
+        "role",
+        "last_used_at",
+        name=F("client__client_id"),
+        expires=F("client__accesstoken__expires"),
+        scope=F("client__accesstoken__scope"),
+        audience=F("client__accesstoken__resource"),
+    ).first()
+    if row is None or row["audience"] != [resource()]:
+        return None
+    if is_use:
+        record_use(OAuthConnection, row["id"], row["last_used_at"])
+    return ConnectedClient(
+        row["id"],
+        row["user_id"],
+        row["role"],
+        frozenset(row["scope"].split()),
+        row["name"],
+        row["expires"],
+    )
+
+
+def usable_connections(ids: Collection[UUID]) -> set[UUID]:
+    """The ids of the connections that still open the MCP server. One query."""
+    rows = _usable().filter(_has_token(), pk__in=ids)
+    return set(rows.order_by().values_list("pk", flat=True))
+
+
+def connections_of(user_id: int) -> QuerySet[OAuthConnection]:
+    """The connections of a person that are not over, latest first."""
+    return _usable().filter(user_id=user_id).select_related("client")
+
+
+def connection_names(ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return what the clients of these connections are called. One query."""
+    rows = OAuthConnection.objects.filter(pk__in=ids).select_related("client")
+    return {row.pk: row.client.label for row in rows}
+
+
+def purge() -> int:
+    """Delete codes and tokens that have expired, connections that are long over, and clients that nobody connected.
+
+    Returns how many connections and clients.
+    """
+    clear_expired()
+    now = timezone.now()
+    old: datetime = now - timedelta(days=KEPT_DAYS)
+    over = OAuthConnection.objects.filter(
+        ~_has_token(), Q(last_used_at=None) | Q(last_used_at__lt=old), connected_at__lt=old
+    )
+    connections: int = over.delete()[0]
+    unused = now - timedelta(hours=UNUSED_HOURS)
+    clients: int = OAuthClient.objects.filter(connections=None, created__lt=unused).delete()[0]
+    return connections + clients

@@ -1,0 +1,11 @@
+"""Events of AI clients that people connect."""
+
+from __future__ import annotations
+
+from proofroom.core.outbox.events import EventKind
+
+KINDS = (
+    EventKind("mcp_client.connected", "AI client connected", "tokens.manage"),
+    EventKind("mcp_client.disconnected", "AI client disconnected", "tokens.manage"),
+    EventKind("mcp_client.token-reused", "Old token of an AI client used", "tokens.manage"),
+)

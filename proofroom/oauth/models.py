@@ -1,0 +1,91 @@
+"""AI clients that are known, and their connections with people. Codes and tokens are tables of the library."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import ClassVar, Final
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from oauth2_provider.models import AbstractApplication
+
+from proofroom.oauth.redirects import redirect_fault
+
+NAME_MAX: Final = 80
+REDIRECTS_MAX: Final = 10
+
+
+def clean_name(name: str) -> str:
+    """A name that a client gave itself, without what would not be seen or could deceive."""
+    seen = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in name)
+    return " ".join(seen.split())[:NAME_MAX]
+
+
+class OAuthClient(AbstractApplication):  # type: ignore[misc]  # the library has no types
+    """An AI client. It names itself; what is known for sure is where its answers go."""
+
+    user = None  # it belongs to nobody: people have connections with it
+
+    class Meta:
+        verbose_name = "AI client"
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["created"], name="oauth_client_oldest")
+        ]
+
+    @property
+    def label(self) -> str:
+        """What people call it: the name that it gave itself, else where its document is."""
+        return self.name or self.document_host or "AI client"
+
+    @property
+    def document_host(self) -> str:
+        """The host that vouches for the client by publishing its metadata; empty for one that registered itself."""
+        if self.registration_source != self.RegistrationSource.CIMD:
+            return ""
+        return urlsplit(self.client_id).hostname or ""
+
+    def clean(self) -> None:
+        uris = self.redirect_uris.split()
+        faults = [f"{uri[:80]} {fault}." for uri in uris if (fault := redirect_fault(uri))]
+        if not uris or len(uris) > REDIRECTS_MAX:
+            faults.append(f"Between 1 and {REDIRECTS_MAX} redirect URIs are needed.")
+        if faults:
+            raise ValidationError({"redirect_uris": faults})
+        if self.authorization_grant_type != self.GRANT_AUTHORIZATION_CODE:
+            raise ValidationError(
+                {"authorization_grant_type": "Only authorization_code is served."}
+            )
+
+    def get_allowed_schemes(self) -> list[str]:
+        return sorted({urlsplit(uri).scheme for uri in self.redirect_uris.split()})
+
+
+class OAuthConnection(models.Model):
+    """An AI client that acts for a person, until either ends it.
+
+    `role` is what the account had when it consented: with another role the connection is dead, as a token would be.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="oauth_connections"
+    )
+    client = models.ForeignKey(OAuthClient, on_delete=models.CASCADE, related_name="connections")
+    role = models.CharField(max_length=20)
+    scopes = models.JSONField(default=list)
+    connected_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "connected AI client"
+        ordering: ClassVar[list[str]] = ["-connected_at", "-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["user", "client"], name="oauth_one_connection")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.client_id} for {self.user_id}"

@@ -1,0 +1,152 @@
+"""The rules of the authorization server, on top of the library's.
+
+Tokens are for the MCP server and nothing else. Codes are stored hashed. What is used twice ends all that it led to.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.db.models import F
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from oauth2_provider.models import (
+    get_access_token_model,
+    get_grant_model,
+    get_refresh_token_model,
+)
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauthlib.common import Request
+from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
+
+from proofroom.oauth.addresses import is_resource, resource
+from proofroom.oauth.connections import may_refresh, revoke_family
+from proofroom.oauth.models import OAuthClient
+from proofroom.oauth.scopes import SCOPES, USUAL_SCOPES
+from proofroom.oauth.token_values import hash_value
+
+RETRY_SECONDS: Final = 10
+"""For so long a refresh token may be used again: clients refresh from several places at once."""
+
+
+def wrong_target(request: Request | None = None, state: str | None = None) -> CustomOAuth2Error:
+    """The refusal of a token for another server (RFC 8707)."""
+    return CustomOAuth2Error(
+        error="invalid_target",
+        description="Tokens are issued for the MCP server of this site only.",
+        request=request,
+        state=state,
+    )
+
+
+class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library has no types
+    def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
+        """A secret is random, so a fast hash of it is stored. A client without one has none to show."""
+        return constant_time_compare(hash_value(provided_secret), stored_secret)
+
+    def validate_scopes(
+        self,
+        client_id: str,
+        scopes: list[str],
+        client: OAuthClient,
+        request: Request,
+        *args: Any,
+        **kwargs: Any,
+    ) -> bool:
+        """Leave out what is no scope here: clients ask for those of OpenID, too. What was granted is answered."""
+        request.scopes = [scope for scope in scopes if scope in SCOPES] or [*USUAL_SCOPES]
+        return True
+
+    def validate_grant_type(
+        self,
+        client_id: str,
+        grant_type: str,
+        client: OAuthClient,
+        request: Request,
+        *args: Any,
+        **kwargs: Any,
+    ) -> bool:
+        # The library looks a code up several times from here on, and finds what is stored.
+        if grant_type == "authorization_code" and request.code:
+            request.code = hash_value(request.code)
+        return bool(super().validate_grant_type(client_id, grant_type, client, request))
+
+    def validate_code(
+        self,
+        client_id: str,
+        code: str,
+        client: OAuthClient,
+        request: Request,
+        *args: Any,
+        **kwargs: Any,
+    ) -> bool:
+        grant = get_grant_model().objects.filter(code=code).first()
+        if grant is None:
+            revoke_family(_family_of(code))
+            return False
+        if grant.resource != [resource()] or not may_refresh(
+            user_id=grant.user_id, client_id=client.pk
+        ):
+            return False
+        return bool(super().validate_code(client_id, code, client, request))
+
+    def validate_refresh_token(
+        self, refresh_token: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        rows = get_refresh_token_model().objects.filter(token_checksum=hash_value(refresh_token))
+        token = rows.select_related("user").order_by(F("revoked").desc(nulls_first=True)).first()
+        if token is None or token.application_id != client.pk:
+            return False
+        if token.resource != [resource()] or not may_refresh(
+            user_id=token.user_id, client_id=client.pk
+        ):
+            return False
+        if token.revoked is None:
+            return bool(super().validate_refresh_token(refresh_token, client, request))
+        successor = get_access_token_model().objects.filter(source_refresh_token=token).first()
+        if successor is None or token.revoked < timezone.now() - timedelta(seconds=RETRY_SECONDS):
+            if token.token_family:
+                revoke_family(token.token_family)
+            return False
+        # The tokens of the first answer are stored hashed and cannot be said again: this one gets a pair of its own.
+        request.user, request.refresh_token = token.user, refresh_token
+        request.refresh_token_instance = None
+        request.original_scope, request.family = successor.scope, token.token_family
+        return True
+
+    def get_original_scopes(
+        self, refresh_token: str, request: Request, *args: Any, **kwargs: Any
+    ) -> str:
+        if request.refresh_token_instance is None:
+            return str(request.original_scope)
+        return str(super().get_original_scopes(refresh_token, request))
+
+    def _check_and_set_request_resource(self, request: Request) -> None:
+        named = [value for key, value in request.decoded_body or [] if key == "resource"]
+        if not all(map(is_resource, named)):
+            raise wrong_target(request)
+        request.resource = [resource()]
+
+    def _create_authorization_code(
+        self, request: Request, code: dict[str, str], expires: datetime | None = None
+    ) -> Any:
+        request.resource = [resource()]
+        hashed = {**code, "code": hash_value(code["code"])}
+        return super()._create_authorization_code(request, hashed, expires)
+
+    def _create_refresh_token(
+        self, request: Request, value: str, access_token: Any, previous: Any
+    ) -> Any:
+        token = super()._create_refresh_token(request, value, access_token, previous)
+        if previous is None:
+            is_first = request.grant_type == "authorization_code"
+            token.token_family = _family_of(request.code) if is_first else request.family
+            token.save(update_fields=["token_family"])
+        return token
+
+
+def _family_of(code_hash: str) -> UUID:
+    """What all tokens have in common that one code led to. It needs no row, so it is known after the code is gone."""
+    return uuid5(NAMESPACE_URL, f"code:{code_hash}")

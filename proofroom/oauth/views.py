@@ -1,0 +1,182 @@
+"""The addresses that programs call: metadata, registration, tokens, their end, and questions about them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from functools import wraps
+from urllib.parse import unquote
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+from oauth2_provider.cimd import refresh_if_stale
+from oauth2_provider.models import get_grant_model, get_refresh_token_model
+from oauth2_provider.oauth2_backends import get_oauthlib_core
+from oauthlib.common import Request
+from pydantic import ValidationError as WrongShape
+
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.oauth.addresses import issuer, resource_metadata, server_metadata
+from proofroom.oauth.client_metadata import Registration, count_new_client, register_client
+from proofroom.oauth.connections import find_connected_client
+from proofroom.oauth.models import OAuthClient
+from proofroom.oauth.token_values import hash_value
+
+View = Callable[..., HttpResponse]
+_BODY_BYTES = 64 * 1024
+
+
+def _served(view: View) -> View:
+    """A view that is there only while people may connect AI clients by themselves; nothing of it is cached."""
+
+    @wraps(view)
+    def answering(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if not settings.CMS_ENV.mcp_oauth:
+            raise Http404
+        response = view(request, *args, **kwargs)
+        response.setdefault("Cache-Control", "no-store")
+        response.setdefault("Pragma", "no-cache")
+        return response
+
+    return answering
+
+
+@require_safe
+def protected_resource(request: HttpRequest) -> HttpResponse:
+    """Answer what the MCP server says of itself; the server answers the same at its own address."""
+    if not settings.CMS_ENV.mcp_oauth:
+        raise Http404
+    return JsonResponse(resource_metadata())
+
+
+@require_safe
+@_served
+def authorization_server(request: HttpRequest) -> HttpResponse:
+    """Answer what the authorization server says of itself."""
+    return JsonResponse(server_metadata())
+
+
+@csrf_exempt
+@require_POST
+@_served
+def token(request: HttpRequest) -> HttpResponse:
+    """Answer tokens for a code or a refresh token.
+
+    What is asked with is locked first: of two equal requests the second finds what the first made of it.
+    """
+    core = get_oauthlib_core()
+    client = OAuthClient.objects.filter(client_id=request.POST.get("client_id", "")[:255]).first()
+    if client is not None:
+        # Now: a document must not be read while rows are locked.
+        refresh_if_stale(client, Request(*core._extract_params(request)))
+    with transaction.atomic():
+        code, refresh_token = request.POST.get("code", ""), request.POST.get("refresh_token", "")
+        if code:
+            list(get_grant_model().objects.select_for_update().filter(code=hash_value(code)))
+        if refresh_token:
+            rows = get_refresh_token_model().objects.select_for_update()
+            list(rows.filter(token_checksum=hash_value(refresh_token)))
+        _, headers, body, status = core.create_token_response(request)
+    return HttpResponse(body, status=status, headers=headers)
+
+
+@csrf_exempt
+@require_POST
+@_served
+def revoke(request: HttpRequest) -> HttpResponse:
+    """End a token of the client that asks, and all that stands on it (RFC 7009)."""
+    with transaction.atomic():
+        _, headers, body, status = get_oauthlib_core().create_revocation_response(request)
+    return HttpResponse(body or "", status=status, headers=headers)
+
+
+@csrf_exempt
+@require_POST
+@_served
+def register(request: HttpRequest) -> HttpResponse:
+    """Register a client (RFC 7591)."""
+    if not settings.CMS_ENV.mcp_oauth_registration:
+        raise Http404
+    count = count_new_client(
+        str(request.META.get("REMOTE_ADDR", "")), str(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    )
+    if count is not None and count.is_over:
+        answer = _error("temporarily_unavailable", "Too many clients of this address.", 429)
+        answer["Retry-After"] = str(count.wait)
+        return answer
+    if len(request.body) > _BODY_BYTES:
+        return _error("invalid_client_metadata", "The metadata is too long.")
+    try:
+        return JsonResponse(
+            register_client(Registration.model_validate_json(request.body)), status=201
+        )
+    except WrongShape as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        return _error(_metadata_error(field), f"{field}: {first['msg']}".strip(": "))
+    except ValidationError as error:
+        field = next(iter(error.message_dict))
+        return _error(_metadata_error(field), " ".join(error.messages))
+
+
+def _metadata_error(field: str) -> str:
+    is_redirect = field.startswith("redirect_uris")
+    return "invalid_redirect_uri" if is_redirect else "invalid_client_metadata"
+
+
+@csrf_exempt
+@require_POST
+@_served
+def introspect(request: HttpRequest) -> HttpResponse:
+    """Answer what a token is good for, to those whom the operator named (RFC 7662)."""
+    named = settings.CMS_ENV.mcp_oauth_introspection
+    if not named:
+        raise Http404
+    address = client_address(request)
+    name, secret = _basic_credentials(request)
+    expected = named.get(name)
+    if not expected or not constant_time_compare(expected, secret):
+        count = None if is_allowed_freely(address) else HitCount("login", f"oauth:{address}")
+        if count is not None and count.is_over:
+            refused = _error("temporarily_unavailable", "Too many wrong credentials.", 429)
+            refused["Retry-After"] = str(count.wait)
+            return refused
+        refused = _error("invalid_client", "Only clients that the operator named may ask.", 401)
+        refused["WWW-Authenticate"] = 'Basic realm="introspection"'
+        return refused
+    found = find_connected_client(request.POST.get("token", ""), is_use=False)
+    if found is None:
+        return JsonResponse({"active": False})
+    return JsonResponse(
+        {
+            "active": True,
+            "iss": issuer(),
+            "aud": resource_metadata()["resource"],
+            "sub": str(found.user_id),
+            "client_id": found.client_id,
+            "scope": " ".join(sorted(found.scopes)),
+            "exp": int(found.expires.timestamp()),
+            "token_type": "Bearer",
+        }
+    )
+
+
+def _basic_credentials(request: HttpRequest) -> tuple[str, str]:
+    scheme, _, value = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return "", ""
+    try:
+        name, _, secret = base64.b64decode(value, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return "", ""
+    return unquote(name), unquote(secret)
+
+
+def _error(error: str, description: str, status: int = 400) -> JsonResponse:
+    return JsonResponse({"error": error, "error_description": description}, status=status)

@@ -1,0 +1,5 @@
+"""What the tests of connected AI clients share."""
+
+from tests.mcp.conftest import environment, locked_server, person, prepared
+
+__all__ = ["environment", "locked_server", "person", "prepared"]
