@@ -510,7 +510,10 @@ def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> 
     archived = archived.with_fields({"publishAt": live.fields.get("publishAt")})
     changes = diff(live, archived)
     for change in changes:
-        job.differ(NAME, post.title, change.path, _shown(change.before), _shown(change.after))
+        before, after = _shown(change.before), _shown(change.after)
+        module = archived.module(change.module_id or "") or live.module(change.module_id or "")
+        of = module.type if module is not None else post.type
+        job.differ(NAME, post.title, change.path, before, after, of)
     moves = row.status != post.status and not row.variation_of
     if moves:
         job.differ(NAME, post.title, "status", post.status, row.status)

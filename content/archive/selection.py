@@ -109,9 +109,9 @@ def _chosen(choice: Choice) -> set[UUID]:
         rows = rows.filter(changed)
     found = set(rows.values_list("pk", flat=True).iterator(chunk_size=1000))
     if choice.posts:
-        found &= {id_ for name in choice.posts for id_ in _find(name)}
+        found &= {id_ for name in choice.posts for id_ in find_posts_named(name)}
     if choice.sections:
-        roots = {id_ for name in choice.sections for id_ in _find(name)}
+        roots = {id_ for name in choice.sections for id_ in find_posts_named(name)}
         found &= _with_related(roots, lambda part: Post.objects.filter(parent__in=part))
     variations: set[UUID] = set()
     for part in batches(found, _BATCH):
@@ -120,8 +120,8 @@ def _chosen(choice: Choice) -> set[UUID]:
     return found | variations
 
 
-def _find(name: str) -> set[UUID]:
-    """The posts with that id, address or slug; a slug may be that of several. Raises `RuleViolation`."""
+def find_posts_named(name: str) -> set[UUID]:
+    """The posts with that id, address or slug; several may have one slug. Raises `RuleViolation`."""
     name = name.strip()
     rows = Post.objects.alive()
     try:

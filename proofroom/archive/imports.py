@@ -62,13 +62,17 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field of something that is here, and in the archive with another value."""
+    """One field of something that is here, and in the archive with another value.
+
+    Of a field of a post or module, `of` is the type.
+    """
 
     kind: str
     title: str
     path: str
     before: Json
     after: Json
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +167,10 @@ class Import:
         if self.listener is not None:
             self.listener(sentence)
 
-    def differ(self, kind: str, title: str, path: str, before: Json, after: Json) -> None:
-        difference = Difference(kind, title, path, before, after)
+    def differ(
+        self, kind: str, title: str, path: str, before: Json, after: Json, of: str = ""
+    ) -> None:
+        difference = Difference(kind, title, path, before, after, of)
         if len(self.report.differences) < MAX_KEPT:
             self.report.differences.append(difference)
         self._differences.append(difference)

@@ -1,36 +1,66 @@
-"""Imports in the admin: a file is uploaded, tried first, and imported by a worker; the report of each is kept."""
+"""Imports and exports in the admin: each is a run that a worker carries out, and whose report is kept.
+
+What is uploaded is tried first; of an archive, the dry run is the comparison with what is here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import PurePath
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.db.models import QuerySet
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.core.admin.form_pages import FormAdmin, form_page
+from content.archive.selection import find_posts_named
+from proofroom.archive.export import PERMISSION as ARCHIVES
+from proofroom.core.admin.form_pages import FormAdmin, answer_form, form_page
 from proofroom.core.admin.permissions import actor_of, may, refusals_as_messages, require
+from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
+from proofroom.imports.archive_report import (
+    ARCHIVE_OUTCOMES,
+    entries_of,
+    filter_lines,
+    filters,
+    kind_label,
+)
 from proofroom.imports.content_importer import ContentImporter
-from proofroom.imports.models import ImportRun, RunState
+from proofroom.imports.export_runs import ExportOptions, open_export, start_export
+from proofroom.imports.importers.archive import ArchiveImporter
+from proofroom.imports.models import ExportRun, ImportRun, RunState
 from proofroom.imports.registry import importers
 from proofroom.imports.runs import (
+    ARCHIVE,
     CHUNK_BYTES,
     cancel_run,
     find_importer,
     repeat_run,
     start_run,
 )
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 MAX_UPLOAD: Final = 500 * 1024 * 1024
 LINES_PER_PAGE: Final = 100
@@ -121,6 +151,82 @@ class ImportForm(forms.Form):
         return values
 
 
+class ArchiveForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        help_text=gettext_lazy("An archive that was exported here or from another installation."),
+    )
+
+    def clean_file(self) -> UploadedFile[bytes]:
+        file = cast("UploadedFile[bytes]", self.cleaned_data["file"])
+        if PurePath(str(file.name)).suffix.lower() not in ArchiveImporter.suffixes:
+            raise forms.ValidationError(_("Choose a file that ends in .zip."))
+        if (file.size or 0) > MAX_UPLOAD:
+            text = _("The file is larger than %(most)s MB. Import it with the command.")
+            raise forms.ValidationError(text % {"most": MAX_UPLOAD // 1024**2})
+        return file
+
+
+def _lines_field(label: _StrPromise, help_text: _StrPromise) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=help_text,
+    )
+
+
+class ExportForm(forms.Form):
+    sections = _lines_field(
+        gettext_lazy("Sections"),
+        gettext_lazy("Posts with all posts below them, one per line: address, slug or ID."),
+    )
+    posts = _lines_field(
+        gettext_lazy("Individual posts"), gettext_lazy("One per line: address, slug or ID.")
+    )
+    post_types = forms.MultipleChoiceField(
+        label=gettext_lazy("Post types"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    locales = forms.MultipleChoiceField(
+        label=gettext_lazy("Languages"),
+        required=False,
+        choices=site_languages,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    changed_since = forms.DateField(
+        label=gettext_lazy("Changed since"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
+    published_only = forms.BooleanField(
+        label=gettext_lazy("Published content only"),
+        required=False,
+        help_text=gettext_lazy("Leaves out drafts and changes in Review."),
+    )
+    revisions = forms.BooleanField(label=gettext_lazy("Include revisions"), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        types = cast(forms.MultipleChoiceField, self.fields["post_types"])
+        types.choices = [(one.name, str(one.label_plural)) for one in post_types]
+
+    def _names(self, field: str) -> list[str]:
+        names = [line.strip() for line in self.cleaned_data[field].splitlines() if line.strip()]
+        for name in names:
+            try:
+                find_posts_named(name)
+            except RuleViolation as error:
+                raise forms.ValidationError(error.message) from None
+        return names
+
+    def clean_posts(self) -> list[str]:
+        return self._names("posts")
+
+    def clean_sections(self) -> list[str]:
+        return self._names("sections")
+
+
 @admin.register(ImportRun)
 class ImportRunAdmin(FormAdmin[ImportRun]):
     view_permission = add_permission = "posts.edit"
@@ -136,6 +242,9 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
     list_display = ("name", "source_label", "kind", "outcome", "by_name", "created_at")
     search_fields = ("name",)
     ordering = ("-created_at",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
+        return super().get_queryset(request).filter(is_export=False)
 
     @admin.display(description=gettext_lazy("Source"))
     def source_label(self, row: ImportRun) -> str:
@@ -180,10 +289,42 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
+        may_archive = may(request, ARCHIVES)
+        if request.GET.get("source") == ARCHIVE and may_archive:
+            return self._archive_page(request)
         answer = super().add_view(request, form_url, extra_context)
-        if hasattr(answer, "template_name"):
+        if isinstance(answer, TemplateResponse):
             answer.template_name = "admin/imports/start.html"
+            cast("dict[str, Any]", answer.context_data)["may_archive"] = may_archive
         return answer
+
+    def _archive_page(self, request: HttpRequest) -> HttpResponse:
+        """Take an archive, and compare it with what is here."""
+        require(request, self.add_permission)
+        posted = request.method == "POST"
+        form = ArchiveForm(request.POST, request.FILES) if posted else ArchiveForm()
+
+        def compare() -> HttpResponse:
+            file = form.cleaned_data["file"]
+            importer = ArchiveImporter()
+            run = start_run(
+                actor=actor_of(request),
+                importer=importer,
+                name=PurePath(str(file.name)).name,
+                options=importer.check_options({}),
+                is_dry_run=True,
+                upload=_chunks_of(file),
+            )
+            page = reverse("admin:proofroom_imports_importrun_change", args=[run.pk])
+            return HttpResponseRedirect(page)
+
+        done = answer_form(form, compare) if posted else None
+        if done is not None:
+            return done
+        context = {"button": _("Compare archive"), "may_archive": True, "is_archive": True}
+        title = self.add_title
+        template = "admin/imports/start.html"
+        return form_page(request, template, ImportRun, context, title=title, form=form)
 
     def change_view(
         self,
@@ -195,60 +336,185 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
         """GET shows how far it is and what it said; POST cancels it, or imports for good what was tried."""
         require(request, self.view_permission)
         try:
-            run = ImportRun.objects.filter(pk=UUID(object_id)).first()
+            run = ImportRun.objects.filter(pk=UUID(object_id), is_export=False).first()
         except ValueError:
             run = None
         if run is None:
             raise Http404(_("There is no such import."))
         if request.method == "POST":
-            target = run.pk
+            target, action = run.pk, request.POST.get("action")
             with refusals_as_messages(request):
-                if request.POST.get("action") == "cancel":
+                if action == "cancel":
                     cancel_run(run_id=run.pk, actor=actor_of(request))
-                    messages.success(request, _("Import cancelled. What is imported stays."))
+                    messages.success(
+                        request,
+                        _("Import cancelled. Nothing was imported.")
+                        if run.source == ARCHIVE
+                        else _("Import cancelled. What is imported stays."),
+                    )
                 else:
-                    target = repeat_run(run_id=run.pk, actor=actor_of(request)).pk
+                    changed = {"mode": action} if run.source == ARCHIVE else None
+                    target = repeat_run(run_id=run.pk, actor=actor_of(request), changed=changed).pk
             return HttpResponseRedirect(
                 reverse("admin:proofroom_imports_importrun_change", args=[target])
             )
         return self._run_page(request, run)
 
     def _run_page(self, request: HttpRequest, run: ImportRun) -> HttpResponse:
+        is_archive = run.source == ARCHIVE
         severity = request.GET.get("severity", "")
         lines = run.lines.all()
-        if severity in _SEVERITIES:
+        if is_archive:
+            lines = filter_lines(lines, severity)
+        elif severity in _SEVERITIES:
             lines = lines.filter(severity=severity)
         page = Paginator(lines, LINES_PER_PAGE).get_page(request.GET.get("p"))
         badge, state = _STATES[run.state]
         is_own = run.by_id == request.user.pk or may(request, "database.manage")
-        outcomes = [
-            name for name in OUTCOMES if any(name in counts for counts in run.counts.values())
-        ]
+        names = ARCHIVE_OUTCOMES if is_archive else OUTCOMES
+        outcomes = [name for name in names if any(name in counts for counts in run.counts.values())]
+        kinds = {name: kind_label(name) for name in run.counts} if is_archive else _KINDS
+        may_import = run.is_dry_run and run.state == RunState.DONE and run.chunks.exists()
         context = {
             "run": run,
             "badge": badge,
             "state": state,
             "source_label": self.source_label(run),
-            "outcomes": [str(OUTCOMES[name]) for name in outcomes],
+            "is_archive": is_archive,
+            "entries": entries_of(run, page) if is_archive else (),
+            "outcomes": [str(names[name]) for name in outcomes],
             "counts": [
                 (str(label), [run.counts[kind].get(name, 0) for name in outcomes])
-                for kind, label in _KINDS.items()
+                for kind, label in kinds.items()
                 if kind in run.counts
             ],
             "page": page,
             "lines": [(line, str(OUTCOMES.get(line.outcome, ""))) for line in page],
             "severity": severity,
-            "severities": [
+            "severities": filters()
+            if is_archive
+            else [
                 ("", _("All")),
                 ("error", _("Errors")),
                 ("warning", _("Warnings")),
                 ("info", _("Details")),
             ],
             "may_cancel": is_own and run.is_running,
-            "may_import": run.is_dry_run and run.state == RunState.DONE and run.chunks.exists(),
+            "may_import": may_import and (not is_archive or may(request, ARCHIVES)),
         }
         title = run.name
         return form_page(request, "admin/imports/run.html", ImportRun, context, title=title)
+
+
+@admin.register(ExportRun)
+class ExportRunAdmin(FormAdmin[ExportRun]):
+    view_permission = add_permission = ARCHIVES
+    empty_words = gettext_lazy("Download all content, or a part of it, as an archive.")
+    list_title = gettext_lazy("Exports")
+    add_title, add_button, add_form = (
+        gettext_lazy("Export content"),
+        gettext_lazy("Export content"),
+        ExportForm,
+    )
+    list_display = ("name", "outcome", "by_name", "created_at")
+    search_fields = ("name",)
+    ordering = ("-created_at",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ExportRun]:
+        return super().get_queryset(request).filter(is_export=True)
+
+    def get_urls(self) -> list[URLPattern]:
+        download = path(
+            "<uuid:object_id>/download/",
+            self.admin_site.admin_view(self.download_view),
+            name="proofroom_imports_exportrun_download",
+        )
+        return [download, *super().get_urls()]
+
+    @admin.display(description=gettext_lazy("State"))
+    def outcome(self, row: ExportRun) -> str:
+        return _("Expired") if _has_expired(row) else str(_STATES[row.state][1])
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        answer = super().add_view(request, form_url, extra_context)
+        if isinstance(answer, TemplateResponse):
+            answer.template_name = "admin/imports/export.html"
+        return answer
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        values = dict(form.cleaned_data)
+        day = values.pop("changed_since")
+        since = timezone.make_aware(datetime.combine(day, datetime.min.time())) if day else None
+        options = ExportOptions(changed_since=since, **values)
+        name = f"{timezone.localtime():%Y-%m-%d-%H%M}.zip"
+        run = start_export(actor=actor_of(request), name=name, options=options)
+        page = reverse("admin:proofroom_imports_exportrun_change", args=[run.pk])
+        return HttpResponseRedirect(page)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """GET shows how far it is, and the file; POST cancels it."""
+        require(request, self.view_permission)
+        run = _export_of(object_id)
+        if request.method == "POST":
+            with refusals_as_messages(request):
+                cancel_run(run_id=run.pk, actor=actor_of(request))
+                messages.success(request, _("Export cancelled."))
+            page = reverse("admin:proofroom_imports_exportrun_change", args=[run.pk])
+            return HttpResponseRedirect(page)
+        badge, state = _STATES[run.state]
+        is_own = run.by_id == request.user.pk or may(request, "database.manage")
+        context = {
+            "run": run,
+            "badge": badge,
+            "state": state,
+            "counts": [(kind_label(kind), one["exported"]) for kind, one in run.counts.items()],
+            "notes": run.lines.all()[:LINES_PER_PAGE],
+            "may_cancel": is_own and run.is_running,
+            "may_download": run.state == RunState.DONE and not _has_expired(run),
+        }
+        return form_page(
+            request, "admin/imports/export_run.html", ExportRun, context, title=run.name
+        )
+
+    def download_view(self, request: HttpRequest, object_id: UUID) -> HttpResponseBase:
+        """The archive, to whoever may export; nothing keeps a copy on the way."""
+        require(request, self.view_permission)
+        run = _export_of(str(object_id))
+        try:
+            content = open_export(run, actor_of(request))
+        except NotFound as error:
+            raise Http404(error.message) from None
+        return StreamingHttpResponse(
+            content,
+            content_type="application/zip",
+            headers={
+                "Content-Disposition": f'attachment; filename="{run.name}"',
+                "Content-Length": str(run.size),
+                "Cache-Control": "no-store, private",
+            },
+        )
+
+
+def _export_of(object_id: str) -> ExportRun:
+    try:
+        run = ExportRun.objects.filter(pk=UUID(object_id), is_export=True).first()
+    except ValueError:
+        run = None
+    if run is None:
+        raise Http404(_("There is no such export."))
+    return run
+
+
+def _has_expired(run: ImportRun) -> bool:
+    return run.expires_at is not None and run.expires_at <= timezone.now()
 
 
 def _chunks_of(file: UploadedFile[bytes]) -> Iterator[bytes]:

@@ -27,3 +27,13 @@ class ImportsConfig(AppConfig):
             ),
             order=65,
         )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Exports"),
+                "admin:proofroom_imports_exportrun_changelist",
+                "up",
+                permissions=("settings.manage",),
+            ),
+            order=66,
+        )

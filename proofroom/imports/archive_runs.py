@@ -17,6 +17,7 @@ from proofroom.archive.imports import Entry, Mode, Outcome, import_archive
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.props import words_of
 from proofroom.imports.models import ImportLine, ImportRun, RunState
 from proofroom.imports.run_watch import RunCancelled, RunWatch
 from proofroom.imports.runs import MAX_LINES, end_run
@@ -75,7 +76,12 @@ class _Spool:
         if said.outcome == Outcome.UNCHANGED and not said.conflict:
             return
         fields: list[Json] = [
-            {"path": one.path, "before": _shorten(one.before), "after": _shorten(one.after)}
+            {
+                "path": one.path,
+                "of": one.of,
+                "before": _shorten(one.before),
+                "after": _shorten(one.after),
+            }
             for one in said.differences[:MAX_FIELDS]
         ]
         more = len(said.differences) - MAX_FIELDS
@@ -116,8 +122,9 @@ class _Spool:
 
 
 def _shorten(value: Json) -> Json:
-    """The value, or the beginning of its text where it is long."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if len(text) <= _VALUE_MAX:
-        return value
-    return text[:_VALUE_MAX] + "…"
+    """The value as people read it: of what is nested its texts, of long text the beginning."""
+    if isinstance(value, dict | list):
+        value = "\n".join(words_of(None, value)) or json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and len(value) > _VALUE_MAX:
+        return value[:_VALUE_MAX] + "…"
+    return value

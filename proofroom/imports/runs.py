@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 from pydantic import BaseModel
 
+from proofroom.accounts.queries import preferences_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
@@ -236,16 +239,21 @@ def execute_run(run_id: UUID) -> None:
         return
     actor = Actor(user=run.by, via=cast("Via", run.via))
     try:
-        if run.is_export:
-            from proofroom.imports.export_runs import execute_export
-
-            execute_export(run, actor)
-            return
-        importer = find_importer(run.source)
-        with _uploaded_source(run, importer) as path:
-            importer.execute(run, path, actor, ends=time.monotonic() + _TURN_SECONDS)
+        with override(preferences_of(run.by).language or settings.LANGUAGE_CODE):
+            _carry_out(run, actor)
     except CmsError as error:
         end_run(run, RunState.FAILED, error.message)
+
+
+def _carry_out(run: ImportRun, actor: Actor) -> None:
+    if run.is_export:
+        from proofroom.imports.export_runs import execute_export
+
+        execute_export(run, actor)
+        return
+    importer = find_importer(run.source)
+    with _uploaded_source(run, importer) as path:
+        importer.execute(run, path, actor, ends=time.monotonic() + _TURN_SECONDS)
 
 
 def resume_runs() -> int:

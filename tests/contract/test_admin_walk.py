@@ -70,6 +70,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
     "proofroom_feedback/feedback/": PEOPLE,
     "proofroom_imports/": EDITORS,
+    "proofroom_imports/exportrun/": ADMIN,
     "proofroom_menus/menu/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,

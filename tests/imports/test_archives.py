@@ -1,0 +1,234 @@
+"""Archives in the admin: compared first, then proposed or published; exported, downloaded, and gone after a day."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from content.layers import open_layers
+from content.models import Layer, ModuleInstance, Post, PostModule
+from proofroom.archive.imports import Import
+from proofroom.core.models import Event
+from proofroom.imports import export_runs, run_watch, runs
+from proofroom.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun, RunState
+from proofroom.imports.runs import cancel_run, execute_run
+from tests import make
+from tests.archive import site
+
+pytestmark = pytest.mark.django_db(transaction=True)
+IMPORT = "admin:proofroom_imports_importrun"
+EXPORT = "admin:proofroom_imports_exportrun"
+
+
+def client(role: str = "admin") -> Client:
+    found = Client()
+    found.force_login(make.user(role))
+    return found
+
+
+def files() -> set[Path]:
+    return {path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()}
+
+
+def compared(browser: Client, archive: bytes) -> ImportRun:
+    file = SimpleUploadedFile("site.zip", archive)
+    browser.post(f"{reverse(f'{IMPORT}_add')}?source=archive", {"file": file})
+    run = ImportRun.objects.get()
+    execute_run(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def page_of(run: ImportRun, kind: str = IMPORT) -> str:
+    return reverse(f"{kind}_change", args=[run.pk])
+
+
+def test_an_archive_is_compared_and_then_proposed() -> None:
+    post = site.fill()
+    make.post("Gone")
+    archive = site.export()
+    Post.objects.filter(title="Gone").delete()
+    placed = PostModule.objects.values("instance")
+    ModuleInstance.objects.filter(scope="local").exclude(pk__in=placed).delete()
+    make.edited(post, {"excerpt": "Fast."})
+    before = make.live_hash()
+    browser = client()
+
+    tried = compared(browser, archive)
+
+    assert (tried.state, tried.why) == (RunState.DONE, "")
+    assert tried.counts["posts"] == {"created": 1, "unchanged": 4, "updated": 1, "conflict": 1}
+    assert make.live_hash() == before
+    page = browser.get(page_of(tried)).content.decode()
+    for text in ("Fast.", "Slowly.", "Excerpt", "edited here later", "Propose changes in Review"):
+        assert text in page
+    assert "Gone" in browser.get(f"{page_of(tried)}?severity=created").content.decode()
+    assert "Fast." not in browser.get(f"{page_of(tried)}?severity=created").content.decode()
+
+    browser.post(page_of(tried), {"action": "propose"})
+    run = ImportRun.objects.get(is_dry_run=False)
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.counts["posts"]["proposed"] == 1
+    assert Post.objects.get(pk=post.pk).excerpt == "Fast."
+    layers = open_layers(Post.objects.get(pk=post.pk))
+    assert layers.review.document.fields["excerpt"] == "Slowly."
+    assert Post.objects.get(title="Gone").status == "draft"
+    assert ImportChunk.objects.count() == 0
+    assert Event.objects.filter(name="archive.imported").count() == 1
+    assert not Event.objects.filter(name="content.imported").exists()
+
+
+def test_or_published() -> None:
+    post = site.fill()
+    archive = site.export()
+    make.edited(post, {"excerpt": "Fast."})
+    browser = client()
+    tried = compared(browser, archive)
+
+    browser.post(page_of(tried), {"action": "update"})
+    execute_run(ImportRun.objects.get(is_dry_run=False).pk)
+
+    assert Post.objects.get(pk=post.pk).excerpt == "Slowly."
+
+
+def test_what_somebody_has_staged_stays() -> None:
+    post = site.fill()
+    archive = site.export()
+    make.edited(post, {"excerpt": "Fast.", "metaTitle": "Live"})
+    make.staged(post, {"excerpt": "By an editor"}, layer=Layer.REVIEW)
+    browser = client()
+    tried = compared(browser, archive)
+    assert "Review holds other changes" in ImportLine.objects.get(is_conflict=True).message
+
+    browser.post(page_of(tried), {"action": "propose"})
+    execute_run(ImportRun.objects.get(is_dry_run=False).pk)
+
+    fields = open_layers(Post.objects.get(pk=post.pk)).review.document.fields
+    assert fields["excerpt"] == "By an editor"
+    assert fields["metaTitle"] != "Live"
+
+
+def test_a_damaged_archive_and_a_wrong_choice_store_nothing() -> None:
+    site.fill()
+    archive = site.export()
+    site.empty()
+    browser = client()
+    tried = compared(browser, archive[: len(archive) // 2])
+    assert tried.state == RunState.FAILED
+    assert "cannot be read as a ZIP" in browser.get(page_of(tried)).content.decode()
+    assert ImportChunk.objects.count() == 0
+    ImportRun.objects.all().delete()
+
+    tried = compared(browser, archive)
+    browser.post(page_of(tried), {"action": "destroy"})
+    assert ImportRun.objects.count() == 1
+    answer = browser.post(
+        f"{reverse(f'{IMPORT}_add')}?source=archive", {"file": SimpleUploadedFile("a.xml", b"x")}
+    )
+    assert answer.status_code == 422
+    assert not Post.objects.exists()
+
+
+def test_a_cancelled_import_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    site.fill()
+    archive = site.export()
+    site.empty()
+    browser = client()
+    monkeypatch.setattr(runs, "send_later", lambda run: None)
+    tried = compared(browser, archive)
+    browser.post(page_of(tried), {"action": "update"})
+    run = ImportRun.objects.get(is_dry_run=False)
+    monkeypatch.setattr(run_watch, "_INTERVAL", 0.0)
+    before = files()
+    find_people = Import.find_people
+
+    def cancelled(self: Import) -> None:
+        cancel_run(run_id=run.pk, actor=make.actor("admin"))
+        find_people(self)
+
+    monkeypatch.setattr(Import, "find_people", cancelled)
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+    assert not Post.objects.exists()
+    assert files() == before
+
+
+def test_an_export_is_made_downloaded_and_expires() -> None:
+    make.post("One", type="page")
+    make.post("Two", type="page", status="draft")
+    browser = client()
+
+    answer = browser.post(
+        reverse(f"{EXPORT}_add"), {"sections": "/one", "published_only": "on", "locales": ["en"]}
+    )
+
+    run = ExportRun.objects.get()
+    assert answer.headers["location"] == page_of(run, EXPORT)
+    execute_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.counts["posts"]) == (RunState.DONE, {"exported": 1})
+    assert "Download archive" in browser.get(page_of(run, EXPORT)).content.decode()
+    address = reverse(f"{EXPORT}_download", args=[run.pk])
+    file = browser.get(address)
+    content = file.getvalue()
+    assert len(content) == run.size == int(file.headers["content-length"])
+    assert "no-store" in file.headers["cache-control"]
+    assert "attachment" in file.headers["content-disposition"]
+    for role in ("editor", "translator"):
+        assert client(role).get(address).status_code == 403
+    assert browser.get(page_of(run)).status_code == 404, "an export is no import"
+
+    ExportRun.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert browser.get(address).status_code == 404
+    assert "has expired" in browser.get(page_of(run, EXPORT)).content.decode()
+    runs.resume_runs()
+    assert ImportChunk.objects.count() == 0
+
+    site.empty()
+    site.bring(content)
+    assert [post.title for post in Post.objects.all()] == ["One"]
+
+
+def test_an_export_of_what_is_not_there_is_refused_at_its_field() -> None:
+    answer = client().post(reverse(f"{EXPORT}_add"), {"posts": "nowhere"})
+
+    assert answer.status_code == 422
+    assert "No post has the id, slug or address" in answer.content.decode()
+    assert ExportRun.objects.count() == 0
+
+
+def test_a_cancelled_export_keeps_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export_runs, "send_later", lambda run: None)
+    browser = client()
+    browser.post(reverse(f"{EXPORT}_add"), {})
+    run = ExportRun.objects.get()
+    assert "Cancel export" in browser.get(page_of(run, EXPORT)).content.decode()
+
+    browser.post(page_of(run, EXPORT))
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.state == RunState.CANCELLED
+    assert ImportChunk.objects.count() == 0
+
+
+def test_editors_neither_export_nor_import_archives() -> None:
+    browser = client("editor")
+    assert browser.get(reverse(f"{EXPORT}_add")).status_code == 403
+    page = browser.get(f"{reverse(f'{IMPORT}_add')}?source=archive").content.decode()
+    assert "Archive of Proofroom" not in page
+    file = SimpleUploadedFile("site.zip", BytesIO(b"x").getvalue())
+    browser.post(f"{reverse(f'{IMPORT}_add')}?source=archive", {"file": file})
+    assert ImportRun.objects.count() == 0
