@@ -18,6 +18,7 @@ from proofroom.imports.html_reader import (
     image_paragraph,
     only_blocks,
     parse_html,
+    text_paragraph,
 )
 from proofroom.imports.items import ModuleItem
 from proofroom.imports.module_builder import ModuleBuilder
@@ -177,6 +178,10 @@ class _Reading:
         if not pictures and isinstance(ids := block.attributes.get("ids"), list):
             pictures = [(self.source.attachment(str(id_)), "", "") for id_ in ids]
         self.builder.add_gallery([picture for picture in pictures if picture[0]])
+        captions = parse_html(_bare(block.html)).find("figcaption")
+        for caption in captions:
+            if "blocks-gallery-caption" in caption.classes:
+                self.builder.add_blocks([text_paragraph(caption.text, "italic")])
 
     def read_embed(self, block: Block, depth: int) -> None:
         url = block.attributes.get("url")
@@ -231,9 +236,20 @@ class _Reading:
                 props["ctaUrl"] = buttons[0].attributes.get("href", "")
             if self.builder.add_module("hero", props):
                 return
-        if url:
+        if url and block.attributes.get("backgroundType") == "video":
+            self.builder.add_frame(Frame("video", url))
+        elif url:
             self.builder.add_blocks([image_paragraph(url)])
-        self.children(Block("group", {}, [*block.blocks]), depth)
+        if any(block.blocks):
+            self.children(Block("group", {}, [*block.blocks]), depth)
+            return
+        for element in (root, *root.find("div", "section", "p")):
+            element.content = [
+                one
+                for one in element.content
+                if isinstance(one, str) or one.tag not in ("img", "video")
+            ]
+        self.builder.add_blocks(blocks_of_element(root))
 
     def read_details(self, block: Block, depth: int) -> None:
         root = parse_html(_bare(block.html))

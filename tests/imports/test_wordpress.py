@@ -347,3 +347,44 @@ def test_other_encodings_are_read(tmp_path):
     run(path)
 
     assert Post.objects.get().title == "Kaffee für Müde"
+
+
+def test_covers_and_galleries_keep_their_words(tmp_path):
+    cover = (
+        '<!-- wp:cover {"url":"https://old.example/a.jpg"} --><div class="wp-block-cover">'
+        '<p class="wp-block-cover-text">Words on a picture</p></div><!-- /wp:cover -->'
+    )
+    gallery = (
+        '<!-- wp:gallery --><ul class="wp-block-gallery">'
+        f'<li><figure><img src="{UPLOADS}/one.jpg"/></figure></li></ul>'
+        '<figcaption class="blocks-gallery-caption">Of the whole gallery</figcaption><!-- /wp:gallery -->'
+    )
+    run(export(tmp_path, item(1, "Post", "<!-- wp:paragraph --><p>A</p><!-- /wp:paragraph -->" + cover + gallery)),
+        fetch=False)  # fmt: skip
+
+    content = str([module.props for module in load(Post.objects.get()).modules])
+    assert "Words on a picture" in content
+    assert "Of the whole gallery" in content
+
+
+def test_what_does_not_come_in_is_named_and_languages_of_wpml_are_translations(tmp_path):
+    group = {"_wpml_import_translation_group": "7"}
+    said = run(
+        export(
+            tmp_path,
+            item(1, "Tea", "Text", status="private", meta={
+                **group, "_wpml_import_language_code": "en", "price": "3", "_hidden": "x"},
+                extra="<wp:comment><wp:comment_content>Hi</wp:comment_content></wp:comment>"
+                "<wp:post_password>secret</wp:post_password>"),
+            item(2, "Tee", "Text", meta={**group, "_wpml_import_language_code": "de"}),
+        )
+    )  # fmt: skip
+
+    tea, tee = Post.objects.get(title="Tea"), Post.objects.get(title="Tee")
+    assert tee.locale == "de"
+    assert tea.translation_group == tee.translation_group
+    for words in (
+        "Comments do not come in: 1", "left out: price.", "It had a password", "status in the source: private",
+    ):  # fmt: skip
+        assert words in said, words
+    assert "secret" not in said

@@ -36,6 +36,7 @@ from proofroom.imports.xml_stream import open_xml
 _TYPES: Final[Mapping[str, str]] = {"post": "blog", "page": "page"}
 _TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
 _LIVE: Final = frozenset({"publish", "private", "future"})
+_STATES: Final = frozenset({"private", "future", "pending"})
 _LEFT_OUT: Final = frozenset({"auto-draft", "trash", "inherit"})
 _SILENT: Final = frozenset(
     {
@@ -85,6 +86,8 @@ class _Entry:
     content: str = ""
     excerpt: str = ""
     attachment: str = ""
+    comments: int = 0
+    has_password: bool = False
     meta: dict[str, str] = field(default_factory=dict)
     terms: list[tuple[str, str, str]] = field(default_factory=list)
     """Domain, slug and name."""
@@ -274,8 +277,10 @@ class WordPressReader(Reader):
                 remarks.append(
                     Remark(place, text % {"name": entry.meta["_wp_page_template"]}, "info")
                 )
+            remarks += self._remarks_on(entry, place)
         group = next(
-            (slug for domain, slug, _name in entry.terms if domain == "post_translations"), ""
+            (slug for domain, slug, _name in entry.terms if domain == "post_translations"),
+            entry.meta.get("_wpml_import_translation_group", ""),
         )
         locale = self._locale(entry)
         uses = {use.slug for use in find_post_type(type_).taxonomies}
@@ -308,6 +313,24 @@ class WordPressReader(Reader):
             remarks=tuple(remarks),
         )
 
+    def _remarks_on(self, entry: _Entry, place: str) -> list[Remark]:
+        """What of a post does not come in, and what it was in the source."""
+        said: list[Remark] = []
+        if entry.has_password:
+            text = _("It had a password in the source; here it has none.")
+            said.append(Remark(place, text))
+        if entry.status in _STATES:
+            text = _("Its status in the source: %(status)s.") % {"status": entry.status}
+            said.append(Remark(place, text, "info"))
+        if entry.comments:
+            text = _("Comments do not come in: %(number)s left out.") % {"number": entry.comments}
+            said.append(Remark(place, text))
+        fields = sorted(key for key in entry.meta if not key.startswith("_"))
+        if fields:
+            text = _("Custom fields of the source, left out: %(names)s.")
+            said.append(Remark(place, text % {"names": ", ".join(fields)[:500]}))
+        return said
+
     def _fields(self, entry: _Entry) -> JsonObject:
         fields: JsonObject = {}
         if excerpt := _plain(entry.excerpt):
@@ -327,6 +350,9 @@ class WordPressReader(Reader):
                 and slug.replace("_", "-").split("-")[0] in settings.CMS_ENV.locales
             ):
                 return slug.replace("_", "-").split("-")[0]
+        code = entry.meta.get("_wpml_import_language_code", "").split("-")[0]
+        if code in settings.CMS_ENV.locales:
+            return code
         return self.options.site_locale
 
     def _menus(self) -> Iterator[MenuItem]:
@@ -471,6 +497,10 @@ def _entry_of(element: Element) -> _Entry:
             key = values.get("meta_key", "").strip()
             if key and len(entry.meta) < 500:
                 entry.meta[key] = values.get("meta_value", "").strip()
+        elif name == "comment":
+            entry.comments += 1
+        elif name == "post_password":
+            entry.has_password = bool(_text(child).strip())
         elif name == "category" and child.get("domain"):
             label = html.unescape(_text(child).strip())
             slug = unquote(child.get("nicename") or "") or label
