@@ -112,7 +112,8 @@ def _end(connections: QuerySet[OAuthConnection]) -> None:
 def revoke_family(family: UUID) -> None:
     """Revoke all tokens that one consent led to: a code or a refresh token of it was used a second time."""
     refresh_tokens = get_refresh_token_model()
-    found = refresh_tokens.objects.filter(token_family=family).select_related("application").first()
+    live = refresh_tokens.objects.filter(token_family=family, revoked=None)
+    found = live.select_related("application").first()
     if found is None:
         return
     refresh_tokens.revoke_family(family)

@@ -6,6 +6,7 @@ import base64
 import binascii
 from collections.abc import Callable
 from functools import wraps
+from typing import Final
 from urllib.parse import unquote
 
 from django.conf import settings
@@ -29,7 +30,8 @@ from proofroom.oauth.models import OAuthClient
 from proofroom.oauth.token_values import hash_value
 
 View = Callable[..., HttpResponse]
-_BODY_BYTES = 64 * 1024
+_BODY_BYTES: Final = 64 * 1024
+_GRANT_TYPES: Final = ("authorization_code", "refresh_token")
 
 
 def _served(view: View) -> View:
@@ -70,6 +72,8 @@ def token(request: HttpRequest) -> HttpResponse:
 
     What is asked with is locked first: of two equal requests the second finds what the first made of it.
     """
+    if request.POST.get("grant_type") not in _GRANT_TYPES:
+        return _error("unsupported_grant_type", "Codes and refresh tokens are taken.")
     core = get_oauthlib_core()
     client = OAuthClient.objects.filter(client_id=request.POST.get("client_id", "")[:255]).first()
     if client is not None:
@@ -83,7 +87,9 @@ def token(request: HttpRequest) -> HttpResponse:
             rows = get_refresh_token_model().objects.select_for_update()
             list(rows.filter(token_checksum=hash_value(refresh_token)))
         _, headers, body, status = core.create_token_response(request)
-    return HttpResponse(body, status=status, headers=headers)
+    return HttpResponse(
+        body, status=status, headers={"Content-Type": "application/json", **headers}
+    )
 
 
 @csrf_exempt
@@ -93,7 +99,9 @@ def revoke(request: HttpRequest) -> HttpResponse:
     """End a token of the client that asks, and all that stands on it (RFC 7009)."""
     with transaction.atomic():
         _, headers, body, status = get_oauthlib_core().create_revocation_response(request)
-    return HttpResponse(body or "", status=status, headers=headers)
+    return HttpResponse(
+        body or "", status=status, headers={"Content-Type": "application/json", **headers}
+    )
 
 
 @csrf_exempt

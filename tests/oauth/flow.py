@@ -89,7 +89,7 @@ def ask_token(**body: Any) -> Any:
     return Client().post("/oauth/token", {n: v for n, v in body.items() if v is not None})
 
 
-def redeem(client_id: str, code: str, **changes: Any) -> Any:
+def redeem(client_id: str, code: str, /, **changes: Any) -> Any:
     return ask_token(
         **{
             "grant_type": "authorization_code",
