@@ -25,13 +25,16 @@ from content.migration_operations.steps import Step
 
 
 class ContentOperation(Operation):
-    """Steps that are taken on everything stored. Reversible where each step is."""
+    """Steps that are taken on everything stored. Reversible where each step is.
+
+    The steps are arguments of their own, or all in `steps`, as Django writes them.
+    """
 
     reduces_to_sql = False
 
-    def __init__(self, type_: str, *steps: Step) -> None:
+    def __init__(self, type_: str, *more: Step, steps: Sequence[Step] = ()) -> None:
         self.type = type_
-        self.steps = steps
+        self.steps = (*more, *steps)
 
     @property
     def reversible(self) -> bool:  # type: ignore[override]  # a class attribute in Django
@@ -81,7 +84,8 @@ class ContentOperation(Operation):
         self.carry_over(from_state.apps, self.rewriting(back))
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        return (self.__class__.__name__, [self.type, *self.steps], {})
+        # By name: Django's writer of migrations knows no arguments without one.
+        return (self.__class__.__name__, [], {"type_": self.type, "steps": list(self.steps)})
 
 
 class ChangeModule(ContentOperation):
@@ -90,8 +94,10 @@ class ChangeModule(ContentOperation):
     A change of the type cannot be reversed: modules that had the new type before are not told apart.
     """
 
-    def __init__(self, type_: str, *steps: Step, becomes: str = "") -> None:
-        super().__init__(type_, *steps)
+    def __init__(
+        self, type_: str, *more: Step, steps: Sequence[Step] = (), becomes: str = ""
+    ) -> None:
+        super().__init__(type_, *more, steps=steps)
         self.becomes = becomes
 
     @property
@@ -110,8 +116,8 @@ class ChangeModule(ContentOperation):
         return f"Carry over {self.type} modules"
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        name, arguments, _ = super().deconstruct()
-        return (name, arguments, {"becomes": self.becomes} if self.becomes else {})
+        name, arguments, named = super().deconstruct()
+        return (name, arguments, {**named, "becomes": self.becomes} if self.becomes else named)
 
 
 class ChangeCustomFields(ContentOperation):

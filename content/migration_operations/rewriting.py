@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
+from content.changes import same
 from content.migration_operations.steps import Step
 from content.translations.translation_status import hash_value
 from proofroom.core.json import Json, JsonObject
@@ -40,7 +41,7 @@ class Rewriting(ABC):
         after = dict(before)
         for step in self.steps:
             after = step.apply(after, is_whole=is_whole)
-        if after != before:
+        if not same(after, before):
             for name, value in before.items():
                 for new in self.names_after(name):
                     if new in after:

@@ -13,6 +13,7 @@ from django.db.models import Q, TextField, Value
 from django.db.models.functions import Cast
 from django.db.models.lookups import Contains
 
+from content.changes import same
 from content.migration_operations.rewriting import ModuleRewriting, Rewriting
 from proofroom.core.batches import batches
 from proofroom.core.json import JsonObject
@@ -32,16 +33,16 @@ class StoredRows:
         self.changed: dict[str, int] = {}
 
     def lock_posts(self, condition: Q) -> list[UUID]:
-        """Lock posts until the transaction ends, in the order in which everybody locks several."""
-        posts = self._rows("Post").filter(condition).order_by("pk")
-        return list(posts.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+        """Lock posts until the transaction ends; what belongs to them is locked with them."""
+        return _lock(self._rows("Post").filter(condition))
 
     def with_module(self, module_type: str) -> Q:
-        """The posts that have a module of the type, or had one: in live content, a draft or a revision."""
+        """The posts that have a module of the type, had one, or were to have one that was rejected."""
         holders = (
             self._rows("PostModule").filter(instance__type=module_type),
             self._rows("Draft").filter(_names(module_type, "base", "document")),
             self._rows("Revision").filter(_names(module_type, "document")),
+            self._rows("RejectedChange").filter(_names(module_type, "proposal")),
         )
         return reduce(or_, (Q(pk__in=rows.values("post_id")) for rows in holders))
 
@@ -58,7 +59,10 @@ class StoredRows:
         for id_ in self._rows("PostModule").filter(instance__type=rewriting.type).values_list("pk"):
             rewriting.meet(str(id_[0]))
         instances = self._rows("ModuleInstance").filter(type=rewriting.type)
-        shared = list(instances.filter(scope="global").values_list("pk", flat=True))
+        # Posts lock their own modules and these are nobody's. They lock their versions and proposals in turn.
+        shared = _lock(instances.filter(scope="global"))
+        groups = self._rows("ModuleGroup").filter(_names(rewriting.type, "modules"))
+        _lock(groups)
         self._rewrite(
             self._rows("PostModule").filter(instance__type=rewriting.type).exclude(overrides={}),
             "overrides",
@@ -73,7 +77,7 @@ class StoredRows:
             },
         )
         self._rewrite(
-            self._rows("ModuleGroup").filter(_names(rewriting.type, "modules")),
+            groups,
             "module groups",
             lambda row: {"modules": [rewriting.module(module) for module in row.modules]},
         )
@@ -171,7 +175,7 @@ class StoredRows:
             names: set[str] = set()
             for row in batch:
                 columns = columns_of(row)
-                if any(getattr(row, name) != value for name, value in columns.items()):
+                if not all(same(getattr(row, name), value) for name, value in columns.items()):
                     written.append(row)
                     names |= columns.keys()
                 for name, value in columns.items():
@@ -187,6 +191,12 @@ def _names(name: str, *columns: str) -> Q:
     text = f'"{name}"'
     parts = (Contains(Cast(column, TextField()), Value(text)) for column in columns)
     return reduce(or_, map(Q, parts))
+
+
+def _lock(rows: Any) -> list[UUID]:
+    """Lock rows until the transaction ends, in the order in which everybody locks several."""
+    locked = rows.order_by("pk").select_for_update(of=("self",), no_key=True)
+    return list(locked.values_list("pk", flat=True))
 
 
 def _rows_in_batches(rows: Any) -> Iterable[Sequence[Any]]:

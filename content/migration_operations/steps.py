@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 from proofroom.core.json import Json, JsonObject
@@ -13,6 +14,7 @@ ConvertValue: TypeAlias = Callable[[Json], Json]
 SplitValue: TypeAlias = Callable[[Json], Mapping[str, Json]]
 
 
+@dataclass(frozen=True, slots=True)
 class Step(ABC):
     """One step. What it does a second time changes nothing, unless it converts."""
 
@@ -27,6 +29,11 @@ class Step(ABC):
     def reversed(self) -> Step | None:
         """The step that leads back; None where there is none."""
         return None
+
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
+        """How Django writes the step into a migration, as `squashmigrations` does."""
+        arguments = [getattr(self, field.name) for field in fields(self)]
+        return f"content.migration_operations.{type(self).__name__}", arguments, {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,10 @@ class Rename(Step):
 
 @dataclass(frozen=True, slots=True)
 class SetDefault(Step):
-    """`name` is `value` where there is nothing yet."""
+    """`name` is `value` where there is nothing yet.
+
+    Not reversible: afterwards the default and the values that people had written are not told apart.
+    """
 
     name: str
     value: Json
@@ -59,13 +69,13 @@ class SetDefault(Step):
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         return {self.name: self.value, **values} if is_whole else values
 
-    def reversed(self) -> Step:
-        return Drop(self.name)
-
 
 @dataclass(frozen=True, slots=True)
 class Convert(Step):
-    """`name` becomes `convert(value)`; `back` does the opposite, where the migration is to be reversed."""
+    """`name` becomes `convert(value)`; `back` does the opposite, where the migration is to be reversed.
+
+    The functions get a value of their own, which they may change in place.
+    """
 
     name: str
     convert: ConvertValue
@@ -74,7 +84,7 @@ class Convert(Step):
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         if self.name not in values:
             return values
-        return {**values, self.name: self.convert(values[self.name])}
+        return {**values, self.name: self.convert(deepcopy(values[self.name]))}
 
     def reversed(self) -> Step | None:
         return Convert(self.name, self.back, self.convert) if self.back is not None else None
@@ -91,7 +101,7 @@ class Split(Step):
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         if self.name not in values:
             return values
-        parts = self.split(values[self.name])
+        parts = self.split(deepcopy(values[self.name]))
         if set(parts) != set(self.into):
             raise ValueError(
                 f"{self.name} was split into {', '.join(sorted(parts))}, not {', '.join(self.into)}"

@@ -46,12 +46,13 @@ def while_under_way(first: Callable[[], object], second: Callable[[], object]) -
         with transaction.atomic():
             first()
             waiting = pool.submit(run)
-            while not _somebody_waits() and not waiting.done():
+            while not somebody_waits() and not waiting.done():
                 pass
         return waiting.result(timeout=60)
 
 
-def _somebody_waits() -> bool:
+def somebody_waits() -> bool:
+    """Whether a transaction of PostgreSQL waits for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])

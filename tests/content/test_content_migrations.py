@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from django.apps import apps
-from django.db.migrations.state import ProjectState
+from django.db import migrations
+from django.db.migrations.writer import MigrationWriter
 
 from content.document import PostDocument
 from content.global_modules.services import create_global
@@ -44,21 +44,9 @@ from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
 from proofroom.shared_content.models import SharedRevision
 from tests import make
+from tests.content.migrating import carry_over, take_back
 
 pytestmark = pytest.mark.django_db
-
-
-def carry_over(operation: Any) -> dict[str, int]:
-    """Run the operation as `migrate` does, with models of a state."""
-    state = ProjectState.from_apps(apps)
-    return cast(
-        "dict[str, int]", operation.carry_over(state.apps, operation.rewriting(operation.steps))
-    )
-
-
-def take_back(operation: Any) -> None:
-    state = ProjectState.from_apps(apps)
-    operation.database_backwards("content", None, state, state)
 
 
 def hero_of(document: Any) -> JsonObject:
@@ -182,6 +170,26 @@ def test_versions_of_global_modules_and_module_groups_follow() -> None:
     assert group.modules[0]["props"]["heading"] == "A"
 
 
+def test_a_value_may_be_converted_in_place() -> None:
+    post = make.post(markdown="Hello")
+
+    def add_ending(document: Any) -> Any:
+        document["content"].append({"type": "paragraph"})
+        return document
+
+    carry_over(ChangeModule("prose", Convert("content", add_ending)))
+    props: Any = ModuleInstance.objects.get(type="prose").props
+    assert props["content"]["content"][-1] == {"type": "paragraph"}
+    assert make.layers(post).live.to_json() == Revision.objects.latest("version").document
+
+
+def test_a_number_that_becomes_true_is_a_change() -> None:
+    make.post()
+    carry_over(ChangeModule("hero", SetDefault("big", 1)))
+    carry_over(ChangeModule("hero", Convert("big", bool)))
+    assert ModuleInstance.objects.get(type="hero").props["big"] is True
+
+
 def test_a_module_takes_another_type_in_every_layer() -> None:
     post = coffee()
     carry_over(ChangeModule("hero", Drop("theme"), becomes="opening"))
@@ -202,6 +210,22 @@ def test_a_rejected_change_can_still_be_taken_back() -> None:
     assert rejected.proposal["after"] == {"is": "plain", "value": "FIVE MINUTES."}
 
 
+def test_a_rejected_module_follows_where_the_post_has_no_other() -> None:
+    post = make.post()
+    props: JsonObject = {"title": "Subscribe"}
+    make.staged(
+        post,
+        edit=lambda document: document_edits.add_module(document, type="callout", props=props)[0],
+    )
+    reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"))
+    carry_over(ChangeModule("callout", Rename("title", "heading")))
+    [rejected] = RejectedChange.objects.all()
+    assert rejected.proposal is not None
+    module = rejected.proposal["after"]["value"]
+    assert module["props"]["heading"] == "Subscribe"
+    assert "title" not in module["props"]
+
+
 def test_custom_fields_of_posts_follow() -> None:
     person = make.post("Anna", type="profile", customFields={"role": "Roaster"})
     make.staged(person, {"customFields": {"role": "Head roaster"}})
@@ -217,8 +241,8 @@ def test_reversed_it_is_as_it_was() -> None:
     post = coffee()
     before = make.layers(post).ai_review.document.to_json()
     operation = ChangeModule(
-        "hero", Rename("subtitle", "intro"), Convert("intro", shout, str.capitalize), SetDefault("size", 1)
-    )  # fmt: skip
+        "hero", Rename("subtitle", "intro"), Convert("intro", shout, str.capitalize)
+    )
     carry_over(operation)
     assert operation.reversible
     take_back(operation)
@@ -229,6 +253,7 @@ def test_reversed_it_is_as_it_was() -> None:
     "operation",
     [
         ChangeModule("hero", Drop("theme")),
+        ChangeModule("hero", SetDefault("subtitle", "A value that people may have written too")),
         ChangeModule("hero", Split("subtitle", ("time", "unit"), in_words)),
         ChangeModule("hero", Convert("subtitle", shout)),
         ChangeModule("hero", becomes="opening"),
@@ -252,3 +277,20 @@ def test_search_pages_and_the_log_follow_once() -> None:
 def test_nothing_stored_leaves_nothing_to_follow() -> None:
     assert carry_over(ChangeModule("no-such-module", Drop("theme"))) == {}
     assert not ContentMigration.objects.exists()
+
+
+def test_django_writes_the_operations_as_squashing_does() -> None:
+    migration = migrations.Migration("0001_squashed", "shop")
+    migration.operations = [
+        ChangeModule("hero", Convert("subtitle", shout, str.capitalize), becomes="opening"),
+        ChangeModule(
+            "hero", Split("subtitle", ("time", "unit"), in_words), Rename("time", "hours")
+        ),
+        ChangeCustomFields("profile", SetDefault("role", {"en": "Roaster"}), Drop("job")),
+    ]
+    names: dict[str, Any] = {}
+    exec(MigrationWriter(migration).as_string(), names)  # noqa: S102  # our own migration
+    written = names["Migration"].operations
+    assert [one.deconstruct() for one in written] == [
+        one.deconstruct() for one in migration.operations
+    ]
