@@ -417,7 +417,7 @@ def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None
         if draft is None or draft.base is None or draft.document is None:
             continue
         stored = diff(PostDocument.from_json(draft.base), PostDocument.from_json(draft.document))
-        if set(stored.paths) - set(view.changes.paths):
+        if not view.exists or set(stored.paths) - set(view.changes.paths):
             save_draft(view, post, view.document, view.marks, draft.updated_by_id)
         else:
             layers_written(post, [view])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -9,10 +11,15 @@ from django.utils import timezone
 
 from content import search
 from content.inbox.rows import rebuild
+from content.layers.state import drafts_of_many, settle
 from content.media_usage import rebuild_references
-from content.models import ContentMigration
+from content.models import ContentMigration, Draft, Post
+from content.posts import post_repository
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.batches import batches
+
+_BATCH: Final = 100
 
 
 @transaction.atomic
@@ -24,6 +31,7 @@ def follow_content_migrations() -> int:
     open_ones = list(ContentMigration.objects.select_for_update().filter(followed_at=None))
     if not open_ones:
         return 0
+    _settle_drafts({UUID(id_) for migration in open_ones for id_ in migration.post_ids})
     search.reindex({UUID(id_) for migration in open_ones for id_ in migration.post_ids})
     rebuild_references()
     rebuild()
@@ -36,3 +44,14 @@ def follow_content_migrations() -> int:
             payload={"type": migration.type, "changed": migration.changed},
         )
     return len(open_ones)
+
+
+def _settle_drafts(ids: Collection[UUID]) -> None:
+    """Take out of the drafts what was removed or has become what is live."""
+    for part in batches(sorted(ids), _BATCH):
+        drafts = Draft.objects.filter(post__in=part, is_empty=False)
+        rows = Post.objects.filter(pk__in=drafts.values("post")).order_by("pk")
+        posts = list(rows.select_for_update(of=("self",), no_key=True))
+        stored = drafts_of_many(posts)
+        for post, live in post_repository.load_many(posts):
+            settle(post, live, stored[post.pk])

@@ -128,7 +128,7 @@ class ChangeCustomFields(ContentOperation):
 
     def rewrite_live(self, rows: StoredRows, rewriting: CustomFieldsRewriting) -> Sequence[UUID]:
         posts = rows.lock_posts(Q(type=self.type))
-        rows.custom_fields(self.type)
+        rows.custom_fields(rewriting)
         return posts
 
     def describe(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from content.changes import same
 from content.migration_operations.steps import Step
@@ -16,16 +16,16 @@ from content.translations.translation_status import hash_value
 from proofroom.core.json import Json, JsonObject
 
 MAX_EXAMPLES: Final = 5
+Names: TypeAlias = Mapping[str, frozenset[str]]
+"""The names of the values that stand below each prefix, such as `modules.ID.props`."""
 _CUSTOM: Final = "post.customFields"
 
 
 class Rewriting(ABC):
-    """One run of steps over everything stored. Remembers where the values stand that it met."""
+    """One run of steps over everything stored. Remembers the hashes of the values that it met."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
-        self.prefixes: set[str] = set()
-        """The paths below which the values stand, such as `modules.ID.props`."""
         self.examples: list[tuple[JsonObject, JsonObject]] = []
         """The first values that changed, before and after."""
         self.inspect: Callable[[JsonObject], None] = lambda values: None
@@ -36,14 +36,19 @@ class Rewriting(ABC):
     def document(self, document: Any) -> JsonObject:
         """The document of a post after the steps."""
 
+    @abstractmethod
+    def names_in(self, document: Any) -> Names:
+        """The names of the values of a document, which has not taken the steps yet."""
+
     def values(self, before: Mapping[str, Json], *, is_whole: bool) -> JsonObject:
         """The values after the steps."""
         after = dict(before)
         for step in self.steps:
             after = step.apply(after, is_whole=is_whole)
         if not same(after, before):
+            there = frozenset(before)
             for name, value in before.items():
-                for new in self.names_after(name):
+                for new in self.names_after(name, there, is_whole=is_whole):
                     if new in after:
                         key = (name, hash_value(value), new)
                         self._hashes[key] = hash_value(after[new])
@@ -53,64 +58,110 @@ class Rewriting(ABC):
                 self.examples.append((dict(before), after))
         return after
 
-    def names_after(self, name: str) -> Sequence[str]:
-        names: Sequence[str] = (name,)
+    def names_after(self, name: str, there: frozenset[str], *, is_whole: bool) -> Sequence[str]:
+        """The names that hold what `name` held among the values `there`, or a part of it."""
+        found: Sequence[str] = (name,)
+        names = there
         for step in self.steps:
-            names = [new for known in names for new in step.names_after(known)]
-        return names
+            found = [new for known in found for new in step.names_after(known, names)]
+            names = step.all_names_after(names, is_whole=is_whole)
+        if name not in there and not names.isdisjoint(found):
+            return (name,)  # another value has the name now
+        return found
 
-    def paths_after(self, path: str) -> Sequence[str]:
+    def paths_after(self, path: str, names: Names) -> Sequence[str]:
         """The paths that lead to what `path` led to."""
-        found = self._split(path)
+        found = _split(path, names)
         if found is None:
             return (path,)
         prefix, name, rest = found
-        return [f"{prefix}.{new}{rest}" for new in self.names_after(name)]
+        after = self.names_after(name, names[prefix], is_whole=_is_whole(prefix))
+        return [f"{prefix}.{new}{rest}" for new in after]
 
-    def _split(self, path: str) -> tuple[str, str, str] | None:
-        for depth in (2, 3):
-            parts = path.split(".", depth + 1)
-            prefix = ".".join(parts[:depth])
-            if prefix in self.prefixes and len(parts) > depth:
-                rest = f".{parts[depth + 1]}" if len(parts) > depth + 1 else ""
-                return prefix, parts[depth], rest
-        return None
+    def is_taken(self, path: str, names: Names) -> bool:
+        """Whether the path leads to a value after the steps, its own or another."""
+        found = _split(path, names)
+        if found is None:
+            return True
+        prefix, name, _ = found
+        there = names[prefix]
+        for step in self.steps:
+            there = step.all_names_after(there, is_whole=_is_whole(prefix))
+        return name in there
 
-    def hash_after(self, path: str, path_after: str, hash_: str) -> str:
+    def hash_after(self, path: str, path_after: str, hash_: str, names: Names) -> str:
         """The hash of a value after the steps, from the hash of what it was; that itself where it was never met."""
-        old, new = self._split(path), self._split(path_after)
-        if old is None or new is None:
+        if _split(path, names) is None:
             return hash_
-        return self._hashes.get((old[1], hash_, new[1]), hash_)
+        old, new = path.rpartition(".")[2], path_after.rpartition(".")[2]
+        return self._hashes.get((old, hash_, new), hash_)
 
-    def hashes(self, hashes: Mapping[str, str]) -> dict[str, str]:
-        """Hashes of the values of a source by path, after the steps."""
-        return {
-            new: self.hash_after(path, new, hash_)
-            for path, hash_ in hashes.items()
-            for new in self.paths_after(path)
+    def hashes(self, hashes: Mapping[str, str], names: Names) -> dict[str, str]:
+        """Hashes of the values of a source by path, after the steps. `names` are those of the copy.
+
+        The source had just the values that there are hashes of. What it has by default is no news for the copy.
+        """
+        had = with_paths({prefix: frozenset() for prefix in names}, hashes)
+        made: JsonObject = {}
+        for step in self.steps:
+            made = step.apply(made, is_whole=True)
+        defaults = {
+            f"{prefix}.{name}": hash_value(value)
+            for prefix in had
+            if _is_whole(prefix)
+            for name, value in made.items()
         }
+        after = {
+            new: self.hash_after(path, new, hash_, had)
+            for path, hash_ in hashes.items()
+            for new in self.paths_after(path, had)
+        }
+        return {**defaults, **after}
 
-    def marks(self, marks: Mapping[str, JsonObject]) -> dict[str, Json]:
+    def marks(self, marks: Mapping[str, JsonObject], names: Names) -> dict[str, Json]:
         """Who wrote what in a draft, by path, after the steps."""
         found: dict[str, Json] = {}
         for path, mark in marks.items():
-            for new in self.paths_after(path):
+            for new in self.paths_after(path, names):
                 made_from = cast(str, mark.get("source_hash") or "")
-                found[new] = {**mark, "source_hash": self.hash_after(path, new, made_from)}
+                found[new] = {**mark, "source_hash": self.hash_after(path, new, made_from, names)}
         return found
 
-    def proposal(self, path: str, proposal: Any) -> JsonObject:
+    def proposal(self, path: str, proposal: Any, names: Names) -> JsonObject:
         """A rejected proposal at a path, after the steps."""
-        found, after = self._split(path), proposal["after"]
+        found, after = _split(path, names), proposal["after"]
         if found is not None and not found[2] and after["is"] == "plain":
             values = self.values({found[1]: after["value"]}, is_whole=False)
-            [name] = self.names_after(found[1])
-            after = {"is": "plain", "value": values[name]}
-        return {**proposal, "after": after, "marks": self.marks(proposal["marks"])}
+            [value] = values.values()
+            after = {"is": "plain", "value": value}
+        return {**proposal, "after": after, "marks": self.marks(proposal["marks"], names)}
 
-    def paths(self, paths: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(new for path in paths for new in self.paths_after(path)))
+    def paths(self, paths: Iterable[str], names: Names) -> list[str]:
+        return list(dict.fromkeys(new for path in paths for new in self.paths_after(path, names)))
+
+
+def with_paths(names: Names, paths: Iterable[str]) -> Names:
+    """The names, and those that the paths lead to."""
+    found = dict(names)
+    for path in paths:
+        if split := _split(path, names):
+            found[split[0]] |= {split[1]}
+    return found
+
+
+def _split(path: str, names: Names) -> tuple[str, str, str] | None:
+    """The prefix, the name and the rest of a path to a value; None where it leads elsewhere."""
+    for depth in (2, 3):
+        parts = path.split(".", depth + 1)
+        prefix = ".".join(parts[:depth])
+        if prefix in names and len(parts) > depth:
+            rest = f".{parts[depth + 1]}" if len(parts) > depth + 1 else ""
+            return prefix, parts[depth], rest
+    return None
+
+
+def _is_whole(prefix: str) -> bool:
+    return not prefix.endswith(".overrides")
 
 
 class ModuleRewriting(Rewriting):
@@ -121,17 +172,32 @@ class ModuleRewriting(Rewriting):
         self.type = type_
         self.becomes = becomes or type_
 
-    def meet(self, module_id: str) -> None:
-        """Remember a module by its `postModuleId`."""
-        self.prefixes |= {f"modules.{module_id}.props", f"modules.{module_id}.overrides"}
+    def names_of(
+        self, module_id: str, props: Iterable[str] | None, overrides: Iterable[str] | None
+    ) -> Names:
+        """The names of the values of a module, by its `postModuleId`."""
+        return {
+            f"modules.{module_id}.props": frozenset(props or ()),
+            f"modules.{module_id}.overrides": frozenset(overrides or ()),
+        }
+
+    def names_in(self, document: Any) -> Names:
+        return self.names_in_modules(document["modules"])
+
+    def names_in_modules(self, modules: Iterable[Any]) -> Names:
+        """The names of the values of those of the modules that are of the type."""
+        found: dict[str, frozenset[str]] = {}
+        for module in modules:
+            if module["type"] == self.type:
+                values = module.get("props"), module.get("overrides")
+                found |= self.names_of(module["postModuleId"], *values)
+        return found
 
     def module(self, module: JsonObject) -> JsonObject:
         """A module of a document or of a module group after the steps; another type stays as it is."""
         if module.get("type") != self.type:
             return module
         after: JsonObject = {**module, "type": self.becomes}
-        if "postModuleId" in module:
-            self.meet(str(module["postModuleId"]))
         # A document leaves the props of a shared module to its own row.
         if props := cast(JsonObject, module.get("props") or {}):
             after["props"] = self.values(props, is_whole=True)
@@ -142,12 +208,12 @@ class ModuleRewriting(Rewriting):
     def document(self, document: Any) -> JsonObject:
         return {**document, "modules": [self.module(module) for module in document["modules"]]}
 
-    def proposal(self, path: str, proposal: Any) -> JsonObject:
-        found = super().proposal(path, proposal)
+    def proposal(self, path: str, proposal: Any, names: Names) -> JsonObject:
         if proposal["after"]["is"] != "module":
-            return found
-        module = self.module(proposal["after"]["value"])
-        return {**found, "after": {"is": "module", "value": module}}
+            return super().proposal(path, proposal, names)
+        module = proposal["after"]["value"]
+        found = super().proposal(path, proposal, {**names, **self.names_in_modules([module])})
+        return {**found, "after": {"is": "module", "value": self.module(module)}}
 
 
 class CustomFieldsRewriting(Rewriting):
@@ -156,7 +222,13 @@ class CustomFieldsRewriting(Rewriting):
     def __init__(self, type_: str, steps: Sequence[Step]) -> None:
         super().__init__(steps)
         self.type = type_
-        self.prefixes.add(_CUSTOM)
+
+    def names_of(self, custom_fields: Iterable[str] | None) -> Names:
+        return {_CUSTOM: frozenset(custom_fields or ())}
+
+    def names_in(self, document: Any) -> Names:
+        post = document["post"]
+        return self.names_of(post.get("customFields")) if post["type"] == self.type else {}
 
     def document(self, document: Any) -> JsonObject:
         post = document["post"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
@@ -9,12 +10,18 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Q, TextField, Value
+from django.db.models import CharField, Q, TextField, Value
 from django.db.models.functions import Cast
 from django.db.models.lookups import Contains
 
 from content.changes import same
-from content.migration_operations.rewriting import ModuleRewriting, Rewriting
+from content.migration_operations.rewriting import (
+    CustomFieldsRewriting,
+    ModuleRewriting,
+    Names,
+    Rewriting,
+    with_paths,
+)
 from proofroom.core.batches import batches
 from proofroom.core.json import JsonObject
 
@@ -30,6 +37,10 @@ class StoredRows:
     def __init__(self, apps: Any, rewriting: Rewriting) -> None:
         self._apps = apps
         self._rewriting = rewriting
+        self._names: dict[UUID, dict[str, frozenset[str]]] = defaultdict(dict)
+        """By post, the names of its values before the steps: of live ones, else of those in documents."""
+        self._sets: dict[frozenset[str], frozenset[str]] = {}
+        """Each set of names once: most modules have the same."""
         self.changed: dict[str, int] = {}
 
     def lock_posts(self, condition: Q) -> list[UUID]:
@@ -46,25 +57,28 @@ class StoredRows:
         )
         return reduce(or_, (Q(pk__in=rows.values("post_id")) for rows in holders))
 
-    def custom_fields(self, post_type: str) -> None:
+    def custom_fields(self, rewriting: CustomFieldsRewriting) -> None:
         """Rewrite the live custom fields of posts of the type."""
-        self._rewrite(
-            self._rows("Post").filter(type=post_type),
-            "posts",
-            lambda row: {"custom_fields": self._rewriting.values(row.custom_fields, is_whole=True)},
-        )
+
+        def columns_of(row: Any) -> Mapping[str, object]:
+            self._remember(row.pk, rewriting.names_of(row.custom_fields))
+            return {"custom_fields": rewriting.values(row.custom_fields, is_whole=True)}
+
+        self._rewrite(self._rows("Post").filter(type=rewriting.type), "posts", columns_of)
 
     def modules(self, rewriting: ModuleRewriting) -> None:
         """Rewrite live modules, what posts override of shared ones, module groups, and shared modules of before."""
-        for id_ in self._rows("PostModule").filter(instance__type=rewriting.type).values_list("pk"):
-            rewriting.meet(str(id_[0]))
+        places = self._rows("PostModule").filter(instance__type=rewriting.type)
+        columns = places.values_list("post_id", "pk", "instance__props", "overrides")
+        for post_id, pk, *values in columns.iterator(_BATCH):
+            self._remember(post_id, rewriting.names_of(str(pk), *values))
         instances = self._rows("ModuleInstance").filter(type=rewriting.type)
         # Posts lock their own modules and these are nobody's. They lock their versions and proposals in turn.
         shared = _lock(instances.filter(scope="global"))
         groups = self._rows("ModuleGroup").filter(_names(rewriting.type, "modules"))
         _lock(groups)
         self._rewrite(
-            self._rows("PostModule").filter(instance__type=rewriting.type).exclude(overrides={}),
+            places.exclude(overrides={}),
             "overrides",
             lambda row: {"overrides": rewriting.values(row.overrides, is_whole=False)},
         )
@@ -97,61 +111,93 @@ class StoredRows:
 
     def documents(self, name: str) -> None:
         """Rewrite revisions and drafts that name the type `name`; live content may have lost it long since."""
-        self._rewrite(
-            self._rows("Revision").filter(_names(name, "document")),
-            "revisions",
-            lambda row: {"document": self._rewriting.document(row.document)},
-        )
-        self._rewrite(
-            self._rows("Draft").filter(_names(name, "base", "document")),
-            "drafts",
-            lambda row: {
-                "base": self._rewriting.document(row.base),
-                "document": self._rewriting.document(row.document),
-            },
-        )
+        rewriting = self._rewriting
+
+        def revision(row: Any) -> Mapping[str, object]:
+            names = rewriting.names_in(row.document)
+            self._remember(row.post_id, names)
+            return {
+                "document": rewriting.document(row.document),
+                "changed_paths": rewriting.paths(row.changed_paths, names),
+            }
+
+        def draft(row: Any) -> Mapping[str, object]:
+            names = {**rewriting.names_in(row.base), **rewriting.names_in(row.document)}
+            self._remember(row.post_id, names)
+            return {
+                "base": rewriting.document(row.base),
+                "document": rewriting.document(row.document),
+                "marks": rewriting.marks(row.marks, names),
+            }
+
+        named = self._rows("Revision").filter(_names(name, "document"))
+        self._rewrite(named, "revisions", revision)
+        named = self._rows("Draft").filter(_names(name, "base", "document"))
+        self._rewrite(named, "drafts", draft)
 
     def paths(self, posts: Sequence[UUID]) -> None:
-        """Rewrite what leads to the values: who wrote them, what changed, what a translation was made from."""
-        rewriting = self._rewriting
-        self._rewrite(
-            self._rows("Draft").filter(is_empty=False, post__in=posts),
-            "authors in drafts",
-            lambda row: {"marks": rewriting.marks(row.marks)},
-        )
-        self._rewrite(
-            self._rows("Revision").filter(post__in=posts),
-            "lists of changes",
-            lambda row: {"changed_paths": rewriting.paths(row.changed_paths)},
-        )
+        """Rewrite what leads to the values: who wrote them, what was rejected, what a translation was made from."""
         self._rewrite(
             self._rows("CopyOrigin").filter(post__in=posts),
             "translations",
-            lambda row: {"hashes": rewriting.hashes(row.hashes)},
+            lambda row: (
+                {"hashes": self._rewriting.hashes(row.hashes, self._names[row.post_id])}
+                if row.hashes
+                else {}
+            ),
         )
-        self._rewrite(
-            self._rows("RejectedChange").filter(post__in=posts), "rejections", self._rejected
-        )
+        self._rejections(posts)
         self._provenance(posts)
 
-    def _rejected(self, row: Any) -> dict[str, object]:
-        """A change that is not one any more can't be taken back: what was proposed is forgotten."""
-        paths = self._rewriting.paths_after(row.path)
-        if len(paths) != 1:
-            return {"proposal": None}
-        return {
-            "path": paths[0],
-            "proposal": row.proposal and self._rewriting.proposal(row.path, row.proposal),
-        }
+    def _remember(self, post_id: UUID, names: Names) -> None:
+        known = self._names[post_id]
+        for prefix, found in names.items():
+            known.setdefault(prefix, self._sets.setdefault(found, found))
+
+    def _rejections(self, posts: Sequence[UUID]) -> None:
+        """A change that is not one any more can't be taken back, and goes."""
+        rows = self._rows("RejectedChange").filter(post__in=posts)
+        together: dict[tuple[int, UUID], dict[int, str]] = defaultdict(dict)
+        for pk, rejection, post_id, path in rows.values_list("pk", "rejection", "post_id", "path"):
+            together[rejection, post_id][pk] = path
+        was: dict[int, tuple[str, Names]] = {}
+        paths: dict[int, str] = {}
+        gone: list[int] = []
+        for (_, post_id), changes in together.items():
+            names = with_paths(self._names[post_id], changes.values())
+            for pk, path in changes.items():
+                after = self._rewriting.paths_after(path, names)
+                if len(after) != 1:
+                    gone.append(pk)
+                    continue
+                was[pk], paths[pk] = (path, names), after[0]
+        for part in batches(gone, _BATCH):
+            rows.filter(pk__in=part).delete()
+        # Two may swap their paths, of which each rejection has one only once.
+        moved = [pk for pk, path in paths.items() if path != was[pk][0]]
+        for part in batches(moved, _BATCH):
+            rows.filter(pk__in=part).update(path=Cast("pk", CharField()))
+
+        def columns_of(row: Any) -> Mapping[str, object]:
+            proposal = row.proposal and self._rewriting.proposal(
+                was[row.pk][0], row.proposal, was[row.pk][1]
+            )
+            return {"path": paths[row.pk], "proposal": proposal}
+
+        self._rewrite(rows, "rejections", columns_of)
+        self.changed["rejections"] += len(gone)
 
     def _provenance(self, posts: Sequence[UUID]) -> None:
-        """Values that a step removed keep their rows: they tell what was."""
+        """Values that a step removed keep their rows, unless another value has their path now: they tell what was."""
         table = self._rows("Provenance")
         changed = 0
         for batch in _rows_in_batches(table.filter(post__in=posts)):
-            first, more = [], []
+            first, more, gone = [], [], []
             for row in batch:
-                paths = self._rewriting.paths_after(row.path)
+                names = self._names[row.post_id]
+                paths = self._rewriting.paths_after(row.path, names)
+                if not paths and self._rewriting.is_taken(row.path, names):
+                    gone.append(row.pk)
                 if not paths or list(paths) == [row.path]:
                     continue
                 columns = {field.attname: getattr(row, field.attname) for field in row._meta.fields}
@@ -160,7 +206,8 @@ class StoredRows:
                 first.append(row)
             table.bulk_update(first, ["path"])
             table.bulk_create(more)
-            changed += len(first)
+            table.filter(pk__in=gone).delete()
+            changed += len(first) + len(gone)
         self.changed["authors of live content"] = changed
 
     def _rows(self, name: str, app: str = "content") -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from typing import TypeAlias
@@ -22,9 +22,13 @@ class Step(ABC):
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         """The values after the step. `is_whole`: they are all values of a module, not some that a post overrides."""
 
-    def names_after(self, name: str) -> Sequence[str]:
-        """The names that hold what `name` held, or a part of it."""
+    def names_after(self, name: str, there: Collection[str]) -> Sequence[str]:
+        """The names that hold what `name` held, or a part of it, among values that have the names `there`."""
         return (name,)
+
+    def all_names_after(self, there: Collection[str], *, is_whole: bool) -> frozenset[str]:
+        """The names of the values after the step."""
+        return frozenset(new for name in there for new in self.names_after(name, there))
 
     def reversed(self) -> Step | None:
         """The step that leads back; None where there is none."""
@@ -49,8 +53,10 @@ class Rename(Step):
         kept = {name: value for name, value in values.items() if name != self.new}
         return {self.new if name == self.old else name: value for name, value in kept.items()}
 
-    def names_after(self, name: str) -> Sequence[str]:
-        return (self.new if name == self.old else name,)
+    def names_after(self, name: str, there: Collection[str]) -> Sequence[str]:
+        if name == self.old:
+            return (self.new,)
+        return () if name == self.new and self.old in there else (name,)
 
     def reversed(self) -> Step:
         return Rename(self.new, self.old)
@@ -68,6 +74,9 @@ class SetDefault(Step):
 
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         return {self.name: self.value, **values} if is_whole else values
+
+    def all_names_after(self, there: Collection[str], *, is_whole: bool) -> frozenset[str]:
+        return frozenset((*there, self.name)) if is_whole else frozenset(there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +118,10 @@ class Split(Step):
         rest = {name: value for name, value in values.items() if name != self.name}
         return {**rest, **parts}
 
-    def names_after(self, name: str) -> Sequence[str]:
-        return self.into if name == self.name else (name,)
+    def names_after(self, name: str, there: Collection[str]) -> Sequence[str]:
+        if name == self.name:
+            return self.into
+        return () if name in self.into and self.name in there else (name,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +133,5 @@ class Drop(Step):
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         return {name: value for name, value in values.items() if name != self.name}
 
-    def names_after(self, name: str) -> Sequence[str]:
+    def names_after(self, name: str, there: Collection[str]) -> Sequence[str]:
         return () if name == self.name else (name,)

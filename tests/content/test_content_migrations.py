@@ -11,6 +11,7 @@ from django.db.migrations.writer import MigrationWriter
 
 from content.document import PostDocument
 from content.global_modules.services import create_global
+from content.inbox.rows import needs_rebuild
 from content.layers.reject import reject
 from content.migration_operations import (
     ChangeCustomFields,
@@ -20,6 +21,7 @@ from content.migration_operations import (
     Rename,
     SetDefault,
     Split,
+    Step,
 )
 from content.migration_operations.following import follow_content_migrations
 from content.models import (
@@ -67,12 +69,16 @@ def in_words(value: Json) -> dict[str, Json]:
 RENAME = ChangeModule("hero", Rename("subtitle", "intro"))
 
 
-def with_subtitle(words: str) -> Callable[[PostDocument], PostDocument]:
+def with_hero(**props: Json) -> Callable[[PostDocument], PostDocument]:
     def edit(document: PostDocument) -> PostDocument:
         [id_] = [module.id for module in document.modules if module.type == "hero"]
-        return document_edits.update_module(document, id_, props={"subtitle": words})
+        return document_edits.update_module(document, id_, props=props)
 
     return edit
+
+
+def with_subtitle(words: str) -> Callable[[PostDocument], PostDocument]:
+    return with_hero(subtitle=words)
 
 
 def coffee() -> Post:
@@ -129,6 +135,66 @@ def test_a_translation_is_as_up_to_date_as_it_was() -> None:
     carry_over(RENAME)
     [renamed] = states_of([current])[current.pk].stale_paths
     assert renamed == stale.replace("subtitle", "intro")
+
+
+def test_a_default_is_no_news_for_translations() -> None:
+    post, person = coffee(), make.post("Anna", type="profile", customFields={"role": "Roaster"})
+    admin = make.actor("admin")
+    copies = [
+        create_translation(post_id=one.pk, locale="de", actor=admin) for one in (post, person)
+    ]
+    carry_over(ChangeModule("hero", SetDefault("size", "large"), Rename("size", "width")))
+    carry_over(ChangeCustomFields("profile", SetDefault("team", "Berlin")))
+    states = states_of(copies)
+    assert [list(states[copy.pk].stale_paths) for copy in copies] == [[], []]
+
+
+def test_a_value_that_takes_the_name_of_another_keeps_its_author() -> None:
+    post = make.post()
+    title = f"modules.{make.module_id(post, 'hero')}.props.title"
+    edit_post(post_id=post.pk, actor=make.actor("editor"), edit=with_hero(subtitle="Editor"))
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=with_hero(title="Admin"))
+    make.staged(post, edit=with_hero(subtitle="Staged by the editor"), layer=Layer.REVIEW)
+    make.staged(
+        post, edit=with_hero(title="By the admin"), layer=Layer.REVIEW, by=make.actor("admin")
+    )
+    carry_over(ChangeModule("hero", Rename("subtitle", "title")))
+
+    rows = Provenance.objects.filter(post=post, path=title)
+    assert [row.author_name for row in rows] == ["editor"]
+    review = make.layers(post).review
+    assert hero_of(review.document.to_json())["title"] == "Staged by the editor"
+    assert review.marks[title].user == "editor"
+    # Once more it finds nothing, and takes nothing away.
+    carry_over(ChangeModule("hero", Rename("subtitle", "title")))
+    assert rows.count() == 1
+
+
+def test_the_author_of_a_dropped_value_is_not_that_of_the_next() -> None:
+    post = make.post()
+    hero = make.module_id(post, "hero")
+    edit_post(post_id=post.pk, actor=make.actor("editor"), edit=with_hero(subtitle="Editor"))
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=with_hero(title="Admin"))
+    carry_over(ChangeModule("hero", Drop("title"), Rename("subtitle", "title")))
+    rows = Provenance.objects.filter(post=post, path=f"modules.{hero}.props.title")
+    assert [row.author_name for row in rows] == ["editor"]
+
+
+def test_an_override_that_a_post_lacks_replaces_nothing() -> None:
+    post = make.post()
+    place = make.placed(post, make.global_module())
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: document_edits.update_module(
+            document, place, overrides={"title": "For cyclists"}
+        ),
+    )
+    carry_over(ChangeModule("callout", Rename("tone", "title")))
+    module = make.layers(post).live.module(place)
+    assert module is not None
+    assert module.overrides == {"title": "For cyclists"}
+    assert Provenance.objects.filter(post=post, path=f"modules.{place}.overrides.title").exists()
 
 
 def test_a_split_value_is_in_both_and_both_know_their_author() -> None:
@@ -210,6 +276,43 @@ def test_a_rejected_change_can_still_be_taken_back() -> None:
     assert rejected.proposal["after"] == {"is": "plain", "value": "FIVE MINUTES."}
 
 
+SWAP = (Rename("title", "other"), Rename("subtitle", "title"), Rename("other", "subtitle"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "proposed"),
+    [
+        ((Drop("title"), Rename("subtitle", "title")), {"title": "New subtitle"}),
+        ((Rename("subtitle", "title"),), {"title": "New subtitle"}),
+        (SWAP, {"title": "New subtitle", "subtitle": "New title"}),
+        ((Drop("title"),), {"subtitle": "New subtitle"}),
+    ],
+)
+def test_rejected_changes_of_one_rejection_follow(
+    steps: tuple[Step, ...], proposed: dict[str, str]
+) -> None:
+    post = make.post()
+    make.staged(post, edit=with_hero(title="New title", subtitle="New subtitle"))
+    reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"))
+    carry_over(ChangeModule("hero", *steps))
+    found = {
+        row.path.rpartition(".")[2]: row.proposal and row.proposal["after"]["value"]
+        for row in RejectedChange.objects.all()
+    }
+    assert found == proposed
+
+
+@pytest.mark.parametrize("step", [Drop("subtitle"), Convert("subtitle", lambda value: "Same")])
+def test_a_draft_that_holds_nothing_any_more_is_empty(step: Step) -> None:
+    post = coffee()
+    carry_over(ChangeModule("hero", step))
+    follow_content_migrations()
+    assert not Draft.objects.filter(is_empty=False).exists()
+    assert not QueuedChange.objects.exists()
+    assert not needs_rebuild()
+    assert not make.layers(post).ai_review.exists
+
+
 def test_a_rejected_module_follows_where_the_post_has_no_other() -> None:
     post = make.post()
     props: JsonObject = {"title": "Subscribe"}
@@ -282,7 +385,7 @@ def test_nothing_stored_leaves_nothing_to_follow() -> None:
 def test_django_writes_the_operations_as_squashing_does() -> None:
     migration = migrations.Migration("0001_squashed", "shop")
     migration.operations = [
-        ChangeModule("hero", Convert("subtitle", shout, str.capitalize), becomes="opening"),
+        ChangeModule("hero", Convert("subtitle", in_words, shout), becomes="opening"),
         ChangeModule(
             "hero", Split("subtitle", ("time", "unit"), in_words), Rename("time", "hours")
         ),
