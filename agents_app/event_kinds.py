@@ -16,7 +16,7 @@ KINDS = (
     EventKind("agent.run.finished", "Run finished", "agents.view"),
     EventKind("agent.run.cancelled", "Run cancelled", "agents.view"),
     EventKind("agent.run.reverted", "Run undone", "agents.view"),
-    EventKind("agent.run.staged", "Answer of a run proposed", "agents.view"),
+    EventKind("agent.run.staged", "Run answer proposed", "agents.view"),
     EventKind("agent.batch.created", "Agent started on several posts", "agents.view"),
     EventKind("agent.batch.cancelled", "Runs on several posts cancelled", "agents.view"),
     EventKind("agent.batch.reverted", "Runs on several posts undone", "agents.view"),

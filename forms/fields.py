@@ -138,7 +138,7 @@ def _find_length_faults(field: Field) -> Iterator[tuple[str, str]]:
     if field.type in MAX_LENGTHS and (field.min_length or 0) > field.longest:
         yield (
             "minLength",
-            _("minLength is more than the %(most)s characters allowed.")
+            _("minLength exceeds the %(most)s characters allowed.")
             % {"most": f"{field.longest:,}"},
         )
 

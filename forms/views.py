@@ -185,8 +185,14 @@ def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpRespo
             429,
             notice=(
                 ngettext(
-                    "Too many messages came from your connection. Please send it again in %(number)d minute.",
-                    "Too many messages came from your connection. Please send it again in %(number)d minutes.",
+                    (
+                        "Too many messages from your connection. Please try again in "
+                        "%(number)d minute."
+                    ),
+                    (
+                        "Too many messages from your connection. Please try again in "
+                        "%(number)d minutes."
+                    ),
                     minutes,
                 )
                 % {"number": minutes}
@@ -217,7 +223,7 @@ def _show_again(
     if errors and not notice and not names >= errors.keys():
         # Not of the visitor's making: the form was edited after the page was loaded.
         notice = gettext(
-            "The form has changed meanwhile. Please look through it and send it again."
+            "The form has changed in the meantime. Please check it and send it again."
         )
     submission = SubmissionResult(at=sent.at, values=sent.shown, errors=errors, notice=notice)
     if sent.found is None:

@@ -43,7 +43,7 @@ def check_only_fields(post: Post | None, context: JsonObject | None) -> None:
     document = open_layers(post).ai_review.document
     for path in paths:
         if not isinstance(path, str) or not _is_field(document, path):
-            message = _("onlyFields: %(path)s is no field of this post that agents may propose.")
+            message = _("onlyFields: %(path)s is not a field of this post that agents can change.")
             raise invalid("context", message % {"path": str(path)[:200]}, code="unknown_path")
 
 

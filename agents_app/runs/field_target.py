@@ -64,7 +64,7 @@ class FieldTarget:
         if not same(_put(current, self.path[1:], found), prop):
             raise invalid(
                 "module.props",
-                gettext("Only change %(key)s; leave the rest of the property as it is.")
+                gettext("Change only %(key)s. Leave the rest of the property unchanged.")
                 % {"key": self.key},
                 code="not_asked_for",
             )
@@ -227,5 +227,5 @@ def _put(current: Json, path: Sequence[str], value: Json) -> Json:
 
 def _missing(part: str) -> RuleViolation:
     return invalid(
-        "fieldKey", gettext("There is nothing at %(part)r in this field.") % {"part": part}
+        "fieldKey", gettext("This field has no part %(part)r.") % {"part": part}
     )

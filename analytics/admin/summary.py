@@ -89,7 +89,7 @@ def read_summary_filter(params: Mapping[str, str]) -> SummaryFilter:
     else:
         post = Post.objects.kept().filter(pk=post_id).first()
         if post is None:
-            problems["post"] = _("There is no such post.")
+            problems["post"] = _("Post not found.")
     if post is None and text:
         named = Q(title__icontains=text) | Q(path__icontains=text)
         found = list(Post.objects.alive().filter(named).order_by("-updated_at")[:_MAX_FOUND])

@@ -222,7 +222,7 @@ def evaluate_trial(
     post = Post.objects.kept().select_related("variation_of").filter(pk=post_id).first()
     original = post.variation_of or post if post else None
     if original is None or original.deleted_at is not None:
-        raise NotFound(_("There is no such post."))
+        raise NotFound(_("Post not found."))
     variations = list(Post.objects.filter(variation_of=original).order_by("variation"))
     course = course_of(variations)
     has_days = "from" in params or "to" in params

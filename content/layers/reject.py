@@ -91,7 +91,7 @@ def reject(
     check_version(expected_version, view.version, _("This draft"))
     if not view.exists:
         raise RuleViolation(
-            _("Nothing is staged in %(layer)s of this post.") % {"layer": layer},
+            _("This post has no changes in %(layer)s.") % {"layer": layer},
             code="nothing_staged",
         )
     if digest is not None:

@@ -102,7 +102,7 @@ def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Valu
     """The value with these passages. Raises `RuleViolation` where it would be no valid text."""
     value = take_passages(change, view.below, view.document, passages)
     if isinstance(value, dict) and value.get("type") == "doc" and (problems := validate(value)):
-        message = _("These passages belong together and are decided on together: %(problem)s") % {
+        message = _("These passages belong together and must be decided on together: %(problem)s") % {
             "problem": problems[0]
         }
         raise RuleViolation(
@@ -152,7 +152,7 @@ def require_unchanged(
     if paths is None:
         if not view.exists and not seen:
             raise RuleViolation(
-                _("Nothing is staged in %(layer)s of this post.") % {"layer": view.layer},
+                _("This post has no changes in %(layer)s.") % {"layer": view.layer},
                 code="nothing_staged",
             )
         if len(view.changes) != len(seen):

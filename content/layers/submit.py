@@ -64,7 +64,7 @@ def submit(
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
     if not layers.ai_review.exists:
-        message = _("Nothing is staged in AI Review of this post.")
+        message = _("This post has no changes in AI Review.")
         raise RuleViolation(message, code="nothing_staged")
     selection = select_changes(layers.ai_review, paths)
     chosen = selection.taken

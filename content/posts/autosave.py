@@ -60,7 +60,7 @@ def save_copy(
         raise invalid("layer", _("Source or Review can be edited."))
     kept = [[name, value] for name, value in entries]
     if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise invalid("entries", _("This is too long for a draft copy. Save your changes."))
+        raise invalid("entries", _("Too long to keep as unsaved changes. Save your changes."))
     if post_id and not Post.objects.alive().filter(pk=post_id).exists():
         raise NotFound(_("Post not found."))
     copy = Autosave(

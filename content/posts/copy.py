@@ -69,7 +69,7 @@ def copy_page(*, post_id: UUID | str, actor: Actor, with_below: bool) -> CopyRes
     if source is None:
         raise post_not_found(post_id)
     if source.is_placeholder:
-        message = _("Approve this page first: nothing of it is live yet.")
+        message = _("Approve this page first. It has no live content yet.")
         raise RuleViolation(message, code="not_approved")
     sources = [source, *(pages_to_copy(source) if with_below else ())]
     if len(sources) > MAX_COPIED:

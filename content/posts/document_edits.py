@@ -181,7 +181,7 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
             key = sorted(unknown)[0]
             raise invalid(
                 f"{where}.{key}",
-                gettext("There is no key %(key)r here.") % {"key": key},
+                gettext("Unknown key %(key)r.") % {"key": key},
                 code="unknown_field",
             )
         position = entry.get("position")

@@ -132,7 +132,8 @@ def move_posts(
         expected = (expected_versions or {}).get(post.pk)
         if expected is not None and expected != post.version:
             message = _(
-                "“%(title)s” was changed by somebody else meanwhile. Reload the page and try again."
+                "“%(title)s” was changed by somebody else in the meantime. "
+                    "Reload the page and try again."
             ) % {"title": post.title}
             raise Conflict(message, code="stale_version", current=post.version)
     orders, shifted = _orders(posts, place)
@@ -212,7 +213,7 @@ def _orders(posts: Sequence[Post], place: Place) -> tuple[dict[UUID, int], dict[
         return {post.pk: last for post in posts}, {}
     ids = [id_ for id_, _number in rows]
     if place.before != "end" and place.before not in ids:
-        message = _("The page that should come next is no longer there. Reload the page.")
+        message = _("The next page no longer exists. Reload the page.")
         raise Conflict(message, code="stale_place")
     at = len(ids) if place.before == "end" else ids.index(place.before)
     return _make_room(posts, rows[:at], rows[at:])
@@ -254,8 +255,8 @@ def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
     """Write the new order of neighbours, whose events are still to be recorded."""
     if len(orders) > MAX_RENUMBERED:
         message = _(
-            "More than %(most)s pages would have to change their order. Set “Order” in the "
-            "settings of the page instead."
+            "More than %(most)s pages would have to change their position. Set "
+                "“Position in lists” in the settings of the page instead."
         ) % {"most": MAX_RENUMBERED}
         raise RuleViolation(message, code="too_many")
     rows = Post.objects.alive().filter(pk__in=orders).order_by("pk")

@@ -59,7 +59,7 @@ def move_status(
     if (post.status, status) not in _MOVES:
         raise invalid(
             "status",
-            _("A post cannot go from %(status)s to %(status_2)s.")
+            _("A post cannot change from %(status)s to %(status_2)s.")
             % {"status": post.status, "status_2": status},
         )
     if status == Status.PUBLISHED and post.variation_of_id is not None:

@@ -82,7 +82,7 @@ def _lock_unchanged(post_id: UUID | str, version: int) -> Post:
     try:
         post = lock_post(post_id)
     except NotFound:
-        raise Conflict(_("The post is no longer there.")) from None
+        raise Conflict(_("The post no longer exists.")) from None
     if post.version != version:
         message = _("The post was changed in the meantime.")
         raise Conflict(message, current=post.version)

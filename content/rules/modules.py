@@ -381,7 +381,7 @@ def check_places(entries: object) -> list[Mapping[str, Json]]:
                 )
             if value is not None and not isinstance(value, _KEYS_OF_GROUP[key]):
                 raise invalid(
-                    f"{where}.{key}", _("%(key)s is not of the right type.") % {"key": key}
+                    f"{where}.{key}", _("%(key)s has the wrong type.") % {"key": key}
                 )
         if not entry.get("type"):
             raise invalid(f"{where}.type", _("type is required."))

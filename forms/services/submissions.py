@@ -90,17 +90,17 @@ def _read_text(field: Field, given: Json) -> str | None:
         raise InvalidAnswer(gettext("%(label)s must be text."))
     text = given.replace("\r\n", "\n").replace("\r", "\n")
     if _CONTROL.search(text) or (field.type != "textarea" and _LINE_BREAK.search(text)):
-        raise InvalidAnswer(gettext("%(label)s must not hold control characters or line breaks."))
+        raise InvalidAnswer(gettext("%(label)s must not contain control characters or line breaks."))
     if len(text) > field.longest:
         raise InvalidAnswer(
-            gettext("%(label)s may have at most %(number)s characters."), field.longest
+            gettext("%(label)s can have at most %(number)s characters."), field.longest
         )
     if len(text) < (field.min_length or 0):
         raise InvalidAnswer(
             gettext("%(label)s needs at least %(number)s characters."), field.min_length or 0
         )
     if field.pattern and not patterns.matches(field.pattern, text):
-        raise InvalidAnswer(gettext("%(label)s does not have the form that is asked for."))
+        raise InvalidAnswer(gettext("%(label)s does not match the required format."))
     return text
 
 
@@ -170,7 +170,7 @@ _READERS: Final[Mapping[str, Callable[[Field, Json], Json]]] = {
     "textarea": _read_text,
     "email": _read_checked(_email, gettext_noop("%(label)s must be an email address.")),
     "url": _read_checked(
-        _url, gettext_noop("%(label)s must be an address that begins with http:// or https://.")
+        _url, gettext_noop("%(label)s must be an address that starts with http:// or https://.")
     ),
     "tel": _read_checked(_check_phone, gettext_noop("%(label)s must be a phone number.")),
     "select": _read_select,

@@ -145,7 +145,7 @@ class EditForm(DescriptionForm):
 class ReplaceFileForm(forms.Form):
     file = file_field(
         gettext_lazy(
-            "Can be of another type. The new file appears everywhere the old one was used."
+            "The new file replaces the old one everywhere. It can have another type."
         )
     )
 

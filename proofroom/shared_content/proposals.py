@@ -54,13 +54,13 @@ def propose_change(
     waiting = waiting_for(kind.name, row_id)
     if (waiting.version if waiting else None) != expected_proposal:
         raise Conflict(
-            _("Another change was sent for approval since you opened this. Open it again."),
+            _("Another change was sent for approval in the meantime. Reload the page."),
             code="stale_proposal",
             current=waiting.version if waiting else None,
         )
     live = kind.document_of(row)
     if document == live:
-        raise invalid("document", _("Nothing was changed."), code="unchanged")
+        raise invalid("document", _("No changes to save."), code="unchanged")
     # Goes on counting after a decision: a page that shows an earlier proposal must not fit a later one.
     earlier = SharedProposal.objects.filter(kind=kind.name, row_id=row_id)
     last: int = earlier.aggregate(last=Max("version"))["last"] or 0
@@ -140,7 +140,7 @@ def _open(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, Share
     found.refresh_from_db()
     if found.state != ProposalState.WAITING or found.version != version:
         raise Conflict(
-            _("This change was decided on or rewritten since you opened it. Open it again."),
+            _("This change was decided on or edited in the meantime. Reload the page."),
             code="stale_proposal",
             current=found.version,
         )
@@ -158,7 +158,7 @@ def _locked_row(kind: SharedKind, row_id: UUID) -> SharedRow:
 
 def _stale(current: int) -> Conflict:
     sentence = _(
-        "The live version changed since this change was written. Open and update it first."
+        "The live version has changed since then. Open this change and update it first."
     )
     return Conflict(sentence, code="stale_version", current=current)
 

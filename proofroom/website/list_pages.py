@@ -63,7 +63,7 @@ class ListPage:
 
     @property
     def description(self) -> str:
-        sentence = gettext("%(title)s: everything that %(site)s has published, the newest first.")
+        sentence = gettext("%(title)s: all posts published by %(site)s, newest first.")
         return sentence % {"title": self.full_title, "site": self.around.site_name}
 
     @property

@@ -39,7 +39,7 @@ def test_the_list_says_in_sentences_what_happened() -> None:
     assert "proposed 2 changes of ‘How to brew’ in AI Review" in text
     assert "admin created ‘How to brew’" in text
     assert "search.stale" not in text
-    assert "Search follows" not in text
+    assert "Search updated" not in text
 
 
 @pytest.mark.parametrize(

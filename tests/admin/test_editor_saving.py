@@ -90,7 +90,7 @@ def test_a_draft_copy_comes_back_over_what_stands_now(signed_in: SignedIn) -> No
     assert (post.title, post.excerpt) == ("Typed before the crash", "By another")
     assert not Autosave.objects.exists()
     gone = client.post(url(post), restore, follow=True)
-    assert "These changes were saved or discarded meanwhile." in gone.content.decode()
+    assert "These changes were already saved or discarded." in gone.content.decode()
 
 
 def test_the_offer_names_only_what_differs(signed_in: SignedIn) -> None:

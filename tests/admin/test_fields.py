@@ -223,7 +223,7 @@ def test_the_page_beside_the_form_has_what_is_typed_and_stores_nothing(
     assert shown["Cache-Control"].startswith("no-store")
     assert refused.status_code == 422
     assert refused.json() == {
-        "message": "The text did not arrive whole. Reload the page and write it again."
+        "message": "The text was not received in full. Reload the page and enter it again."
     }
     assert client.get(address).status_code == 405
     assert make.live_hash() == before

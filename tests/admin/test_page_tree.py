@@ -55,8 +55,8 @@ def test_a_translation_whose_parent_has_none_is_marked() -> None:
     child = page("Overview", page("Products"))
     create_translation(post_id=child.pk, locale="de", actor=make.actor())
 
-    assert "The page above has no translation" in shown("?locale=de")
-    assert "The page above has no translation" not in shown("?locale=en")
+    assert "Parent page has no translation" in shown("?locale=de")
+    assert "Parent page has no translation" not in shown("?locale=en")
 
 
 def test_a_page_below_one_in_the_trash_is_seen_at_the_top() -> None:
@@ -66,7 +66,7 @@ def test_a_page_below_one_in_the_trash_is_seen_at_the_top() -> None:
 
     html = shown()
 
-    assert "The page above is in the trash" in html
+    assert "Parent page is in the trash" in html
     assert "/products/overview" in html
 
 

@@ -353,7 +353,7 @@ def test_max_selections_hold_over_rest(door: str) -> None:
         method, path, {**body, "taxonomyTermIds": many()}, 422, "invalid", "taxonomyTermIds"
     )
 
-    assert answer["error"] == "At most 3 terms of 'topics' are allowed; these are 4."
+    assert answer["error"] == "At most 3 terms of 'topics' are allowed. You sent 4."
 
 
 def test_max_selections_hold_when_review_is_approved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,7 +394,7 @@ def test_max_selections_hold_for_ai_clients() -> None:
     )
 
     assert code == "invalid"
-    assert "At most 3 terms of 'topics' are allowed; these are 4." in text
+    assert "At most 3 terms of 'topics' are allowed. You sent 4." in text
 
 
 def test_a_variation_loses_a_deleted_term_with_a_revision() -> None:

@@ -200,7 +200,7 @@ def test_terms_must_exist_suit_the_type_and_be_no_more_than_allowed() -> None:
     )
 
     assert staged["staged"] == ["post.taxonomyTermIds"]
-    assert "At most 3 terms of 'topics' are allowed; these are 4." in too_many[1]
+    assert "At most 3 terms of 'topics' are allowed. You sent 4." in too_many[1]
     assert by_patch[1] == too_many[1]
     assert f"No taxonomy term has the id {post.pk}." in no_term[1]
     assert "Posts of type blog do not use 'places'; they use: topics, tags." in wrong[1]
@@ -210,7 +210,7 @@ def test_submitting_nothing_and_an_unknown_post_are_refused() -> None:
     post = make.post()
 
     assert refused("submit_ai_review_to_review", postId=str(post.pk)) == (
-        "nothing_staged", "Nothing is staged in AI Review of this post.",
+        "nothing_staged", "This post has no changes in AI Review.",
     )  # fmt: skip
     code, text = refused(
         "submit_ai_review_to_review", postId="00000000-0000-4000-8000-000000000000"

@@ -240,7 +240,7 @@ def test_lists_say_in_their_head_what_comes_before_and_after(client):
     assert '<link rel="prev" href="/blog">' in head
     assert 'rel="next"' not in head
     assert "<title>Blog (2) · 127.0.0.1</title>" in head
-    assert "Blog (2): everything that 127.0.0.1 has published, the newest first." in head
+    assert "Blog (2): all posts published by 127.0.0.1, newest first." in head
 
 
 def test_people_and_companies_have_lists_in_the_words_of_the_language(client):

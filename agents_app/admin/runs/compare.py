@@ -72,7 +72,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     except ValueError:
         other = None
     if other is None:
-        raise Http404(_("This agent has no such run here."))
+        raise Http404(_("Run not found."))
     first, second = sorted((other, run), key=lambda one: one.created_at)
     summary: Sequence[Segment] = ()
     if first.summary or second.summary:

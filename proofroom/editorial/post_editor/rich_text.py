@@ -176,7 +176,7 @@ def parse_document(text: str, where: str) -> Json:
         return value
     except (ValueError, RecursionError):
         raise invalid(
-            where, _("The text did not arrive whole. Reload the page and write it again.")
+            where, _("The text was not received in full. Reload the page and enter it again.")
         ) from None
 
 
@@ -207,7 +207,7 @@ def richtext(request: HttpRequest) -> HttpResponse:
     text = request.POST.get(name, "")
     try:
         if len(text.encode("utf-8", "surrogatepass")) > RICH_TEXT_MAX_BYTES:
-            raise invalid(name, _("This text is too long to be shown here."))
+            raise invalid(name, _("This text is too long to show here."))
         if name == "markdown":
             return JsonResponse({"document": from_markdown(normalize_line_ends(text))})
         document = parse_document(text, name)

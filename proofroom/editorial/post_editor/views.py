@@ -115,7 +115,7 @@ def decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
             frame = replace(frame, sent=form_of(copy))
             sheet = read_sheet(frame.document, frame.sent)
             return _show_conflicts(frame, sheet, {"is_restored": True})
-        messages.info(request, gettext("These changes were saved or discarded meanwhile."))
+        messages.info(request, gettext("These changes were already saved or discarded."))
     elif (key := copy_key(request)) is not None:
         discard_copy(key=key, actor=actor)
         messages.success(request, gettext("Unsaved changes discarded."))
@@ -165,10 +165,10 @@ def save(
         if answer is not None:
             return answer
     if not saved:
-        messages.info(request, gettext("Nothing was changed."))
+        messages.info(request, gettext("No changes to save."))
         url = request.get_full_path()
     elif to_review:
-        text = gettext("Saved to Review: %(paths)s. The live text is as it was.")
+        text = gettext("Saved to Review: %(paths)s. The live text has not changed.")
         messages.success(request, text % {"paths": saved})
         to_page = frame.page == "translate"
         url = (
@@ -311,8 +311,8 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
         names = module_names(review, live)
         labels = ", ".join(label_of(path, review, names) for path in unseen)
         text = gettext(
-            "Review already holds other words for: %(labels)s. Nothing was saved. "
-            "Open the post in Review and change them there."
+            "Review already has other changes to: %(labels)s. Nothing was saved. "
+                "Open the post in Review and edit them there."
         )
         raise Conflict(
             text % {"labels": labels},

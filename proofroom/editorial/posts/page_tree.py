@@ -66,7 +66,7 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     require(request, "posts.view")
     types = [definition for definition in post_types if definition.hierarchical]
     if not types:
-        raise Http404(_("No post type of this site has a hierarchy."))
+        raise Http404(_("This site has no post types with a page tree."))
     names = {definition.name: definition for definition in types}
     shown = names.get(request.GET.get("type", ""), types[0])
     locale = request.GET.get("locale", "")

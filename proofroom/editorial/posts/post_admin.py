@@ -123,7 +123,7 @@ class PostList(ViewChangeList):
 class PostAdmin(ListAdmin[Post]):
     view_permission = "posts.view"
     empty_words = gettext_lazy(
-        "Everything on the site begins with a post: a page, an article, or an entry of another type."
+        "Posts are the pages, articles and other entries of your site."
     )
     list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
     optional_columns = ("first_published", "scheduled", "created")
@@ -372,7 +372,7 @@ def add(request: HttpRequest) -> HttpResponse:
     if do == "restore":
         copy = find_copy(key=key, post_id=None, actor=actor) if key is not None else None
         if copy is None:
-            messages.info(request, _("These changes were saved or discarded meanwhile."))
+            messages.info(request, _("These changes were already saved or discarded."))
             return HttpResponseRedirect(request.get_full_path())
         sent = form_of(copy)
     parent = _parent_of(sent.get("parent") or request.GET.get("parent", ""))
@@ -438,7 +438,7 @@ def _parent_of(text: str) -> Post | None:
     except ValueError:
         found = None
     if found is None:
-        raise NotFound(_("The page above is no longer there."))
+        raise NotFound(_("The parent page no longer exists."))
     return found
 
 

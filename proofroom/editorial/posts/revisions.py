@@ -221,5 +221,5 @@ def find_revision(post: Post, revision_id: str) -> Revision:
     except ValueError:
         found = None
     if found is None:
-        raise Http404(_("This post has no such revision."))
+        raise Http404(_("Revision not found."))
     return found

@@ -121,7 +121,7 @@ def _undo_revert(actor: Actor, arguments: JsonObject) -> Undone:
         revision_id=str(arguments["revision"]),
         actor=actor,
     )
-    return Undone(_("The content is as it was before."), post_url("change", post))
+    return Undone(_("Content restored."), post_url("change", post))
 
 
 UNDO_KINDS: Final = (

@@ -48,7 +48,7 @@ _COLORS: Final = 5
 
 class WeightForm(forms.Form):
     weight = forms.IntegerField(
-        label=gettext_lazy("Share of the visitors (%)"),
+        label=gettext_lazy("Share of visitors (%)"),
         initial=USUAL_WEIGHT,
         min_value=1,
         max_value=100,
@@ -59,7 +59,7 @@ class VariationForm(WeightForm):
     variation = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=VARIATION_MAX,
-        help_text=gettext_lazy("Like B. The original is called A."),
+        help_text=gettext_lazy("For example B. The original is A."),
     )
     field_order = ("variation", "weight")
 
@@ -87,7 +87,7 @@ def promote_reviewed(request: HttpRequest, post: Post) -> bool:
             if error.code != "stale_version":
                 raise
             return False
-        messages.success(request, _("The post has the content of the variation now."))
+        messages.success(request, _("Variation promoted. The post now has its content."))
     return True
 
 
@@ -173,7 +173,7 @@ def _change(request: HttpRequest, post: Post, do: str) -> None:
     if do == "weigh":
         form = WeightForm(request.POST)
         if not form.is_valid():
-            raise RuleViolation(_("The share is a whole number from 1 to 100."))
+            raise RuleViolation(_("The share must be a whole number from 1 to 100."))
         fields = form.cleaned_data
     row = change_variation(
         post_id=post.pk,
@@ -183,11 +183,11 @@ def _change(request: HttpRequest, post: Post, do: str) -> None:
     )
     names = {"variation": row.variation, "variation_weight": row.variation_weight}
     texts = {
-        "weigh": _("%(variation)s has %(variation_weight)s %% of the visitors."),
+        "weigh": _("%(variation)s gets %(variation_weight)s %% of visitors."),
         "start": _("Started %(variation)s: shown to %(share)s."),
-        "stop": _("%(variation)s is shown to nobody any more."),
+        "stop": _("Stopped %(variation)s."),
     }
-    share = _("%(variation_weight)s %% of the visitors") % names
+    share = _("%(variation_weight)s %% of visitors") % names
     messages.success(request, texts[do] % {**names, "share": share})
 
 
@@ -227,7 +227,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
     chosen = request.POST.get("value", request.GET.get("variation"))
     row = next((row for row in rows if str(row.pk) == chosen), None)
     if row is None:
-        raise Http404(_("The post has no such variation."))
+        raise Http404(_("Variation not found."))
     others = [one for one in rows if one.variation_running and one.pk != row.pk]
     rest = 100 - sum(one.variation_weight or 0 for one in others)
     groups: list[CardGroup] = []

@@ -140,7 +140,7 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
     if staged.paths:
         messages.success(request, _("Saved. The change is still waiting for a decision."))
     else:
-        messages.info(request, _("Nothing was changed."))
+        messages.info(request, _("No changes to save."))
     return _leave_form(reviewed, path)
 
 

@@ -25,7 +25,7 @@ def sent_document(row: SharedRow, data: QueryDict) -> JsonObject:
             items = read_items(data)
         except ValueError as error:
             raise invalid(
-                "items", _("The items cannot be read: %(problem)s.") % {"problem": error}
+                "items", _("The items are not valid: %(problem)s.") % {"problem": error}
             ) from None
         return edited_menu(row, name=data.get("name"), items=items)
     if isinstance(row, ModuleInstance):

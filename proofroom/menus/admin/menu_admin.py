@@ -229,7 +229,7 @@ class ChangeMenuForm(InputForm, RowsForm):
 
     input_class = MenuChanges
     rows_field = wire_name = "items"
-    unreadable = gettext_lazy("The items cannot be read: %(problem)s.")
+    unreadable = gettext_lazy("The items are not valid: %(problem)s.")
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
     items = forms.Field(required=False, widget=forms.HiddenInput)
 

@@ -20,7 +20,7 @@ class Form(Module):
     )
 
     class Props(ModuleProps):
-        heading: str = Text(max_length=160, help="Empty shows the title of the form.")
+        heading: str = Text(max_length=160, help="Leave blank to show the form’s title.")
         intro: str = Textarea(
             max_length=600, label="Introduction", help="Leave blank to show the form’s description."
         )

@@ -45,7 +45,7 @@ class Gallery(Module):
         heading: str = Text(max_length=160)
         intro: str = Textarea(max_length=400)
         layout: Literal["grid", "columns", "strip"] = Select(default="grid")
-        items: list[Picture] = Repeater(max_items=60, label="Pictures")
+        items: list[Picture] = Repeater(max_items=60, label="Images")
 
     @classmethod
     def template_context(

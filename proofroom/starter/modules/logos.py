@@ -19,7 +19,7 @@ from proofroom.definitions.props import entries, picture, text
 
 
 class Logo(ModuleProps):
-    name: str = Text(max_length=120, translatable=False, help="Read out in place of the picture.")
+    name: str = Text(max_length=120, translatable=False, help="Read aloud by screen readers.")
     image_id: str | None = MediaField(label="Logo")
     url: str = Link(label="Link")
 

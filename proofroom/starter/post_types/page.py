@@ -5,7 +5,7 @@ class Page(PostType):
     name = "page"
     label = "Page"
     label_plural = "Pages"
-    description = "A page with a place in the tree of the site."
+    description = "A page in the page tree."
     hierarchical = True
     url_pattern = "/{path}"
     module_groups = ("page-default",)
