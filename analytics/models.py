@@ -77,7 +77,7 @@ class Dimension(models.TextChoices):
     """The dimensions of figures. `value` of a count is one of these."""
 
     TOTAL = "total"
-    LOCALE = "locale"
+    LOCALE = "locale", "Language"
     DEVICE = "device"
     REFERRER = "referrer"
     MODULE = "module"

@@ -206,7 +206,9 @@ class DeclaredPostFields:
     parent_id: str | None = PostReference(
         label="Parent", panel="place", copied=False, proposable=False
     )
-    order_index: int = Number(label="Order", panel="place", copied=False, proposable=False)
+    order_index: int = Number(
+        label="Position in lists", panel="place", copied=False, proposable=False
+    )
     publish_at: str | None = Moment(
         label="Publish at",
         help="Publishes this draft automatically.",

@@ -111,12 +111,11 @@ def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
 
 def _find_option_faults(field: Field) -> Iterator[tuple[str, str]]:
     if field.type == "select" and field.options is None:
-        yield "options", _("A select needs options.")
+        yield "options", _("Add at least one option.")
     elif field.type != "select" and field.options is not None:
         yield (
             "options",
-            _("Only a select has options, not a field of the type %(type)s.")
-            % {"type": field.type},
+            _("Fields of type %(type)s have no options.") % {"type": field.type},
         )
     elif field.options and len(set(field.options)) < len(field.options):
         yield "options", _("Each option can be used only once.")
@@ -132,7 +131,7 @@ def _find_length_faults(field: Field) -> Iterator[tuple[str, str]]:
         elif number > MAX_LENGTHS[field.type]:
             yield (
                 key,
-                _("Fields of type %(type)s can have %(most)s characters.")
+                _("Fields of type %(type)s can have at most %(most)s characters.")
                 % {"type": field.type, "most": f"{MAX_LENGTHS[field.type]:,}"},
             )
     if field.type in MAX_LENGTHS and (field.min_length or 0) > field.longest:
@@ -155,5 +154,6 @@ def _find_pattern_faults(field: Field) -> Iterator[tuple[str, str]]:
     elif (field.max_length or 0) > patterns.MAX_TEXT_LENGTH:
         yield (
             "maxLength",
-            _("With a pattern, at most %(most)s characters.") % {"most": patterns.MAX_TEXT_LENGTH},
+            _("Fields with a pattern can have at most %(most)s characters.")
+            % {"most": patterns.MAX_TEXT_LENGTH},
         )

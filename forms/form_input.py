@@ -204,9 +204,7 @@ def form_not_found(slug: str) -> NotFound:
 
 def _sentence(item: ErrorDetails) -> str:
     if item["type"] == "extra_forbidden":
-        return _("There is no key %(rpartition)r here.") % {
-            "rpartition": shorten_key(item["loc"][-1])
-        }
+        return _("Unknown key %(rpartition)r.") % {"rpartition": shorten_key(item["loc"][-1])}
     said = reason_of(item)
     if item["type"] in _SENTENCES or said.startswith(("String", "List", "Input")):
         return describe_translated(item, _SENTENCES)

@@ -222,9 +222,7 @@ def _show_again(
     names = {field.name for field in form.fields} if form else set()
     if errors and not notice and not names >= errors.keys():
         # Not of the visitor's making: the form was edited after the page was loaded.
-        notice = gettext(
-            "The form has changed in the meantime. Please check it and send it again."
-        )
+        notice = gettext("The form has changed in the meantime. Please check it and send it again.")
     submission = SubmissionResult(at=sent.at, values=sent.shown, errors=errors, notice=notice)
     if sent.found is None:
         response = _form_alone(slug, sent.locale, submission)

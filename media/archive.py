@@ -87,7 +87,10 @@ class MediaArchive(ArchiveKind[MediaRow]):
                         digest = export.writer.add_media(stored.read())
                 except OSError:
                     export.notes.append(
-                        _("%(name)s is left out: its file %(file)s is missing in the storage.")
+                        _(
+                            "%(name)s was left out, because its file %(file)s is missing "
+                            "from the storage."
+                        )
                         % {"name": asset.filename, "file": asset.file.name}
                     )
                     continue
@@ -197,7 +200,7 @@ def _create(row: MediaRow, job: Import) -> Asset:
     known = {name: text for name, text in row.alt_texts.items() if name in locales}
     if known != row.alt_texts:
         job.note(
-            _("%(name)s: its alt texts in languages that this site does not have are left out.")
+            _("%(name)s: alt texts in languages that this site does not have were left out.")
             % {"name": row.filename}
         )
     asset.alt_text = clean_alt_text(row.alt_text)

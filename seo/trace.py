@@ -90,8 +90,8 @@ def trace_address(path: str, actor: Actor) -> Trace:
 def follow_address(found: Trace, locale: str) -> None:
     """Take the steps that the site takes itself, until something answers."""
     path, form = found.path, canonical_form(found.path)
-    written = _("%(path)s is the site’s form of this address.") % {"path": path}
-    other = _("The site uses the form %(form)s.") % {"form": form}
+    written = _("This site writes this address as %(path)s.") % {"path": path}
+    other = _("This site writes the address as %(form)s.") % {"form": form}
     found.add("address", form == path, written if form == path else other, canonicalPath=form)
     found.add("locale", True, f"The language of the address is {locale}.", locale=locale)
     if try_system(found):

@@ -117,7 +117,7 @@ class RunStatus(models.TextChoices):
     SUCCEEDED = "succeeded", _("Succeeded")
     FAILED = "failed", _("Failed")
     CANCELLED = "cancelled", _("Cancelled")
-    TIMED_OUT = "timed_out", _("Timed Out")
+    TIMED_OUT = "timed_out", _("Timed out")
 
 
 UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)

@@ -149,7 +149,7 @@ class CheckOutcome(models.TextChoices):
     UNREACHABLE = "unreachable", _("Cannot be reached")
     SILENT = "silent", _("No response")
     NO_LIST = "no_list", _("No list of models")
-    FAILED = "failed", _("It failed")
+    FAILED = "failed", _("Test failed")
     UNREADABLE = "unreadable", _("Invalid response")
     UNUSABLE = "unusable", _("Invalid API key or address")
 

@@ -117,7 +117,7 @@ CHANNEL_PREFIX: Final = "reaction"
 REACTION_GONE_MESSAGE: Final = (
     "The reaction is not in the agent's file any more, or the file cannot be read."
 )
-AGENT_OFF_MESSAGE: Final = "The agent is switched off."
+AGENT_OFF_MESSAGE: Final = "The agent is turned off."
 _BODY_MAX: Final = 1_000_000
 _CHAT_WORDS_MAX: Final = 500
 _OURS: Final = frozenset({"run.url"})

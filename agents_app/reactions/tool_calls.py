@@ -116,7 +116,7 @@ def _prepare(row: RunReaction) -> _ReactionCall:
         raise NotAllowed(AGENT_OFF_MESSAGE)
     account = account_of(agent)
     if account is None:
-        raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
+        raise NotAllowed(f"The account of the agent {agent.id} is turned off.")
     actor = run_actor(run, agent, account)
     name = reaction.config.tool_name
     # The agent with its own list of tools, else with the one that the reaction names, without useMCP too.

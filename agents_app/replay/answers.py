@@ -234,7 +234,7 @@ class _ReadingTools(interface.Toolbox):
     def __init__(self, agent: AgentDefinition, run: AgentRun) -> None:
         account = account_of(agent)
         if account is None:
-            raise interface.ProviderError(f"The account of the agent {agent.id} is switched off.")
+            raise interface.ProviderError(f"The account of the agent {agent.id} is turned off.")
         actor = Actor(user=account, via="agent", agent_id=agent.id)
         self._agent = agent
         self._actor = replace(actor, has_read_untrusted=True)

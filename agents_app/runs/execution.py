@@ -112,9 +112,7 @@ def prepare_attempt(run: AgentRun) -> RunAttempt:
     agent = enabled_agent(run.agent_id)
     account = account_of(agent)
     if account is None:
-        raise NotAllowed(
-            f"The account of the agent {agent.id} is switched off, so it cannot write."
-        )
+        raise NotAllowed(f"The account of the agent {agent.id} is turned off, so it cannot write.")
     if run.post_id is None:
         return RunAttempt(run, agent, run_actor(run, agent, account), None, None, None)
     post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()

@@ -226,6 +226,4 @@ def _put(current: Json, path: Sequence[str], value: Json) -> Json:
 
 
 def _missing(part: str) -> RuleViolation:
-    return invalid(
-        "fieldKey", gettext("This field has no part %(part)r.") % {"part": part}
-    )
+    return invalid("fieldKey", gettext("This field has no part %(part)r.") % {"part": part})

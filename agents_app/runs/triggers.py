@@ -69,7 +69,7 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
         with transaction.atomic():
             account = account_of(agent)
             if account is None:
-                logger.warning("%s does not start %s: its account is switched off", event, agent.id)
+                logger.warning("%s does not start %s: its account is turned off", event, agent.id)
                 return
             key = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
             # The payload, or its beginnings: what says too much must not keep agents from running.
@@ -145,7 +145,7 @@ def trigger_run(
     agent = enabled_agent(agent_id)
     account = account_of(agent)
     if account is None:
-        raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
+        raise NotAllowed(f"The account of the agent {agent.id} is turned off.")
     cause = None
     if caused_by:
         cause_id = parse_uuid(caused_by)

@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
             name='PostCount',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('dimension', models.CharField(choices=[('total', 'Total'), ('locale', 'Locale'), ('device', 'Device'), ('referrer', 'Referrer'), ('module', 'Module'), ('goal', 'Goal'), ('arm', 'Arm')], max_length=8)),
+                ('dimension', models.CharField(choices=[('total', 'Total'), ('locale', 'Language'), ('device', 'Device'), ('referrer', 'Referrer'), ('module', 'Module'), ('goal', 'Goal'), ('arm', 'Arm')], max_length=8)),
                 ('grain', models.CharField(choices=[('day', 'Day'), ('month', 'Month')], max_length=5)),
                 ('day', models.DateField()),
                 ('value', models.CharField(default='', max_length=253)),
@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
             name='SiteCount',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('dimension', models.CharField(choices=[('total', 'Total'), ('locale', 'Locale'), ('device', 'Device'), ('referrer', 'Referrer'), ('module', 'Module'), ('goal', 'Goal'), ('arm', 'Arm')], max_length=8)),
+                ('dimension', models.CharField(choices=[('total', 'Total'), ('locale', 'Language'), ('device', 'Device'), ('referrer', 'Referrer'), ('module', 'Module'), ('goal', 'Goal'), ('arm', 'Arm')], max_length=8)),
                 ('grain', models.CharField(choices=[('day', 'Day'), ('month', 'Month')], max_length=5)),
                 ('day', models.DateField()),
                 ('value', models.CharField(default='', max_length=253)),

@@ -66,9 +66,9 @@ def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") 
         raise invalid(name, _("There is no post field named %(name)r.") % {"name": name})
     known = isinstance(post.get("type"), str) and isinstance(post.get("locale"), str)
     if not known or not isinstance(post.get("customFields"), dict):
-        raise invalid("post", _("A document has a type, a locale and customFields."))
+        raise invalid("post", _("A document needs a type, a locale and customFields."))
     if type_ and (post["type"], post["locale"]) != (type_, locale):
-        raise invalid("post", _("The document is of another type or language than its post."))
+        raise invalid("post", _("The document has another type or language than its post."))
     document = PostDocument.from_json({**value, "schemaVersion": SCHEMA_VERSION})
     address = document.fields.get("canonicalUrl")
     if isinstance(address, str) and address.startswith(_SITE):

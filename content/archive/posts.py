@@ -145,8 +145,8 @@ class PostArchive(ArchiveKind[PostRow]):
                 elif here[UUID(row.id)] is not None:
                     raise ArchiveError(
                         _(
-                            "The post %(title)r (%(id)s) is in the trash here. Restore it, or delete "
-                            "it permanently, and import again."
+                            "The post %(title)r (%(id)s) is in the trash of this site. "
+                            "Restore it or delete it permanently, then import again."
                         )
                         % {"title": _title(row), "id": row.id}
                     )
@@ -316,7 +316,7 @@ def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, 
     picture = document.fields.get("featuredMediaId")
     if picture is not None and str(picture) not in media:
         job.note(
-            _("%(title)s: its featured image is neither in the archive nor here.")
+            _("%(title)s: the featured image is neither in the archive nor on this site.")
             % {"title": _title(row)}
         )
         document = document.with_fields({"featuredMediaId": None})
@@ -325,7 +325,7 @@ def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, 
         status = Status.DRAFT
     if due is not None and (job.mode == Mode.PROPOSE or _is_past(due)):
         job.note(
-            _("%(title)s: it is not scheduled here; choose a new date.") % {"title": _title(row)}
+            _("%(title)s: not scheduled on this site. Choose a new date.") % {"title": _title(row)}
         )
         document = document.with_fields({"publishAt": None})
     post = Post(id=UUID(row.id), type=row.type, locale=row.locale)
@@ -438,7 +438,10 @@ def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:
     for row in rows:
         if row.variation_of is not None and row.variation_of not in found:
             raise ArchiveError(
-                _("The original of the variation %(title)r is neither in the archive nor here.")
+                _(
+                    "The original of the variation %(title)r is neither in the "
+                    "archive nor on this site."
+                )
                 % {"title": _title(row)}
             )
         if row.translated_from is not None and row.translated_from not in found:
@@ -446,8 +449,8 @@ def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:
             CopyOrigin.objects.filter(post=UUID(row.id)).delete()
             job.note(
                 _(
-                    "%(title)s: what it was translated from is neither in the archive nor here; it "
-                    "is an original here."
+                    "%(title)s: the source of this translation is neither in the "
+                    "archive nor on this site, so it is imported as an original."
                 )
                 % {"title": _title(row)}
             )
@@ -465,7 +468,7 @@ def _require_globals(rows: Sequence[PostRow]) -> None:
     for id_ in set(placed) - {str(pk) for pk in there}:
         row, slug = placed[id_]
         raise ArchiveError(
-            _("%(title)s: the global module %(slug)r is neither in the archive nor here.")
+            _("%(title)s: the global module %(slug)r is neither in the archive nor on this site.")
             % {"title": _title(row), "slug": slug}
         )
 
@@ -481,7 +484,7 @@ def _clean(post: Post, stored: PostDocument, row: PostRow, job: Import) -> PostD
         post.save()
         Post.objects.filter(pk=post.pk).update(updated_at=updated_at)
         job.note(
-            _("%(title)s: stored in the form that this version has: %(paths)s.")
+            _("%(title)s: converted to the format of this version: %(paths)s.")
             % {"title": post.title, "paths": ", ".join(changes.paths[:5])}
         )
     return document
@@ -502,7 +505,7 @@ def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> 
     """Make a post that is here what the archive says, or stage that in Review."""
     try:
         if (post.type, post.locale) != (row.type, row.locale):
-            raise invalid("type", _("The post is of another type or language here."))
+            raise invalid("type", _("The post has another type or language on this site."))
         archived = adopt_modules(read_document(row.document, row.type, row.locale), live)
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error

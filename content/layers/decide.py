@@ -51,7 +51,9 @@ def clean_note(text: str) -> str:
     """The note without what surrounds it. Raises `RuleViolation` on `note` for what no note can be."""
     note = text.strip()
     if len(note) > NOTE_MAX:
-        raise invalid("note", _("A note can have at most %(most)s characters.") % {"most": NOTE_MAX})
+        raise invalid(
+            "note", _("A note can have at most %(most)s characters.") % {"most": NOTE_MAX}
+        )
     if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in note):
         raise invalid("note", _("The note contains an invalid character."))
     return note

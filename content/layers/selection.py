@@ -102,9 +102,9 @@ def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Valu
     """The value with these passages. Raises `RuleViolation` where it would be no valid text."""
     value = take_passages(change, view.below, view.document, passages)
     if isinstance(value, dict) and value.get("type") == "doc" and (problems := validate(value)):
-        message = _("These passages belong together and must be decided on together: %(problem)s") % {
-            "problem": problems[0]
-        }
+        message = _(
+            "These passages belong together and must be decided on together: %(problem)s"
+        ) % {"problem": problems[0]}
         raise RuleViolation(
             message, code="passages_belong_together", details={change.path: [message]}
         )

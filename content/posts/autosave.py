@@ -57,7 +57,7 @@ def save_copy(
     actor.require_person(_("edit a post"))
     actor.require("posts.view" if post_id else "posts.create")
     if layer not in (SOURCE, Layer.REVIEW):
-        raise invalid("layer", _("Source or Review can be edited."))
+        raise invalid("layer", _("Only the live text and Review can be edited."))
     kept = [[name, value] for name, value in entries]
     if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise invalid("entries", _("Too long to keep as unsaved changes. Save your changes."))

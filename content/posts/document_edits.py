@@ -187,7 +187,9 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
         position = entry.get("position")
         is_number = isinstance(position, int) and not isinstance(position, bool)
         if position is not None and not (is_number and cast("int", position) >= 0):
-            raise invalid(f"{where}.position", gettext("position must be a whole number from 0."))
+            raise invalid(
+                f"{where}.position", gettext("position must be a whole number, 0 or greater.")
+            )
         for part in ("props", "overrides"):
             if entry.get(part) is not None and not isinstance(entry[part], Mapping):
                 raise invalid(

@@ -133,7 +133,7 @@ def move_posts(
         if expected is not None and expected != post.version:
             message = _(
                 "“%(title)s” was changed by somebody else in the meantime. "
-                    "Reload the page and try again."
+                "Reload the page and try again."
             ) % {"title": post.title}
             raise Conflict(message, code="stale_version", current=post.version)
     orders, shifted = _orders(posts, place)
@@ -256,7 +256,7 @@ def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
     if len(orders) > MAX_RENUMBERED:
         message = _(
             "More than %(most)s pages would have to change their position. Set "
-                "“Position in lists” in the settings of the page instead."
+            "“Position in lists” in the settings of the page instead."
         ) % {"most": MAX_RENUMBERED}
         raise RuleViolation(message, code="too_many")
     rows = Post.objects.alive().filter(pk__in=orders).order_by("pk")

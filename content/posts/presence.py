@@ -54,7 +54,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
     """Say that this person has the form of a post open, under a name that the page made up."""
     _check(actor, key)
     if layer not in (SOURCE, Layer.REVIEW):
-        raise invalid("layer", _("Source or Review can be edited."))
+        raise invalid("layer", _("Only the live text and Review can be edited."))
     if not Post.objects.alive().filter(pk=post_id).exists():
         raise NotFound(_("Post not found."))
     now = timezone.now()

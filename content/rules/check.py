@@ -63,8 +63,7 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
         most = uses[taxonomy].max_selections
         if most is not None and count > most:
             raise _refused(
-                _("At most %(most)s terms of %(taxonomy)r are allowed. You sent "
-                    "%(count)s.")
+                _("At most %(most)s terms of %(taxonomy)r are allowed. You sent %(count)s.")
                 % {"most": most, "taxonomy": taxonomy, "count": count}
             )
 

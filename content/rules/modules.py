@@ -377,12 +377,10 @@ def check_places(entries: object) -> list[Mapping[str, Json]]:
                 known = ", ".join(_KEYS_OF_GROUP)
                 raise invalid(
                     f"{where}.{key}"[:90],
-                    _("There is no such key. Available: %(known)s.") % {"known": known},
+                    _("Unknown key. Available: %(known)s.") % {"known": known},
                 )
             if value is not None and not isinstance(value, _KEYS_OF_GROUP[key]):
-                raise invalid(
-                    f"{where}.{key}", _("%(key)s has the wrong type.") % {"key": key}
-                )
+                raise invalid(f"{where}.{key}", _("%(key)s has the wrong type.") % {"key": key})
         if not entry.get("type"):
             raise invalid(f"{where}.type", _("type is required."))
     return list(entries)

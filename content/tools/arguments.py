@@ -146,7 +146,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
         return _as(actor, actor.user)
     if is_switched_off(agent_id):
         raise NotAllowed(
-            f"The agent {agent_id!r} or its account is switched off; nothing can be staged in its name. "
+            f"The agent {agent_id!r} or its account is turned off; nothing can be staged in its name. "
             "Leave agentId out to stage as this connection's own account.",
             code="agent_switched_off",
         )

@@ -90,7 +90,9 @@ def _read_text(field: Field, given: Json) -> str | None:
         raise InvalidAnswer(gettext("%(label)s must be text."))
     text = given.replace("\r\n", "\n").replace("\r", "\n")
     if _CONTROL.search(text) or (field.type != "textarea" and _LINE_BREAK.search(text)):
-        raise InvalidAnswer(gettext("%(label)s must not contain control characters or line breaks."))
+        raise InvalidAnswer(
+            gettext("%(label)s must not contain control characters or line breaks.")
+        )
     if len(text) > field.longest:
         raise InvalidAnswer(
             gettext("%(label)s can have at most %(number)s characters."), field.longest
@@ -150,7 +152,7 @@ def _read_number(field: Field, given: Json) -> Json:
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise InvalidAnswer(gettext("%(label)s must be a number."))
     if not isfinite(given) or abs(given) > MAX_INTEGER:
-        raise InvalidAnswer(gettext("%(label)s must be a number between -2**53 and 2**53."))
+        raise InvalidAnswer(gettext("The number in %(label)s is too large or too small."))
     return given
 
 

@@ -144,9 +144,7 @@ class EditForm(DescriptionForm):
 
 class ReplaceFileForm(forms.Form):
     file = file_field(
-        gettext_lazy(
-            "The new file replaces the old one everywhere. It can have another type."
-        )
+        gettext_lazy("The new file replaces the old one everywhere. It can have another type.")
     )
 
 

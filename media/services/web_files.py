@@ -43,7 +43,7 @@ def fetch_file(url: str) -> tuple[bytes, str]:
             continue
         if answer.status != 200:
             raise FetchFailed(
-                _("The other site answered with status %(status)s.") % {"status": answer.status}
+                _("The other site responded with status %(status)s.") % {"status": answer.status}
             )
         if len(answer.body) >= limit and answer.note:
             raise TooLarge(
@@ -59,7 +59,7 @@ def fetch_file(url: str) -> tuple[bytes, str]:
 
 def _call(url: str, *, seconds: float, max_bytes: int) -> HttpResult:
     if seconds <= 0:
-        raise NoAnswer(_("The other site took too long to answer."))
+        raise NoAnswer(_("The other site took too long to respond."))
     try:
         return fetch(
             "GET",

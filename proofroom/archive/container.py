@@ -153,7 +153,9 @@ class ArchiveReader:
         try:
             self._zip = ZipFile(source)
         except (BadZipFile, OSError, ValueError) as error:
-            raise ArchiveError(_("This is no archive: it cannot be read as a ZIP file.")) from error
+            raise ArchiveError(
+                _("This is not an archive: it cannot be read as a ZIP file.")
+            ) from error
         self._entries = self._read_entries()
         self.manifest = self._read_manifest()
 
@@ -173,31 +175,27 @@ class ArchiveReader:
             shown = {"name": name[:100]}
             is_media = _MEDIA.fullmatch(name) is not None
             if name != MANIFEST and not is_media and not _ROWS.fullmatch(name):
-                raise ArchiveError(
-                    _("The archive holds a file that is none of its own: %(name)r.") % shown
-                )
+                raise ArchiveError(_("The archive contains an unexpected file: %(name)r.") % shown)
             if name in found:
-                raise ArchiveError(_("The archive holds %(name)r twice.") % shown)
+                raise ArchiveError(_("The archive contains %(name)r twice.") % shown)
             if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
                 raise ArchiveError(
-                    _("%(name)r is encrypted or packed in a way that is not read here.") % shown
+                    _("%(name)r is encrypted or uses an unsupported compression method.") % shown
                 )
             most = settings.CMS_ENV.media_max_bytes if is_media else MAX_MANIFEST
             if (is_media or name == MANIFEST) and entry.file_size > most:
                 raise ArchiveError(
-                    _("%(name)r is too large: at most %(most)s MB are taken here.")
+                    _("%(name)r is too large: at most %(most)s MB are allowed.")
                     % {**shown, "most": f"{most / 1024 / 1024:g}"}
                 )
             if entry.file_size > max(_RATIO_FROM, MAX_RATIO * entry.compress_size):
-                raise ArchiveError(
-                    _("%(name)r is packed so tightly that it cannot be content.") % shown
-                )
+                raise ArchiveError(_("The compression ratio of %(name)r is too high.") % shown)
             found[name] = entry
         return found
 
     def _read_manifest(self) -> Manifest:
         if MANIFEST not in self._entries:
-            raise ArchiveError(_("This is no archive of Proofroom: it has no manifest."))
+            raise ArchiveError(_("This is not a Proofroom archive: it has no manifest."))
         try:
             data = orjson.loads(self._read(MANIFEST))
             is_ours = isinstance(data, dict) and data.get("format") == FORMAT
@@ -213,7 +211,7 @@ class ArchiveReader:
         except (orjson.JSONDecodeError, ValidationError) as error:
             raise ArchiveError(_("The manifest of the archive is damaged.")) from error
         if not is_ours:
-            raise ArchiveError(_("This is no archive of Proofroom."))
+            raise ArchiveError(_("This is not a Proofroom archive."))
         rows = {name for name in self._entries if _ROWS.fullmatch(name)}
         if rows != set(manifest.files):
             different = ", ".join(sorted(rows ^ set(manifest.files)))[:200]
@@ -256,7 +254,9 @@ class ArchiveReader:
                 raise _damaged(name)
         media = [name for name in self._entries if _MEDIA.fullmatch(name)]
         if len(media) != self.manifest.media:
-            raise ArchiveError(_("The archive does not hold as many files as its manifest says."))
+            raise ArchiveError(
+                _("The archive does not contain as many files as its manifest lists.")
+            )
         for name in media:
             if watch is not None:
                 watch()
@@ -269,7 +269,9 @@ class ArchiveReader:
         """The content of a file. Raises `ArchiveError` where it is missing or damaged."""
         name = f"media/{digest}"
         if name not in self._entries:
-            raise ArchiveError(_("The archive lacks the file %(name)s.") % {"name": name[:80]})
+            raise ArchiveError(
+                _("The file %(name)s is missing from the archive.") % {"name": name[:80]}
+            )
         content = self._read(name)
         if hashlib.sha256(content).hexdigest() != digest:
             raise _damaged(name)
@@ -295,5 +297,5 @@ class ArchiveReader:
 
 def _damaged(name: str) -> ArchiveError:
     return ArchiveError(
-        _("The archive is damaged: %(name)s is not what its checksum says.") % {"name": name[:80]}
+        _("The archive is damaged: the checksum of %(name)s does not match.") % {"name": name[:80]}
     )

@@ -201,14 +201,16 @@ class Import:
             refuse_unstorable(data)
             return row.model_validate(data)
         except (UnicodeDecodeError, orjson.JSONDecodeError) as error:
-            raise ArchiveError(_("Row %(number)s of %(name)s is no JSON.") % where) from error
+            raise ArchiveError(
+                _("Row %(number)s of %(name)s is not valid JSON.") % where
+            ) from error
         except RuleViolation as error:
             raise refused(name, str(number), error) from error
         except ValidationError as error:
             fault = error.errors(include_url=False, include_input=False)[0]
             path = ".".join(str(part)[:80] for part in fault["loc"])
             raise ArchiveError(
-                _("Row %(number)s of %(name)s does not fit: %(path)s: %(reason)s.")
+                _("Row %(number)s of %(name)s is not valid: %(path)s: %(reason)s.")
                 % {**where, "path": path, "reason": fault["msg"]}
             ) from error
 
@@ -276,7 +278,10 @@ def import_archive(
         unknown = sorted({name.removesuffix(".jsonl") for name in reader.manifest.files} - known)
         if unknown:
             raise ArchiveError(
-                _("The archive holds content of a kind that is not known here: %(kinds)s.")
+                _(
+                    "The archive contains content that this installation does not "
+                    "support: %(kinds)s."
+                )
                 % {"kinds": ", ".join(unknown)}
             )
         job = Import(reader, actor, mode, report, on_failure, listener, watch)
@@ -293,14 +298,14 @@ def import_archive(
         except IntegrityError as error:
             raise ArchiveError(
                 _(
-                    "Two things in the archive, or one of it and one that is here, cannot both be: "
-                    "%(reason)s. Nothing was stored."
+                    "The archive conflicts with itself or with content of this site: "
+                    "%(reason)s. Nothing was imported."
                 )
                 % {"reason": str(error).splitlines()[0][:200]}
             ) from error
         except DatabaseError as error:
             raise ArchiveError(
-                _("The database refused the archive: %(reason)s. Nothing was stored.")
+                _("The database rejected the archive: %(reason)s. Nothing was imported.")
                 % {"reason": str(error).splitlines()[0][:200]}
             ) from error
         on_failure.pop_all()

@@ -57,7 +57,7 @@ def save_view(
     if is_shared:
         actor.require(SHARE)
     elif owner_id != actor.user.pk:
-        raise NotAllowed(_("A view of somebody else's is not yours to save."))
+        raise NotAllowed(_("You cannot save views of other people."))
     view = ListView(owner_id=owner_id, list_name=list_name, is_shared=is_shared)
     view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
     view.query, view.columns = _checked_query(query), _checked_columns(columns)
@@ -155,7 +155,7 @@ def _own_row(actor: Actor, list_name: str) -> ListView:
 
 
 def _not_found() -> NotFound:
-    return NotFound(_("There is no such view."))
+    return NotFound(_("View not found."))
 
 
 def _require_room(view: ListView) -> None:
@@ -182,7 +182,7 @@ def _checked_query(query: str) -> str:
 
 def _checked_columns(columns: Sequence[str]) -> list[str]:
     if len(columns) > MAX_COLUMNS:
-        message = _("At most %(most)s columns are shown.") % {"most": MAX_COLUMNS}
+        message = _("A list can show at most %(most)s columns.") % {"most": MAX_COLUMNS}
         raise invalid("columns", message, code="too_many")
     return [clean_line("columns", name, LIST_VIEW_NAME_MAX) for name in dict.fromkeys(columns)]
 

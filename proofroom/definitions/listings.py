@@ -29,7 +29,9 @@ class ListingProps(ModuleProps):
         default=3, minimum=1, maximum=MOST_CARDS, label="How many", help="Of the newest posts."
     )
     show_all_link: bool = Boolean(default=True, label="Link to all of them")
-    all_label: str = Text(max_length=60, label="Text of that link", help="Leave blank for “See all”.")
+    all_label: str = Text(
+        max_length=60, label="Text of that link", help="Leave blank for “See all”."
+    )
 
 
 class Listing(Module):

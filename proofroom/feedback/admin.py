@@ -54,7 +54,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return may(request, "feedback.resolve")
 
-    @admin.display(description=gettext_lazy("Says"))
+    @admin.display(description=gettext_lazy("Comment"))
     def beginning(self, row: Feedback) -> str:
         return row.content if len(row.content) <= _SHORT else f"{row.content[:_SHORT]}…"
 
@@ -110,7 +110,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
             return HttpResponseRedirect(reverse("admin:proofroom_feedback_feedback_changelist"))
         context = {
             "sentence": _("This permanently deletes the feedback."),
-            "button": _("Delete it"),
+            "button": _("Delete"),
             "back": reverse("admin:proofroom_feedback_feedback_change", args=[row.pk]),
         }
         return form_page(

@@ -143,7 +143,7 @@ def _locked(feedback_id: UUID | str) -> Feedback:
     except ValueError:
         row = None
     if row is None:
-        raise NotFound(_("There is no such feedback."))
+        raise NotFound(_("Feedback not found."))
     return row
 
 

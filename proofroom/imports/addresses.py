@@ -107,7 +107,7 @@ class PostAddresses:
     def report(self) -> list[str]:
         """A sentence for each address that leads nowhere here."""
         found = [
-            _("The link to %(address)s leads to no post of the source.")
+            _("The link to %(address)s does not match any post in the source.")
             % {"address": address[:300]}
             for address in self.dead_links[:_MOST_NAMED]
         ]
@@ -116,6 +116,6 @@ class PostAddresses:
         for address in dict.fromkeys(self.missing_files[:_MOST_NAMED]):
             key = self.writer.reader.file_key(address, self.base)
             if key not in self.writer.problems:  # else the file has its own line
-                text = _("The picture %(address)s was not imported.")
+                text = _("The image %(address)s was not imported.")
                 found.append(text % {"address": address[:300]})
         return found

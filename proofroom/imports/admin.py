@@ -95,7 +95,7 @@ def content_importers() -> list[type[ContentImporter]]:
 
 
 class ImportForm(forms.Form):
-    source = forms.ChoiceField(label=gettext_lazy("Source"))
+    source = forms.ChoiceField(label=gettext_lazy("Import from"))
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy("The export file, or a ZIP archive of the folder."),
@@ -103,7 +103,7 @@ class ImportForm(forms.Form):
     type = forms.ChoiceField(
         label=gettext_lazy("Post type"),
         required=False,
-        help_text=gettext_lazy("Used where the source does not name one."),
+        help_text=gettext_lazy("Used when the source does not specify one."),
     )
     locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
     site = forms.URLField(
@@ -111,7 +111,7 @@ class ImportForm(forms.Form):
         required=False,
         max_length=300,
         assume_scheme="https",
-        help_text=gettext_lazy("Links to it become links to the imported posts."),
+        help_text=gettext_lazy("Links to this address are changed to the imported posts."),
     )
     mapping = forms.JSONField(
         label=gettext_lazy("Mapping"),
@@ -131,7 +131,7 @@ class ImportForm(forms.Form):
         source.choices = [(one.name, str(one.label)) for one in content_importers()]
         type_ = cast(forms.ChoiceField, self.fields["type"])
         type_.choices = [
-            ("", _("As the source says")),
+            ("", _("As in the source")),
             *((one.name, one.label) for one in post_types),
         ]
         if not any(one.has_mapping for one in content_importers()):
@@ -231,7 +231,7 @@ class ExportForm(forms.Form):
 class ImportRunAdmin(FormAdmin[ImportRun]):
     view_permission = add_permission = "posts.edit"
     empty_words = gettext_lazy(
-        "Bring in posts, images and menus from WordPress, Markdown and other systems."
+        "Import posts, images and menus from WordPress, Markdown and other systems."
     )
     list_title = gettext_lazy("Imports")
     add_title, add_button, add_form = (
@@ -246,7 +246,7 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
         return super().get_queryset(request).filter(is_export=False)
 
-    @admin.display(description=gettext_lazy("Source"))
+    @admin.display(description=gettext_lazy("Imported from"))
     def source_label(self, row: ImportRun) -> str:
         found = importers.get(row.source)
         return str(found.label) if found is not None else row.source
@@ -255,7 +255,7 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
     def kind(self, row: ImportRun) -> str:
         return _("Dry run") if row.is_dry_run else _("Import")
 
-    @admin.display(description=gettext_lazy("State"))
+    @admin.display(description=gettext_lazy("Status"))
     def outcome(self, row: ImportRun) -> str:
         return str(_STATES[row.state][1])
 
@@ -340,7 +340,7 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
         except ValueError:
             run = None
         if run is None:
-            raise Http404(_("There is no such import."))
+            raise Http404(_("Import not found."))
         if request.method == "POST":
             target, action = run.pk, request.POST.get("action")
             with refusals_as_messages(request):
@@ -350,7 +350,7 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
                         request,
                         _("Import cancelled. Nothing was imported.")
                         if run.source == ARCHIVE
-                        else _("Import cancelled. What is imported stays."),
+                        else _("Import cancelled. Content already imported is kept."),
                     )
                 else:
                     changed = {"mode": action} if run.source == ARCHIVE else None

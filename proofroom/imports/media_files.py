@@ -99,15 +99,15 @@ class MediaFiles:
             except OSError as error:
                 raise FileProblem(_("The file cannot be read: %(why)s") % {"why": error}) from None
         if "://" not in address:
-            raise FileProblem(_("There is no such file in the folder."))
+            raise FileProblem(_("The file is not in the folder."))
         if not self.fetch:
-            raise FileProblem(_("It is not in the folder, and fetching is switched off."))
+            raise FileProblem(_("The file is not in the folder, and fetching files is turned off."))
         return self._fetch(address)
 
     def _fetch(self, address: str) -> tuple[str, bytes]:
         host = urlsplit(address).netloc
         if self.failures[host] >= _MAX_FAILURES:
-            raise FileProblem(_("%(host)s did not answer before.") % {"host": host})
+            raise FileProblem(_("%(host)s did not respond earlier.") % {"host": host})
         try:
             content, _at = fetch_file(address)
         except CmsError as error:

@@ -160,7 +160,8 @@ def _set_levels(plan: ImportPlan) -> None:
                     Remark(
                         current.place,
                         _(
-                            "Its parent is not in the source, or not of the same type: it stands at the top."
+                            "The parent is missing from the source or has another type, so "
+                            "the post is at the top level."
                         ),
                     )
                 )
@@ -170,7 +171,10 @@ def _set_levels(plan: ImportPlan) -> None:
             parent = plan.posts[one.parent_id] if one.parent_id else None
             if parent is not None and (parent.level + 2 > MAX_DEPTH or parent.locale != one.locale):
                 plan.remarks.append(
-                    Remark(one.place, _("It cannot stand below its parent: it stands at the top."))
+                    Remark(
+                        one.place,
+                        _("The post cannot be placed below its parent, so it is at the top level."),
+                    )
                 )
                 one.parent_id, parent = None, None
             one.level = parent.level + 1 if parent else 0

@@ -128,7 +128,9 @@ class _PostWriter:
             if parent_id is not None:
                 fields["parentId"] = str(parent_id)
             elif not self.writer.is_dry_run:
-                self._remark(_("Its parent could not be imported: it stands at the top."))
+                self._remark(
+                    _("The parent could not be imported, so the post is at the top level.")
+                )
         return fields
 
     def _custom_fields(self, values: Mapping[str, Json]) -> JsonObject:
@@ -219,7 +221,7 @@ class _PostWriter:
                     raise
                 continue
             if number > 1:
-                text = _("The address %(path)s is taken; it stands at %(new)s.")
+                text = _("The address %(path)s is already in use, so the post is at %(new)s.")
                 self._remark(text % {"path": self.planned.path, "new": post.path})
             return post
         raise AssertionError

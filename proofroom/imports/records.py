@@ -69,7 +69,7 @@ def read_json(path: Path, place: str = "") -> list[JsonObject]:
     try:
         found = json.loads(text)
     except RecursionError:
-        raise RuleViolation(_("The file is nested too deep.")) from None
+        raise RuleViolation(_("The file is nested too deeply.")) from None
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
@@ -87,7 +87,10 @@ def read_json(path: Path, place: str = "") -> list[JsonObject]:
     if not isinstance(found, list):
         raise invalid(
             "mapping",
-            _("There is no list of objects in the file. Name it in the mapping as items."),
+            _(
+                "The file has no list of objects at this level. Specify its key as "
+                "items in the mapping."
+            ),
         )
     return [one for one in found if isinstance(one, dict)]
 
@@ -141,7 +144,7 @@ class RecordReader(Reader):
         if self.format not in BODY_FORMATS:
             raise invalid(
                 "mapping",
-                _("The format of the text is one of: %(formats)s.")
+                _("The text format must be one of: %(formats)s.")
                 % {"formats": ", ".join(BODY_FORMATS)},
             )
         self.mapping = self._mapping()
@@ -156,7 +159,7 @@ class RecordReader(Reader):
             if name not in known or not isinstance(place, str):
                 raise invalid(
                     "mapping",
-                    _("The mapping names %(name)r, which is no field; known: %(known)s.")
+                    _("The mapping uses %(name)r, which is not a field. Available: %(known)s.")
                     % {"name": name[:60], "known": ", ".join(sorted(known))},
                 )
         found = {name: str(place) for name, place in given.items()}
@@ -169,7 +172,7 @@ class RecordReader(Reader):
             if name in columns:
                 found.setdefault(f"customFields.{name}", name)
         if "title" not in found:
-            raise invalid("mapping", _("Say in the mapping which column is the title."))
+            raise invalid("mapping", _("Specify in the mapping which column is the title."))
         return found
 
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
@@ -181,7 +184,7 @@ class RecordReader(Reader):
             if not title:
                 if not wanted:
                     place = _("Record %(number)s") % {"number": number}
-                    yield Remark(place, _("It has no title; skipped."), "error")
+                    yield Remark(place, _("No title; skipped."), "error")
                 continue
             terms: list[tuple[str, str]] = []
             for taxonomy in ("tags", "topics"):

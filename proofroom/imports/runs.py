@@ -116,10 +116,10 @@ def repeat_run(
     actor.require_person("import content")
     before = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
     if before is None:
-        raise NotFound(_("There is no such import."))
+        raise NotFound(_("Import not found."))
     if before.is_running or before.is_export or not before.chunks.exists():
         raise Conflict(
-            _("The file of this import is no longer here. Upload it again."), code="file_gone"
+            _("The file for this import no longer exists. Upload it again."), code="file_gone"
         )
     importer = find_importer(before.source)
     options = importer.check_options({**before.options, **(changed or {})}).model_dump(mode="json")
@@ -143,7 +143,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
     actor.require_person("cancel this")
     run = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
     if run is None:
-        raise NotFound(_("There is no such import."))
+        raise NotFound(_("Import not found."))
     if run.by_id != actor.user.pk:
         actor.require("database.manage")
     elif not run.is_export:
@@ -205,7 +205,7 @@ def run_command(
         raise RuleViolation(run.why)
     posts = run.counts.get("posts", {})
     if posts and set(posts) == {"failed"}:
-        raise RuleViolation(_("None of the posts could be imported; see above."))
+        raise RuleViolation(_("No posts could be imported. See the entries above."))
 
 
 def _read_mapping(name: str) -> object:

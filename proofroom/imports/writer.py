@@ -86,7 +86,7 @@ class ImportWriter:
         if self.is_dry_run:
             if self.reader.files.can_read(item.address):
                 return Written("created", item.address)
-            return Written("failed", item.address, _("There is no such file in the folder."))
+            return Written("failed", item.address, _("The file is not in the folder."))
         try:
             asset, is_new = store_file(
                 self.reader.files,
@@ -148,7 +148,7 @@ class ImportWriter:
         there = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale=locale).first()
         if there is not None:
             self.remember("term", source_id, there.pk, {})
-            return Written("unchanged", item.name, _("It is here already."), there.pk)
+            return Written("unchanged", item.name, _("Already exists."), there.pk)
         if self.is_dry_run:
             return Written("created", item.name)
         parent = None
@@ -181,7 +181,8 @@ class ImportWriter:
                 return Written("unchanged", item.name, "", menu.pk)
             if not self.options.live:
                 text = _(
-                    "It changed in the source. Menus are changed only where live changes are allowed."
+                    "The menu has changed in the source. Menus are only changed when "
+                    "live changes are allowed."
                 )
                 return Written("skipped", item.name, text, menu.pk)
         slug = slug_of(item.slug or item.name)
@@ -189,7 +190,7 @@ class ImportWriter:
         if menu is None and Menu.objects.filter(slug=slug, locale=item.locale).exists():
             slug = f"{slug}-imported"
             if Menu.objects.filter(slug=slug, locale=item.locale).exists():
-                text = _("There is a menu of this name already.")
+                text = _("A menu with this name already exists.")
                 return Written("skipped", item.name, text)
         if self.is_dry_run:
             return Written("updated" if menu else "created", item.name)
@@ -234,7 +235,7 @@ class ImportWriter:
     def write_redirect(self, item: RedirectItem) -> Written:
         planned = self.plan.posts.get(item.to_post) if item.to_post else None
         if planned is not None and planned.post_id is None and not self.is_dry_run:
-            return Written("skipped", item.from_path, _("Its post was not imported."))
+            return Written("skipped", item.from_path, _("The post it links to was not imported."))
         target = planned.path if planned is not None else self.link(item.to_address, "")[0]
         place = f"{item.from_path} → {target}"
         try:

@@ -33,7 +33,8 @@ def open_xml(file: IO[bytes]) -> Iterator[tuple[str, Element]]:
         yield from iterparse(_Repaired(file), events=("start", "end"), forbid_entities=True)
     except DefusedXmlException:
         raise RuleViolation(
-            _("The file defines entities of its own, which are not read."), code="forbidden_xml"
+            _("The file defines its own XML entities, which is not supported."),
+            code="forbidden_xml",
         ) from None
 
 

@@ -10,7 +10,7 @@ from django.db import models
 
 from content.models.post import Post
 
-PREVIEW_LAYERS = [("source", "Source"), ("review", "Review"), ("ai-review", "AI Review")]
+PREVIEW_LAYERS = [("source", "Live"), ("review", "Review"), ("ai-review", "AI Review")]
 
 
 class PreviewLink(models.Model):

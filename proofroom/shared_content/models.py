@@ -48,7 +48,7 @@ class ApprovalMode(models.TextChoices):
     """Whose changes of a kind wait for somebody else. See `proofroom.shared_content.approval`."""
 
     OFF = "off", gettext_lazy("Changes go live immediately")
-    EDITORS = "editors", gettext_lazy("Administrators approve what editors change")
+    EDITORS = "editors", gettext_lazy("Administrators approve changes by editors")
     EVERYONE = "everyone", gettext_lazy("A second person approves every change")
 
 

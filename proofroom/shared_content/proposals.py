@@ -157,9 +157,7 @@ def _locked_row(kind: SharedKind, row_id: UUID) -> SharedRow:
 
 
 def _stale(current: int) -> Conflict:
-    sentence = _(
-        "The live version has changed since then. Open this change and update it first."
-    )
+    sentence = _("The live version has changed since then. Open this change and update it first.")
     return Conflict(sentence, code="stale_version", current=current)
 
 

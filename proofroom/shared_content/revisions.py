@@ -92,7 +92,7 @@ def find_revision(kind: str, row_id: UUID, revision_id: UUID | str) -> SharedRev
     except ValueError:
         found = None
     if found is None:
-        raise NotFound(_("There is no revision %(id)s here.") % {"id": str(revision_id)[:80]})
+        raise NotFound(_("No revision has the id %(id)s.") % {"id": str(revision_id)[:80]})
     return found
 
 

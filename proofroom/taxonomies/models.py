@@ -70,7 +70,7 @@ class TermNodeAnswer(TermAnswer):
 
 PARENT_FIELD: Final = FormField(
     lambda: forms.CharField(
-        label=gettext_lazy("Below"),
+        label=gettext_lazy("Parent term"),
         max_length=SLUG_MAX,
         required=False,
         help_text=gettext_lazy(

@@ -30,23 +30,21 @@ SENTENCES: Final = {
     "post.publish": "{who} published {what}",
     "post.deleted": "{who} moved {what} to the trash",
     "post.restored": "{who} restored {what}",
-    "post.approve": "{who} made changes of {what} live",
-    "post.review.save": "{who} saved changes of {what} for review",
-    "post.review.approve": "{who} approved the changes of {what}",
-    "post.review.reject": "{who} rejected changes of {what} in Review",
-    "post.ai-review.save": "{who} proposed changes of {what}, which wait in AI Review",
-    "post.ai-review.approve": "{who} submitted the proposed changes of {what} to Review",
-    "post.ai-review.reject": "{who} rejected proposed changes of {what}",
-    "post.review.reconsider": "{who} took back a rejection of changes of {what} in Review",
-    "post.ai-review.reconsider": "{who} took back a rejection of proposed changes of {what}",
-    "post.create-translation": "{who} began a translation of {what}",
-    "agent.chain.stopped": "Agents started one another over and over on {what}, and were stopped",
+    "post.approve": "{who} published changes to {what}",
+    "post.review.save": "{who} saved changes to {what} for review",
+    "post.review.approve": "{who} approved changes to {what}",
+    "post.review.reject": "{who} rejected changes to {what} in Review",
+    "post.ai-review.save": "{who} proposed changes to {what} in AI Review",
+    "post.ai-review.approve": "{who} submitted proposed changes to {what} to Review",
+    "post.ai-review.reject": "{who} rejected proposed changes to {what}",
+    "post.review.reconsider": "{who} undid a rejection of changes to {what} in Review",
+    "post.ai-review.reconsider": "{who} undid a rejection of proposed changes to {what}",
+    "post.create-translation": "{who} created a translation of {what}",
+    "agent.chain.stopped": "Agents kept starting each other on {what} and were stopped",
 }
 BUDGET_SENTENCES: Final = {
-    "agent.budget.near": "{whose} used most of the budget of this {period}",
-    "agent.budget.reached": (
-        "{whose} used up the budget of this {period}; what needs more is refused until it starts anew"
-    ),
+    "agent.budget.near": "{whose} used most of this {period}’s budget",
+    "agent.budget.reached": "{whose} used up this {period}’s budget. Runs fail until it resets",
 }
 REVIEW_LAYERS: Final = {
     "post.review.save": "review",
@@ -154,7 +152,7 @@ def sentence_of(event: Event) -> str:
         sentence = f"It works: {who} tried out the notices"
     elif event.name == "webhook.disabled":
         name = plain(str(payload.get("name") or ""))
-        sentence = f"The webhook “{name}” is switched off, because its address failed for a day"
+        sentence = f"The webhook “{name}” was turned off because its address failed for a day"
     elif event.name in BUDGET_SENTENCES:
         agent_id = payload.get("agentId")
         whose = f"The agent {plain(str(agent_id))}" if agent_id else "All agents together"

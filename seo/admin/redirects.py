@@ -89,7 +89,7 @@ class RedirectAdmin(EditAdmin[Redirect]):
     list_per_page = 50
     change_list_template = "admin/seo/redirects.html"
 
-    @admin.display(description=gettext_lazy("State"), ordering="is_active")
+    @admin.display(description=gettext_lazy("Status"), ordering="is_active")
     def state(self, row: Redirect) -> SafeString:
         return switch_badge(row.is_active)
 

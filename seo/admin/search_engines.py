@@ -82,12 +82,12 @@ def run_action(request: HttpRequest) -> str:
         if not left:
             return given
         more = ngettext(
-            "%(left)s is left. Press the button again.",
-            "%(left)s are left. Press the button again.",
+            "%(left)s post remaining. Click the button again.",
+            "%(left)s posts remaining. Click the button again.",
             left,
         )
         return f"{given} {more % {'left': f'{left:,}'}}"
-    return _("No action was chosen.")
+    return _("No action was selected.")
 
 
 @require_safe

@@ -220,7 +220,7 @@ def test_the_endpoint_says_what_is_wrong(signed_in: SignedIn, other_site: Receiv
 
     answers = (nothing, both, gone, inside, long)
     assert [answer.status_code for answer in answers] == [422] * 5
-    assert gone.json() == {"message": "The other site answered with status 404."}
+    assert gone.json() == {"message": "The other site responded with status 404."}
     assert not Asset.objects.exists()
     assert client.get(IMPORT).status_code == 405
     assert signed_in("translator").post(IMPORT, {"url": other_site.url()}).status_code == 403

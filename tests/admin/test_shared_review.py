@@ -199,7 +199,7 @@ def test_what_changed_meanwhile_is_not_approved(signed_in: SignedIn) -> None:
     waiting = proposed(row, "Top")
     change_menu(menu_id=row.pk, actor=make.actor("admin"), name="Other")
 
-    assert "The live version changed" in text(signed_in("admin").get(review_url(MENU, row)))
+    assert "The live version has changed" in text(signed_in("admin").get(review_url(MENU, row)))
     with pytest.raises(Conflict) as stale:
         approve_proposal(proposal_id=waiting.pk, version=1, actor=make.actor("admin"))
     assert stale.value.code == "stale_version"

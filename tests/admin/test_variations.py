@@ -47,7 +47,7 @@ def ask(post: Post, what: str, variation: Post) -> str:
 def test_without_variations_it_says_what_a_test_is(signed_in: SignedIn) -> None:
     page = text(signed_in("editor").get(url(make.post(), "variations")))
 
-    assert "Try another version of this page" in page
+    assert "Test another version of this page" in page
     assert 'class="versions"' not in page
     assert 'name="variation"' in page
 
@@ -117,15 +117,15 @@ def test_each_step_is_asked_first_and_done_then(signed_in: SignedIn) -> None:
     client, page = signed_in("editor"), url(post, "variations")
 
     start = text(client.get(ask(post, "start", made)))
-    assert "30 % of the visitors of /blog/filter-coffee are shown “Title of B”" in start
-    assert "60 % are shown the original" in start
+    assert "30 % of visitors to /blog/filter-coffee see “Title of B”" in start
+    assert "60 % of visitors and all search engines see the original" in start
     assert "C keeps its 10 %" in start
     assert state(made) == (30, False)
     client.post(page, {"do": "start", "value": str(made.pk)})
     assert state(made) == (30, True)
 
     stop = text(client.get(ask(post, "stop", made)))
-    assert "90 % of the visitors are shown the original then" in stop
+    assert "90 % of visitors will see the original" in stop
     assert state(made) == (30, True)
     client.post(page, {"do": "stop", "value": str(made.pk)})
     assert state(made) == (30, False)
@@ -138,7 +138,7 @@ def test_what_does_not_fit_has_no_button_to_start_it(signed_in: SignedIn) -> Non
     client = signed_in("editor")
 
     asked = text(client.get(ask(post, "start", made)))
-    assert "leave 20 % of the visitors, and B wants 30 %" in asked
+    assert "leave 20 % of visitors, but B needs 30 %" in asked
     assert 'value="start"' not in asked
     sent = {"do": "start", "value": str(made.pk)}
     refused = text(client.post(url(post, "variations"), sent, follow=True))
@@ -153,12 +153,12 @@ def test_the_pages_of_a_variation_say_who_sees_what_is_saved_there(signed_in: Si
 
     page = text(client.get(url(made)))
     link = f'<a href="{url(post, "variations")}">Filter coffee</a>'
-    assert f"variation B of {link} · shown to nobody" in page
+    assert f"variation B of {link} · not shown to visitors" in page
     assert "variation" not in text(client.get(url(post))).split('class="tabs"')[0].split("<h1>")[1]
 
     change_variation(post_id=post.pk, variation_id=made.pk, actor=make.actor(), running=True)
     page = text(client.get(url(made)))
-    assert f"variation B of {link} · 30 % of the visitors see it now" in page
+    assert f"variation B of {link} · shown to 30 % of visitors" in page
     assert "Publish changes" in page
     assert "badge-draft" not in page
 
@@ -214,7 +214,7 @@ def test_what_is_not_published_offers_no_start(signed_in: SignedIn) -> None:
 
     page = text(client.get(url(post, "variations")))
 
-    assert "so none can be started" in page
+    assert "Publish the original before you start a variation." in page
     assert "ask=start" not in page
     sent = {"do": "start", "value": str(made.pk)}
     assert "Publish the original first" in text(

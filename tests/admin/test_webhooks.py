@@ -45,7 +45,9 @@ def test_empty_screens_say_what_comes_next(admin: Client) -> None:
     webhooks, deliveries = admin.get(LIST), admin.get(DELIVERIES)
 
     assert "A webhook calls your address when" in webhooks.content.decode()
-    assert "Try other words or fewer filters." in admin.get(f"{LIST}?q=unlike").content.decode()
+    assert (
+        "Try other search terms or fewer filters." in admin.get(f"{LIST}?q=unlike").content.decode()
+    )
     assert "No deliveries yet." in deliveries.content.decode()
 
 

@@ -78,7 +78,7 @@ def test_what_is_no_archive(archive):
     refuses(archive[: len(archive) // 2], "cannot be read as a ZIP")
     refuses(site.rewrite(archive, manifest_json=None), "no manifest")
     refuses(site.rewrite(archive, manifest_json=b"{"), "manifest of the archive is damaged")
-    refuses(manifest_with(archive, format="other"), "no archive of Proofroom")
+    refuses(manifest_with(archive, format="other"), "not a Proofroom archive")
     refuses(manifest_with(archive, version=99), "format version 99")
 
 
@@ -94,18 +94,18 @@ def test_paths_doubles_and_bombs(archive):
     bomb = BytesIO(archive)
     with ZipFile(bomb, "a", ZIP_DEFLATED) as file:
         file.writestr("bomb.jsonl", b"0" * 20_000_000)
-    refuses(bomb.getvalue(), "packed so tightly")
+    refuses(bomb.getvalue(), "compression ratio")
 
 
 def test_checksums_and_counts(archive):
-    refuses(site.rewrite(archive, posts_jsonl=b""), "posts.jsonl is not what its checksum says")
+    refuses(site.rewrite(archive, posts_jsonl=b""), "posts.jsonl checksum of")
     with ZipFile(BytesIO(archive)) as file:
         media = next(name for name in file.namelist() if name.startswith("media/"))
         other = BytesIO()
         with ZipFile(other, "w") as new:
             for name in file.namelist():
                 new.writestr(name, b"changed" if name == media else file.read(name))
-    refuses(other.getvalue(), "is not what its checksum says")
+    refuses(other.getvalue(), "checksum of")
     unknown = BytesIO(archive)
     with ZipFile(unknown, "a") as file:
         file.writestr("spells.jsonl", b"")
@@ -136,7 +136,7 @@ def edit_field(name: str, value: object):
         (edit_field("spell", 1), "no post field named 'spell'"),
         (edit_field("slug", "../admin"), "slug"),
         (edit_field("canonicalUrl", "javascript:alert(1)"), "canonicalUrl"),
-        (lambda rows: rows.append(rows[0]), "cannot both be"),
+        (lambda rows: rows.append(rows[0]), "conflicts with itself"),
         (
             lambda rows: rows[-1].update(variationOf="9f0d7c2e-0000-4000-8000-000000000000"),
             "original",

@@ -30,8 +30,8 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
 ) -> None:
     choose(settings, analytics_consent=True)
     page = calls.open(make.post(), width=360, height=740)
-    question = page.get_by_role("region", name="May your visits be counted?")
-    again = page.get_by_role("button", name="Counting of visits")
+    question = page.get_by_role("region", name="May we count your visits?")
+    again = page.get_by_role("button", name="Visit counting")
 
     for _ in range(5):
         page.get_by_text("Grind the beans.").click()
@@ -50,7 +50,7 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
 
     page.get_by_text("Grind the beans.").click()  # waits for others, and goes with the consent
     again.click()
-    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count them"
+    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count my visits"
     question.get_by_role("button", name="No").click()
     assert not question.is_visible()
     assert again.evaluate("one => one === document.activeElement")
@@ -62,8 +62,8 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
 
     elsewhere = page.context.new_page()
     elsewhere.goto(page.url)
-    elsewhere.get_by_role("button", name="Counting of visits").click()
-    elsewhere.get_by_role("button", name="Yes, count them").click()
+    elsewhere.get_by_role("button", name="Visit counting").click()
+    elsewhere.get_by_role("button", name="Yes, count my visits").click()
     calls.rows(4)
     assert calls.sizes == [1, 1, 1]
 
@@ -73,7 +73,7 @@ def test_a_page_that_a_browser_kept_knows_what_was_answered_meanwhile(
 ) -> None:
     choose(settings, analytics_consent=True)
     page = calls.open(make.post())
-    page.get_by_role("button", name="Yes, count them").click()
+    page.get_by_role("button", name="Yes, count my visits").click()
     calls.rows(1)
     back = "() => { dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })) }"
 

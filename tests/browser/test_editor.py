@@ -270,7 +270,7 @@ def test_a_form_is_picked_and_an_address_that_cannot_play_says_so(open_page: Any
     page.locator("#m-new-1 select[name$='props.form']").select_option("contact")
     added(page, "embed", "new-2")
     page.fill("#m-new-2 input[name$='props.url']", "https://example.com/video")
-    page.locator("#m-new-2 .link-state", has_text="cannot play").wait_for()
+    page.locator("#m-new-2 .link-state", has_text="cannot be embedded").wait_for()
 
 
 def test_a_changed_slug_says_where_the_old_address_leads(open_page: Any) -> None:
@@ -396,7 +396,10 @@ def test_a_refused_save_opens_the_tab_with_the_error(open_page: Any) -> None:
     page.keyboard.press("Control+s")
 
     page.wait_for_selector("#f-post-canonicalUrl[aria-invalid=true]:focus")
-    assert page.get_by_role("tab", name="SEO (to correct)").get_attribute("aria-selected") == "true"
+    assert (
+        page.get_by_role("tab", name="SEO (needs correction)").get_attribute("aria-selected")
+        == "true"
+    )
     page.get_by_role("tab", name="Settings").click()
     page.locator("a[href='#f-post-canonicalUrl']").click()
     page.wait_for_selector("#f-post-canonicalUrl:focus")

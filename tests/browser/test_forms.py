@@ -85,8 +85,8 @@ def test_a_form_is_counted_once_its_visitor_agreed_to_be(open_page: Any, setting
         return reached.count()
 
     assert send() == 0
-    visitor.get_by_role("button", name="Yes, count them").click()
+    visitor.get_by_role("button", name="Yes, count my visits").click()
     assert send() == 1
-    visitor.get_by_role("button", name="Counting of visits").click()
+    visitor.get_by_role("button", name="Visit counting").click()
     visitor.get_by_role("button", name="No").click()
     assert send() == 1

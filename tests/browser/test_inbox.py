@@ -94,3 +94,13 @@ def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_pa
     assert "Created 1 draft" in plain.inner_text(".messagelist")
     german = Post.objects.get(translation_group=posts[4].translation_group, locale="de")
     assert german.title == posts[4].title
+
+    page = open_page("admin")
+    page.goto("/admin/content/translations/?state=missing")
+    create = page.locator(".matrix-bar button")
+    assert create.inner_text() == "Create selected drafts"
+    boxes = page.locator("input[name=make]")
+    boxes.nth(0).check()
+    assert create.inner_text() == "Create 1 draft"
+    boxes.nth(1).check()
+    assert create.inner_text() == "Create 2 drafts"

@@ -70,7 +70,7 @@ def test_pasted_images_come_into_the_library(open_page: Any, settings: Any) -> N
         save(page)
 
     assert reasons == [
-        "gone.png The other site answered with status 404.",
+        "gone.png The other site responded with status 404.",
         "image001.png It is a file on the computer it was copied from. Insert it from there.",
     ]
     made = {asset.alt_text: asset for asset in Asset.objects.all()}

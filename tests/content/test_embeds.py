@@ -96,7 +96,7 @@ def test_nothing_of_the_other_site_is_in_the_page_before_a_click(allowed):
     assert inside.first("img")["src"] == "/media/a.webp"
     assert "Load from www.youtube-nocookie.com" in frame.source
     assert f'<a href="{VIDEO.replace("&", "&amp;")}" rel="noopener noreferrer">Open at ' in html
-    assert "Nothing is loaded from www.youtube-nocookie.com before you ask for it." in html
+    assert "Nothing is loaded from www.youtube-nocookie.com until you choose to." in html
 
 
 def test_a_host_that_is_not_allowed_gets_a_card_that_links():

@@ -158,7 +158,7 @@ def test_no_known_password_comes_to_a_site_that_people_use(case: str, settings: 
         ("name", "The account owner@shop.test has the user name 'admin'."),
         ("role", "The account editor@example.com has the role translator."),
         ("case", "The account Editor@Example.com has the role admin."),
-        ("off", "The account editor@example.com has been switched off."),
+        ("off", "The account editor@example.com has been turned off."),
     ],
 )
 def test_accounts_that_are_somebody_elses_are_named_and_nothing_is_made(

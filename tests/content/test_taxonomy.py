@@ -52,7 +52,7 @@ def test_taxonomies_say_how_they_are_used() -> None:
     assert rows["topics"] == {
         "slug": "topics",
         "name": "Topics",
-        "description": "What a post is about, from the general to the particular.",
+        "description": "What a post is about, from general to specific.",
         "hierarchical": True,
         "freeTagging": False,
         "postTypes": [{"slug": "blog", "maxSelections": 3}],

@@ -356,7 +356,7 @@ def test_fields_that_are_gone_are_told_of_once(at):
     answer = send(at, colour="green")
 
     assert answer.status_code == 422
-    assert "The form has changed meanwhile." in text(answer)
+    assert "The form has changed in the meantime." in text(answer)
     assert "green" not in text(answer)
     assert nothing_stored()
 
@@ -404,7 +404,7 @@ def test_a_preview_shows_the_form_and_cannot_send_it(at):
     html = page_of(PageContent(found.post, found.modules(), (), preview="Review"))
 
     form = html[html.index('<form class="form"') :].partition("</form>")[0]
-    assert "This is a preview: the form cannot be sent here." in form
+    assert "This is a preview. The form cannot be submitted here." in form
     assert '<fieldset class="form-fields" disabled>' in form
     assert "action=" not in form
     assert "method=" not in form

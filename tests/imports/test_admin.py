@@ -117,8 +117,8 @@ def test_a_broken_file_ends_the_run_with_the_reason() -> None:
 
     run.refresh_from_db()
     assert run.state == RunState.FAILED
-    assert "not an export of WordPress" in run.why
-    assert "not an export of WordPress" in browser.get(page_of(run)).content.decode()
+    assert "not a WordPress export" in run.why
+    assert "not a WordPress export" in browser.get(page_of(run)).content.decode()
 
 
 def test_only_whoever_started_an_import_or_an_admin_cancels_it(no_worker: None) -> None:

@@ -105,7 +105,7 @@ def test_what_does_not_fit_says_why(tmp_path):
         ("3", {}, "no list of objects"),
         ('[{"x": 1}]', {}, "which column is the title"),
         ('[{"x": 1}]', {"titel": "x"}, "names 'titel'"),
-        ('[{"title": "x"}]', {"format": "pdf"}, "format of the text"),
+        ('[{"title": "x"}]', {"format": "pdf"}, "text format"),
         ("[" * 100_000, {}, "nested too deep|not valid JSON"),
     ):
         path.write_text(content)

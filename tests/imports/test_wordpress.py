@@ -293,7 +293,9 @@ def test_what_is_broken_is_named_and_the_rest_comes_in(tmp_path):
     assert Post.objects.filter(title="x" * 300).exists()
     assert not Post.objects.filter(title="Twice").exists()
     assert "broken after item 5" in said
-    assert ImportLine.objects.filter(message__contains="Its parent is not in the source").exists()
+    assert ImportLine.objects.filter(
+        message__contains="The parent is missing from the source"
+    ).exists()
 
 
 def test_files_outside_of_the_folder_are_never_read(tmp_path):
@@ -324,9 +326,9 @@ def test_files_outside_of_the_folder_are_never_read(tmp_path):
             '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><rss>&a;</rss>',
             "entities of its own",
         ),
-        ("no xml at all", "not an export of WordPress"),
-        ("<html><body>x</body></html>", "not an export of WordPress"),
-        ("", "not an export of WordPress"),
+        ("no xml at all", "not a WordPress export"),
+        ("<html><body>x</body></html>", "not a WordPress export"),
+        ("", "not a WordPress export"),
     ],
 )
 def test_what_is_no_export_is_refused(tmp_path, content, words):

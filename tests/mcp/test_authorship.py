@@ -130,7 +130,7 @@ def test_an_agent_that_people_switched_off_writes_nothing(
     save(post, by("ai_agent"), agentId="seo-specialist")
 
     assert code == "agent_switched_off"
-    assert text.startswith("The agent 'seo-specialist' or its account is switched off")
+    assert text.startswith("The agent 'seo-specialist' or its account is turned off")
     assert mark(post)[1] == "seo-specialist"
 
 

@@ -111,7 +111,7 @@ def test_nothing_asked_says_what_to_do_and_reads_no_posts(client):
 
     assert response.status_code == 200
     assert "Type one word or more." in text(response)
-    assert '<label for="search">Words to look for</label>' in text(response)
+    assert '<label for="search">Search terms</label>' in text(response)
     assert len(queries) == 2
 
 

@@ -57,7 +57,7 @@ def test_what_people_do_reaches_the_chat_by_itself(
     published, proposed = chat.at(PATH)
     assert published.json() == {"text": f"admin published “Green tea”: {SITE}{post.path}"}
     assert proposed.json() == {
-        "text": "The agent seo-specialist proposed changes of “Green tea”, which wait in AI Review: "
+        "text": "The agent seo-specialist proposed changes to “Green tea” in AI Review: "
         f"{SITE}/admin/content/post/{post.pk}/review/?layer=ai-review"
     }
     names = {name for name in proposed.headers if name.startswith("x-")}
@@ -168,10 +168,10 @@ POST = "8d6c8a4e-6f6e-4f5e-9a53-3d7a4d1c2b10"
         ("post.deleted", {"title": "Tea"}, "admin moved “Tea” to the trash."),
         ("post.updated", {"title": "Tea", "status": "published", "url": "/tea"}, f"admin changed “Tea”: {SITE}/tea"),
         ("post.review.save", {"title": "Tea"},
-         f"admin saved changes of “Tea” for review: {SITE}/admin/content/post/{POST}/review/?layer=review"),
+         f"admin saved changes to “Tea” for review: {SITE}/admin/content/post/{POST}/review/?layer=review"),
         ("post.review.reject", {},
-         f"admin rejected changes of a post in Review: {SITE}/admin/content/post/{POST}/change/"),
-        ("feedback.created", {}, f"Note put on a page, by admin: {SITE}/admin/content/post/{POST}/change/"),
+         f"admin rejected changes to a post in Review: {SITE}/admin/content/post/{POST}/change/"),
+        ("feedback.created", {}, f"Feedback added, by admin: {SITE}/admin/content/post/{POST}/change/"),
     ],
 )  # fmt: skip
 def test_sentences_of_posts(name: str, data: dict[str, Any], text: str) -> None:
@@ -191,7 +191,7 @@ def test_a_webhook_that_was_switched_off_is_told_by_name() -> None:
     event = happened("webhook.disabled", name="Search <index>", reason="canary")
 
     assert sentence_of(event) == (
-        "The webhook “Search ‹index›” is switched off, because its address failed for a day: "
+        "The webhook “Search ‹index›” was turned off because its address failed for a day: "
         f"{SITE}/admin/proofroom_webhooks/webhook/"
     )
 
@@ -199,11 +199,11 @@ def test_a_webhook_that_was_switched_off_is_told_by_name() -> None:
 @pytest.mark.parametrize(
     ("name", "agent_id", "text"),
     [
-        ("near", "translator", "The agent translator used most of the budget of this month"),
+        ("near", "translator", "The agent translator used most of this month’s budget"),
         (
             "reached",
             None,
-            "All agents together used up the budget of this month; what needs more is refused until it starts anew",
+            "All agents together used up this month’s budget. Runs fail until it resets",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_switched_off_it_sends_nothing_of_what_waits(
     states = dict(Delivery.objects.filter(event=event).values_list("workflow_id", "status"))
     assert states == {"waiting": "cancelled", "other": "succeeded"}
     row = Delivery.objects.get(workflow_id="waiting")
-    assert (row.last_error, row.next_attempt_at) == ("The workflow is switched off.", None)
+    assert (row.last_error, row.next_attempt_at) == ("The workflow is turned off.", None)
     assert receiver.at("/waiting") == []
 
 
@@ -96,7 +96,7 @@ def test_what_would_be_tried_again_is_given_up_once_it_is_off(
 
     assert sending.send() == 0
 
-    assert sending.state_of(event)[0::3] == ("cancelled", "The workflow is switched off.")
+    assert sending.state_of(event)[0::3] == ("cancelled", "The workflow is turned off.")
 
 
 def test_a_test_goes_to_this_one_only_also_while_it_is_off(

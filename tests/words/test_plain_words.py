@@ -36,6 +36,9 @@ REFUSED = (
     *("make a draft", "make the", "made anew", "what is marked"),
     # Words of the code.
     *("enqueue", "queryset", "payload row", "foreign key", "rollback", "upsert", "null row"),
+    *("no such", "is asked for", "must not hold", "is made of", "switched off", "meanwhile"),
+    *("no longer there", "any more", "shown to nobody", "of the visitors", "it stands at"),
+    *("none of its own", "whoever", "press one of", "press the button", "as it is"),
     *("older than the source", "waits for you", "text of the button", "a box for consent"),
 )
 PATTERN = re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in REFUSED), re.IGNORECASE)

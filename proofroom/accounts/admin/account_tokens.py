@@ -55,7 +55,7 @@ class AccountTokenAdmin(FormAdmin[T]):
     def ends_in(self, token: T) -> str:
         return f"…{token.hint}"
 
-    @admin.display(description=gettext_lazy("State"))
+    @admin.display(description=gettext_lazy("Status"))
     def state(self, token: T) -> SafeString:
         look = _LOOKS[token.state]
         return format_html(

@@ -82,7 +82,7 @@ class UserAdmin(FormAdmin[User]):
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
         return _("AI agent") if user.role == Role.AI_AGENT else str(capfirst(role_label(user.role)))
 
-    @admin.display(description=gettext_lazy("State"), ordering="is_active")
+    @admin.display(description=gettext_lazy("Status"), ordering="is_active")
     def state(self, user: User) -> SafeString:
         return switch_badge(user.is_active)
 

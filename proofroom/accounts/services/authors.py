@@ -35,7 +35,7 @@ def ensure_author(*, email: str, actor: Actor) -> User:
         user.full_clean(exclude=["password"])
     except ValidationError:
         raise invalid(
-            "email", _("%(email)r is no address that an account can have.") % {"email": email[:100]}
+            "email", _("%(email)r is not a valid email address.") % {"email": email[:100]}
         ) from None
     user.save(force_insert=True)
     outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})

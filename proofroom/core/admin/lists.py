@@ -259,7 +259,7 @@ class ListAdmin(PermittedAdmin[M]):
         asked = request.GET.get(SAVED_VAR, "")
         is_id = asked.isascii() and asked.isdigit() and len(asked) < _MAX_DIGITS
         if is_id and int(asked) not in named:
-            raise Http404(_("This view is no longer there."))
+            raise Http404(_("This view no longer exists."))
         open_id = int(asked) if is_id else opens if not request.GET else None
         view = named[open_id] if open_id is not None else None
         pairs = [

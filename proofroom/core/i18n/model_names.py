@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.apps import AppConfig, apps
 from django.conf import settings
@@ -17,6 +17,9 @@ from django.contrib import admin
 from django.db import models
 from django.utils.choices import CallableChoiceIterator
 from django.utils.translation import gettext_lazy
+
+# What readers call a field, where its name is a word of the code.
+_NAMES: Final = {"locale": "language"}
 
 
 def speak_the_readers_language() -> None:
@@ -28,7 +31,8 @@ def speak_the_readers_language() -> None:
             options.verbose_name = gettext_lazy(str(options.verbose_name))
             options.verbose_name_plural = gettext_lazy(str(options.verbose_name_plural))
             for field in _fields(model):
-                field.verbose_name = gettext_lazy(str(field.verbose_name))
+                name = _NAMES.get(field.name, str(field.verbose_name))
+                field.verbose_name = gettext_lazy(name)
                 if field.help_text:
                     field.help_text = gettext_lazy(str(field.help_text))
                 # A function says its labels in the reader's language itself.

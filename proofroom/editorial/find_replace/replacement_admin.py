@@ -69,7 +69,7 @@ class ReplacementAdmin(FormAdmin[Replacement]):
     def where(self, row: Replacement) -> str:
         return _("Review") if row.layer == Layer.REVIEW else _("Live")
 
-    @admin.display(description=gettext_lazy("State"))
+    @admin.display(description=gettext_lazy("Status"))
     def outcome(self, row: Replacement) -> str:
         return _("Undone") if row.undone_at else str(_STATES[row.state][1])
 

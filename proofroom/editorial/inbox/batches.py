@@ -57,9 +57,7 @@ _OUTCOMES: Final[dict[str, Promise]] = {
     Outcome.REJECTED: gettext_lazy("Rejected"),
     Outcome.GONE: gettext_lazy("No longer waiting: decided on or withdrawn in the meantime."),
     Outcome.MOVED: gettext_lazy("This has changed since you saw it. Check it again and decide."),
-    Outcome.HELD: gettext_lazy(
-        "A person staged another change in Review. Compare both and decide."
-    ),
+    Outcome.HELD: gettext_lazy("A person saved another change in Review. Compare both and decide."),
 }
 
 

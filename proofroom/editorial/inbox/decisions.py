@@ -124,9 +124,9 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
         if not decision.why:
             text = ngettext(
                 "“%(title)s”: %(count)d change was skipped, because it has "
-                "changed since you saw it or a person staged another change.",
+                "changed since you saw it or a person saved another change.",
                 "“%(title)s”: %(count)d changes were skipped, because they have "
-                "changed since you saw them or a person staged another change.",
+                "changed since you saw them or a person saved another change.",
                 len(decision.left),
             )
         messages.warning(request, text % names)

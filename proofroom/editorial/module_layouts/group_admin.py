@@ -97,7 +97,7 @@ def _parse_json(text: str) -> Json:
         found: Json = json.loads(text)
         refuse_unstorable(found, "modules")
     except RecursionError:
-        raise ValueError(_("it is nested too deep")) from None
+        raise ValueError(_("it is nested too deeply")) from None
     except RuleViolation as error:
         raise ValueError(error.message) from None
     return found
@@ -154,7 +154,7 @@ def cards(
                 _parse_json(props)
             except ValueError as error:
                 problem = str(error)[:100].rstrip(".")
-                said = [_("This is no JSON: %(problem)s.") % {"problem": problem}]
+                said = [_("This is not valid JSON: %(problem)s.") % {"problem": problem}]
         found.append(GroupModuleCard(place, row, said, is_new and place == len(rows) - 1))
     return found
 

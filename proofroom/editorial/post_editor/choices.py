@@ -240,7 +240,7 @@ def state_of(address: str) -> JsonObject:
     """Return what a link leads to, in a word for the page and a sentence for people."""
     safe = safe_href(address)
     if safe is None:
-        return _state("refused", _("Nothing can be linked at this address."))
+        return _state("refused", _("You cannot link to this address."))
     if is_external(safe):
         return _state("external", _("Another site."))
     if safe.startswith(("#", "mailto:", "tel:", "?")):
@@ -248,7 +248,7 @@ def state_of(address: str) -> JsonObject:
     path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
     post = Post.objects.alive().filter(path=path).order_by("-status").first()
     if post is None:
-        return _state("missing", _("No post has this address. It may be a page of another kind."))
+        return _state("missing", _("No post has this address. It may be another kind of page."))
     if post.status == Status.PUBLISHED:
         return _state("live", _("Links to “%(title)s”, which is live.") % {"title": post.title})
     sentence = _("Links to “%(title)s”, which is not live. Visitors would see an error page.")

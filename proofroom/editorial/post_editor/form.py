@@ -112,7 +112,9 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             boxes = (
                 EditorField("noindex", gettext("Keep this page out of search results"), "boolean"),
                 EditorField(
-                    "nofollow", gettext("Tell search engines not to follow links on this page"), "boolean"
+                    "nofollow",
+                    gettext("Tell search engines not to follow links on this page"),
+                    "boolean",
                 ),
                 EditorField(
                     "more", gettext("Other rules"), "json", gettext("JSON, rarely needed.")

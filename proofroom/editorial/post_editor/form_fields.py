@@ -197,7 +197,9 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
             )
             raise invalid(where, sentence) from None
         except (ValueError, RecursionError) as error:
-            raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
+            raise invalid(
+                where, _("This is not valid JSON: %(error)s.") % {"error": error}
+            ) from None
     if field.kind == "moment":
         try:
             return format_time(from_local_input(typed)) if typed else None

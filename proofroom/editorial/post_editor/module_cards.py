@@ -139,10 +139,10 @@ def lock_reason(module: ModuleSection, post_type: str) -> str:
     if len(groups) == 1:
         text = _(
             "Locked by the module group “%(group)s”: it cannot be moved or "
-                "removed, but its text can be edited."
+            "removed, but its text can be edited."
         )
         return text % {"group": groups.pop()}
     return _(
         "Locked by the module group of this post: it cannot be moved or removed, "
-            "but its text can be edited."
+        "but its text can be edited."
     )

@@ -52,7 +52,7 @@ INSERT_MENU: Final = (
     InsertChoice(
         "heading3",
         gettext_lazy("Heading 3"),
-        gettext_lazy("Starts a part of a section"),
+        gettext_lazy("Starts a subsection"),
         pgettext_lazy("words that find a block", "h3 subtitle"),
         "M3 4v12M10 4v12M3 10h7M13.5 9.5h3.5l-2 2.5a2 2 0 1 1-1.7 3",
     ),
@@ -73,14 +73,14 @@ INSERT_MENU: Final = (
     InsertChoice(
         "orderedList",
         gettext_lazy("Numbered list"),
-        gettext_lazy("Steps in their order"),
+        gettext_lazy("Steps in order"),
         pgettext_lazy("words that find a block", "ordered ol steps"),
         "M9 5h8M9 10h8M9 15h8M3 3.5h1.5v4M3 12.5h2.5l-2.5 4h2.5",
     ),
     InsertChoice(
         "blockquote",
         gettext_lazy("Quote"),
-        gettext_lazy("Words of somebody else"),
+        gettext_lazy("A quotation from somebody else"),
         pgettext_lazy("words that find a block", "blockquote citation"),
         "M4 4v12M8 6h9M8 10h9M8 14h6",
     ),
@@ -115,7 +115,7 @@ INSERT_MENU: Final = (
     InsertChoice(
         "rule",
         gettext_lazy("Divider"),
-        gettext_lazy("A line between two parts"),
+        gettext_lazy("A line between two sections"),
         pgettext_lazy("words that find a block", "hr rule separator"),
         "M3 10h14",
     ),

@@ -312,7 +312,7 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
         labels = ", ".join(label_of(path, review, names) for path in unseen)
         text = gettext(
             "Review already has other changes to: %(labels)s. Nothing was saved. "
-                "Open the post in Review and edit them there."
+            "Open the post in Review and edit them there."
         )
         raise Conflict(
             text % {"labels": labels},

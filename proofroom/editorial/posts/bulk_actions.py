@@ -50,8 +50,8 @@ def _bulk(step: Step, sentence: Sentence) -> Callable[[HttpRequest, Sequence[str
         left = len(refusals) - _REFUSALS_SHOWN
         if left > 0:
             text = ngettext(
-                "%(n)s more post was left as it is.",
-                "%(n)s more posts were left as they are.",
+                "%(n)s other post was not changed.",
+                "%(n)s other posts were not changed.",
                 left,
             )
             messages.error(request, text % {"n": left})

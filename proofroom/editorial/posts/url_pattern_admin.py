@@ -62,7 +62,7 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[UrlPattern]:
         return super().get_queryset(request).filter(is_removed=False)
 
-    @admin.display(description=gettext_lazy("State"))
+    @admin.display(description=gettext_lazy("Status"))
     def state(self, row: UrlPattern) -> SafeString:
         if row.is_pending:
             return badge("running", _("Updating addresses"))

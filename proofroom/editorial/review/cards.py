@@ -33,10 +33,10 @@ from proofroom.editorial.review.rejections import EarlierRejectionNotes, load_ea
 
 _DOORS: Final[Mapping[str, Promise]] = {
     "admin": _("in the admin"),
-    "api": _("over REST"),
+    "api": _("through the API"),
     "mcp": _("by an AI client (MCP)"),
-    "agent": _("by an agent's run"),
-    "command": _("by a command"),
+    "agent": _("by an agent run"),
+    "command": _("from the command line"),
     "system": _("by the system"),
 }
 _DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}

@@ -45,7 +45,7 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return show(reviewed, replace(decisions, accepts_safe=True), more=more)
     taking = ("approve" if reviewed.is_review else "submit", "publish")
     if action not in (*taking, "reject"):
-        return _show_problem(reviewed, _("Press one of the buttons."))
+        return _show_problem(reviewed, _("Choose one of the actions."))
     accept, refuse = _split_by_decision(decisions.by_path, reviewed.view)
     if not accept and not refuse:
         return _ask_for_all(reviewed, action)

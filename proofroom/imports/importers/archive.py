@@ -36,11 +36,12 @@ class ArchiveOptions(BaseModel):
 
 class ArchiveImporter(RunSource, Importer):
     name = ARCHIVE
-    label = gettext_lazy("Archive of Proofroom")
+    label = gettext_lazy("Proofroom archive")
     description = gettext_lazy(
-        "Brings in an archive that `export` made: all of it or nothing. What is not here is created as it "
-        "is in the archive. Changes to posts that are here wait in Review; changes to global modules, menus "
-        "and terms wait for approval; other differences are listed and nothing is changed."
+        "Imports an archive created with `export`, all of it or nothing. Content "
+        "that this site does not have is created. Changes to existing posts wait "
+        "in Review; changes to global modules, menus and terms wait for "
+        "approval; other differences are listed but not changed."
     )
     suffixes = (".zip",)
 

@@ -10,9 +10,7 @@ from proofroom.imports.records import RecordReader, read_csv
 class CsvImporter(ContentImporter):
     name = "csv"
     label = "CSV"
-    description = gettext_lazy(
-        "A table with a header; a mapping says which column fills which field."
-    )
+    description = gettext_lazy("A table with a header row. A mapping assigns columns to fields.")
     suffixes = (".csv", ".tsv", ".txt")
     default_type = "blog"
     has_mapping = True

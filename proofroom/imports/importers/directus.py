@@ -10,7 +10,7 @@ from proofroom.imports.records import RecordReader, read_json
 class DirectusImporter(ContentImporter):
     name = "directus"
     label = "Directus"
-    description = gettext_lazy("A collection that Directus exported as JSON.")
+    description = gettext_lazy("A Directus collection exported as JSON.")
     suffixes = (".json",)
     default_type = "blog"
     has_mapping = True

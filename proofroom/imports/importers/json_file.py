@@ -10,7 +10,7 @@ from proofroom.imports.records import RecordReader, read_json
 class JsonImporter(ContentImporter):
     name = "json"
     label = "JSON"
-    description = gettext_lazy("A list of objects; a mapping says which key fills which field.")
+    description = gettext_lazy("A list of objects. A mapping assigns keys to fields.")
     suffixes = (".json", ".jsonl", ".ndjson")
     default_type = "blog"
     has_mapping = True

@@ -11,7 +11,7 @@ from proofroom.imports.records import RecordReader, read_json
 class StrapiImporter(ContentImporter):
     name = "strapi"
     label = "Strapi"
-    description = gettext_lazy("Entries of Strapi as JSON, as its API answers them.")
+    description = gettext_lazy("Strapi entries as JSON, as returned by its API.")
     suffixes = (".json",)
     default_type = "blog"
     has_mapping = True

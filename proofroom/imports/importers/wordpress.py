@@ -60,7 +60,7 @@ _DESCRIPTIONS: Final = (
 class WordPressImporter(ContentImporter):
     name = "wordpress"
     label = "WordPress"
-    description = gettext_lazy("An export file of WordPress (WXR, Tools › Export).")
+    description = gettext_lazy("A WordPress export file (WXR, from Tools › Export).")
     takes = "file"
     suffixes = (".xml", ".wxr")
     default_type = "blog"
@@ -159,11 +159,9 @@ class WordPressReader(Reader):
         except ParseError as error:
             if number == 0:
                 raise RuleViolation(
-                    _("The file is not an export of WordPress: %(why)s") % {"why": error}
+                    _("The file is not a WordPress export: %(why)s") % {"why": error}
                 ) from None
-            message = _(
-                "The file is broken after item %(number)s; what follows was not read: %(why)s"
-            )
+            message = _("The file is damaged after item %(number)s. The rest was not read: %(why)s")
             self._remark_once(
                 Remark(self.path.name, message % {"number": number, "why": error}, "error")
             )
@@ -207,7 +205,7 @@ class WordPressReader(Reader):
             elif entry.type == "wp_block":
                 index.reusable[entry.post_id] = entry.content
         if not has_items and not index.hosts:
-            raise RuleViolation(_("The file is not an export of WordPress: it has no items."))
+            raise RuleViolation(_("The file is not a WordPress export: it has no items."))
 
     # Items.
 
@@ -245,7 +243,9 @@ class WordPressReader(Reader):
     def _media(self, entry: _Entry) -> Iterator[Item]:
         address = entry.attachment or entry.guid
         if not _IMAGE.search(urlsplit(address).path):
-            message = _("Files of this kind cannot be imported; links to it stay as they are.")
+            message = _(
+                "Files of this type cannot be imported. Links to this file are not changed."
+            )
             yield Remark(address[:300], message)
             return
         alt = entry.meta.get("_wp_attachment_image_alt", "")
@@ -267,7 +267,7 @@ class WordPressReader(Reader):
             modules, unknown = content.read(entry.content, entry.post_id)
             if unknown:
                 listed = ", ".join(f"{name} ({number})" for name, number in sorted(unknown.items()))
-                message = _("Not understood, and left as text: %(names)s.") % {"names": listed}
+                message = _("Not recognized and kept as text: %(names)s.") % {"names": listed}
                 remarks.append(Remark(place, message))
             if entry.creator:
                 text = _("Author in the source: %(name)s.") % {"name": entry.creator}

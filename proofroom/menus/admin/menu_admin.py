@@ -213,10 +213,10 @@ def _is_of(key: str, path: str) -> bool:
 class NewMenuForm(InputForm):
     input_class = NewMenu
     copied = forms.ModelChoiceField(
-        label=gettext_lazy("Begin with"),
+        label=gettext_lazy("Start with"),
         queryset=Menu.objects.order_by("slug", "locale"),
         required=False,
-        empty_label=gettext_lazy("Nothing"),
+        empty_label=gettext_lazy("Empty menu"),
         help_text=gettext_lazy(
             "Copies the items of another menu. Links to posts point to their "
             "translations automatically."

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             name='PreviewLink',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('layer', models.CharField(choices=[('source', 'Source'), ('review', 'Review'), ('ai-review', 'AI Review')], max_length=10)),
+                ('layer', models.CharField(choices=[('source', 'Live'), ('review', 'Review'), ('ai-review', 'AI Review')], max_length=10)),
                 ('token_hash', models.CharField(max_length=64, unique=True)),
                 ('expires_at', models.DateTimeField()),
                 ('views', models.PositiveIntegerField(default=0)),

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name='ApprovalRule',
             fields=[
                 ('kind', models.CharField(max_length=20, primary_key=True, serialize=False)),
-                ('mode', models.CharField(choices=[('off', "Changes go live immediately"), ('editors', 'Administrators approve what editors change'), ('everyone', 'A second person approves every change')], default='off', max_length=10)),
+                ('mode', models.CharField(choices=[('off', "Changes go live immediately"), ('editors', "Administrators approve changes by editors"), ('everyone', 'A second person approves every change')], default='off', max_length=10)),
             ],
         ),
         migrations.AddField(

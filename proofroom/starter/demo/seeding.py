@@ -56,7 +56,7 @@ def names_taken() -> list[str]:
             if other is not None:
                 sentences.append(f"The account {other.email} has the user name '{role}'.")
         elif user.role != role or not user.is_active:
-            state = f"the role {user.role}" if user.role != role else "been switched off"
+            state = f"the role {user.role}" if user.role != role else "been turned off"
             sentences.append(f"The account {user.email} has {state}.")
     return sentences
 

@@ -30,7 +30,7 @@ class Section(ModuleProps):
 class Accordions(Module):
     name = "accordions"
     label = "Accordions"
-    description = "Sections of a longer text that readers open one by one."
+    description = "Sections of a longer text that readers can open one by one."
     icon = "book"
     stylesheet = "cms/modules/accordions.css"
     ai = AIGuidance(

@@ -12,7 +12,9 @@ from proofroom.definitions import (
 class BlogList(Listing):
     name = "blog-list"
     label = "Blog posts"
-    description = "Cards of blog posts: the newest, those of a topic, or chosen ones in an order."
+    description = (
+        "Cards of blog posts: the newest, those of a topic, or selected ones in your order."
+    )
     icon = "book"
     post_type = "blog"
     ai = AIGuidance(
@@ -36,5 +38,5 @@ class BlogList(Listing):
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
-            translatable=True, label="Only of the topic", help="Of the newest posts."
+            translatable=True, label="Only this topic", help="Of the newest posts."
         )

@@ -13,7 +13,8 @@ class CompanyList(Listing):
     name = "company-list"
     label = "Companies"
     description = (
-        "Cards of organisations with logo, name and industry: customers, partners, members."
+        "Cards of organisations with logo, name and industry, such as customers, "
+        "partners or members."
     )
     icon = "globe"
     post_type = "company"
@@ -34,5 +35,5 @@ class CompanyList(Listing):
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
-            translatable=True, label="Only with the term", help="Of the newest."
+            translatable=True, label="Only this term", help="Of the newest."
         )

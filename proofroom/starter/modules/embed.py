@@ -67,7 +67,10 @@ def frame_address(url: str, hosts: tuple[str, ...]) -> str:
 class Embed(Module):
     name = "embed"
     label = "Embed"
-    description = "A video, map or page of another site: loaded on a click, else a card that links."
+    description = (
+        "A video, map or page from another site, loaded on click. Without embedding, "
+        "a card with a link."
+    )
     icon = "globe"
     stylesheet = "cms/modules/embed.css"
     ai = AIGuidance(
@@ -90,9 +93,7 @@ class Embed(Module):
         )
         title: str = Text(max_length=160, help="What it is.")
         description: str = Textarea(max_length=600)
-        image_id: str | None = MediaField(
-            label="Picture", help="Shown until the content is loaded."
-        )
+        image_id: str | None = MediaField(label="Image", help="Shown until the content is loaded.")
         shape: Literal["wide", "standard", "square", "tall"] = Select(
             default="wide", help="16:9, 4:3, 1:1 or 3:4."
         )
@@ -101,7 +102,7 @@ class Embed(Module):
     def address_problem(cls, address: str) -> str:
         if not safe_href(address) or frame_address(address, settings.CMS_ENV.embed_hosts):
             return ""
-        return _("This address cannot play on the page. Visitors see a card that links to it.")
+        return _("This address cannot be embedded. Visitors see a card with a link instead.")
 
     @classmethod
     def template_context(

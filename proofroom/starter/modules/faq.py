@@ -19,7 +19,7 @@ class Question(ModuleProps):
 class Faq(Module):
     name = "faq"
     label = "Questions and answers"
-    description = "Questions that readers really ask, each with a short answer that can be opened."
+    description = "Common questions, each with a short answer that opens on click."
     icon = "message"
     stylesheet = "cms/modules/faq.css"
     ai = AIGuidance(

@@ -12,7 +12,7 @@ class Feature(ModuleProps):
 class FeaturesList(Module):
     name = "features-list"
     label = "Features list"
-    description = "Short parallel points, each with a symbol, a title and a sentence or two."
+    description = "Short points, each with an icon, a title and a sentence or two."
     icon = "layers"
     stylesheet = "cms/modules/features-list.css"
     ai = AIGuidance(

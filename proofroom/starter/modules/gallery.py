@@ -18,14 +18,14 @@ from proofroom.definitions.props import entries, picture
 
 
 class Picture(ModuleProps):
-    image_id: str | None = MediaField(label="Picture")
+    image_id: str | None = MediaField(label="Image")
     caption: str = Text(max_length=300)
 
 
 class Gallery(Module):
     name = "gallery"
     label = "Gallery"
-    description = "Pictures with captions, each leading to its large form."
+    description = "Images with captions that open in full size."
     icon = "layers"
     stylesheet = "cms/modules/gallery.css"
     ai = AIGuidance(

@@ -16,9 +16,9 @@ from proofroom.definitions import (
 
 class HeroWithMedia(Module):
     name = "hero-with-media"
-    label = "Hero with picture"
+    label = "Hero with image"
     description = (
-        "Opening banner led by a large picture, with headline, line and up to two buttons."
+        "Opening banner with a large image, a headline, a supporting line and up to two buttons."
     )
     icon = "compass"
     stylesheet = "cms/modules/hero-with-media.css"
@@ -42,7 +42,7 @@ class HeroWithMedia(Module):
 
     class Props(ModuleProps):
         eyebrow: str = Text(
-            max_length=60, label="Line above", help="A few words over the headline."
+            max_length=60, label="Line above", help="A few words above the headline."
         )
         title: str = Text(max_length=160, help="Headline. Leave blank to show the post’s title.")
         subtitle: str = Textarea(max_length=400, help="One or two sentences below the headline.")
@@ -50,8 +50,10 @@ class HeroWithMedia(Module):
         cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
         second_label: str = Text(max_length=60, label="Second button label")
         second_url: str = Link(label="Second button link")
-        image_id: str | None = MediaField(label="Picture")
-        caption: str = Text(max_length=200, help="Below the picture: what it shows, who made it.")
+        image_id: str | None = MediaField(label="Image")
+        caption: str = Text(
+            max_length=200, help="Shown below the image: what it shows and who made it."
+        )
         layout: Literal["end", "start", "below", "over"] = Select(
             default="end", help="Position of the image: next to, below or behind the text."
         )

@@ -27,7 +27,7 @@ class Logo(ModuleProps):
 class Logos(Module):
     name = "logos"
     label = "Logos"
-    description = "A row of marks of partners, customers or sources, with names and links."
+    description = "A row of logos of partners, customers or sources, with names and links."
     icon = "people"
     stylesheet = "cms/modules/logos.css"
     ai = AIGuidance(

@@ -23,7 +23,9 @@ class Plan(ModuleProps):
     description: str = Textarea(max_length=300)
     features: str = Textarea(max_length=2000, help="What is included, one per line.")
     highlighted: bool = Boolean(help="Sets the plan apart from the others.")
-    badge: str = Text(max_length=40, help="Label of the highlighted plan, for example Most popular.")
+    badge: str = Text(
+        max_length=40, help="Label of the highlighted plan, for example Most popular."
+    )
     cta_label: str = Text(max_length=60, label="Button label")
     cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
 

@@ -12,7 +12,7 @@ from proofroom.definitions import (
 class ProfileList(Listing):
     name = "profile-list"
     label = "People"
-    description = "Cards of people with picture, name and role: a team, the authors, the speakers."
+    description = "Cards of people with image, name and role, such as a team, authors or speakers."
     icon = "people"
     post_type = "profile"
     ai = AIGuidance(
@@ -36,5 +36,5 @@ class ProfileList(Listing):
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
-            translatable=True, label="Only with the term", help="Of the newest."
+            translatable=True, label="Only this term", help="Of the newest."
         )

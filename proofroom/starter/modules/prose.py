@@ -6,7 +6,7 @@ from proofroom.definitions import AIGuidance, Module, ModuleProps, RichText, Ric
 class Prose(Module):
     name = "prose"
     label = "Prose"
-    description = "Running text with headings, lists, quotes, tables and links."
+    description = "Text with headings, lists, quotes, tables and links."
     icon = "pen"
     stylesheet = "cms/modules/prose.css"
     ai = AIGuidance(

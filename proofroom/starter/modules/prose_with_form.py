@@ -17,7 +17,7 @@ from proofroom.definitions import (
 class ProseWithForm(Module):
     name = "prose-with-form"
     label = "Prose with form"
-    description = "Running text with a form beside it; below one another on narrow screens."
+    description = "Text with a form next to it, stacked on narrow screens."
     icon = "pen"
     stylesheet = "cms/modules/form.css"
     ai = AIGuidance(

@@ -17,7 +17,7 @@ from proofroom.definitions import (
 
 class ProseWithMedia(Module):
     name = "prose-with-media"
-    label = "Prose with picture"
+    label = "Prose with image"
     description = "Text with an image next to it."
     icon = "book"
     stylesheet = "cms/modules/prose-with-media.css"
@@ -34,7 +34,7 @@ class ProseWithMedia(Module):
     class Props(ModuleProps):
         heading: str = Text(max_length=160)
         content: RichTextDocument = RichText()
-        image_id: str | None = MediaField(label="Picture")
+        image_id: str | None = MediaField(label="Image")
         caption: str = Text(max_length=200)
         side: Literal["end", "start"] = Select(default="end", help="Position of the image.")
         size: Literal["half", "third"] = Select(

@@ -9,7 +9,7 @@ from proofroom.definitions.props import entries, text
 
 class Statistic(ModuleProps):
     value: str = Text(max_length=24, help="As shown to visitors: 3,200 or 98 %.")
-    label: str = Text(max_length=120, help="What it counts.")
+    label: str = Text(max_length=120, help="What the number counts.")
     note: str = Text(max_length=200, help="When, where, or by whom it was counted.")
 
 

@@ -22,7 +22,7 @@ class Tab(ModuleProps):
     label: str = Text(max_length=40, help="On the tab: one to three words.")
     title: str = Text(max_length=160)
     content: RichTextDocument = RichText()
-    image_id: str | None = MediaField(label="Picture")
+    image_id: str | None = MediaField(label="Image")
     cta_label: str = Text(max_length=60, label="Button label")
     cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
 
@@ -30,7 +30,7 @@ class Tab(ModuleProps):
 class TabbedFeatures(Module):
     name = "tabbed-features"
     label = "Tabbed features"
-    description = "Parallel views behind tabs, each with text, a picture and a button."
+    description = "Tabs, each with text, an image and a button."
     icon = "layers"
     stylesheet = "cms/modules/tabbed-features.css"
     ai = AIGuidance(

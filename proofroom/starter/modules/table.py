@@ -43,7 +43,7 @@ def _is_number(cell: str) -> bool:
 class Table(Module):
     name = "table"
     label = "Table"
-    description = "Rows and columns, with a caption, that scroll on narrow screens."
+    description = "Rows and columns with a caption. Scrolls on narrow screens."
     icon = "layers"
     stylesheet = "cms/modules/table.css"
     ai = AIGuidance(
@@ -64,7 +64,10 @@ class Table(Module):
         caption: str = Text(max_length=300)
         rows: str = Textarea(
             max_length=20_000,
-            help="A line for each row, its cells apart by | or a tab, as pasted from a spreadsheet.",
+            help=(
+                "One line per row, with cells separated by | or a tab, as pasted "
+                "from a spreadsheet."
+            ),
         )
         header_row: bool = Boolean(default=True, label="First row names the columns")
         header_column: bool = Boolean(label="First column names the rows")

@@ -12,7 +12,7 @@ from proofroom.definitions import (
 class TestimonialList(Listing):
     name = "testimonial-list"
     label = "Testimonials"
-    description = "What people say about the work: quotes with name, role, picture and rating."
+    description = "What people say about the work: quotes with name, role, image and rating."
     icon = "heart"
     post_type = "testimonial"
     ai = AIGuidance(
@@ -33,5 +33,5 @@ class TestimonialList(Listing):
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(
-            translatable=True, label="Only with the term", help="Of the newest."
+            translatable=True, label="Only this term", help="Of the newest."
         )

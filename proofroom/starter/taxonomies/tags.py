@@ -4,5 +4,5 @@ from proofroom.definitions import Taxonomy
 class Tags(Taxonomy):
     name = "tags"
     label = "Tags"
-    description = "Free words that connect posts across topics."
+    description = "Keywords that connect posts across topics."
     free_tagging = True

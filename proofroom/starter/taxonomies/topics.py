@@ -4,5 +4,5 @@ from proofroom.definitions import Taxonomy
 class Topics(Taxonomy):
     name = "topics"
     label = "Topics"
-    description = "What a post is about, from the general to the particular."
+    description = "What a post is about, from general to specific."
     hierarchical = True

@@ -171,7 +171,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
         labels = webhook_events()
         return ", ".join(labels.get(name, name) for name in row.events)
 
-    @admin.display(description=gettext_lazy("State"))
+    @admin.display(description=gettext_lazy("Status"))
     def state(self, row: Webhook) -> SafeString:
         return state_of(row)
 

@@ -218,7 +218,7 @@ def is_enabled(workflow_id: str) -> bool:
 
 
 TEST_EVENT: Final = "workflow.test"
-SWITCHED_OFF: Final = "The workflow is switched off."
+SWITCHED_OFF: Final = "The workflow is turned off."
 FILE_GONE: Final = "The workflow's file is not there any more, or cannot be read."
 BODY_MAX_BYTES: Final = 1_000_000
 HOPS_MAX: Final = 3

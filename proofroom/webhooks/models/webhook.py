@@ -135,7 +135,7 @@ class WebhookAnswer(Answer):
     )
     failing_since: datetime | None
     disabled_at: datetime | None = Field(
-        description="When it was switched off because the address failed for a day."
+        description="When it was turned off because the address failed for a day."
     )
     disabled_reason: TextOrNull
     last_delivery: LastDeliveryAnswer | None

@@ -176,11 +176,11 @@ def test_home_names_the_budgets_that_are_used_up_or_nearly(signed_in: SignedIn) 
 
     card = page.partition('id="home-budgets"')[2].partition("</section>")[0]
     assert card.count("<li>") == 2
-    assert re.findall(r"(used up|nearly used|budget of \w+)", card) == [
+    assert re.findall(r"(used up|nearly used|\w+’s budget)", card) == [
         "used up",
-        "budget of today",
+        "today’s budget",
         "nearly used",
-        "budget of this",
+        "month’s budget",
     ]
     assert PAGE in card
     assert "home-budgets" not in signed_in("editor").get("/admin/").content.decode()
