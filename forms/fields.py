@@ -49,7 +49,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
 
 def _one_line(text: str) -> str:
     if _CONTROL.search(text):
-        raise ValueError("must not hold control characters or line breaks")
+        raise ValueError("must not contain control characters or line breaks")
     return text
 
 

@@ -63,7 +63,7 @@ _SENTENCES: Final = {
 def _clean_lines(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if any(ord(char) < 32 and char not in "\n\t" for char in text):
-        raise ValueError("must not hold control characters")
+        raise ValueError("must not contain control characters")
     return text
 
 

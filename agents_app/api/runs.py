@@ -235,7 +235,7 @@ def filter_runs(request: Request) -> QuerySet[AgentRun]:
             runs = runs.filter(**{name: given[name]})
     if "agentId" in given:
         if "\x00" in given["agentId"]:
-            raise invalid("agentId", "agentId must not hold the character NUL.")
+            raise invalid("agentId", "agentId must not contain the character NUL.")
         runs = runs.filter(agent_id=given["agentId"])
     return runs
 

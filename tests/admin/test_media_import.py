@@ -141,7 +141,7 @@ def test_what_may_not_be_called_is_not_called(url: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (Reply(404), "answered with status 404"),
+        (Reply(404), "responded with status 404"),
         (Reply(200, body=b"<html>log in</html>"), "not a valid JPEG"),
         (Reply(200, body=b"<svg xmlns='http://www.w3.org/2000/svg'/>"), "not a valid JPEG"),
         (Reply(200, body=b"%PDF-1.7\n%%EOF"), "not an image"),

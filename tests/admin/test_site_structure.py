@@ -87,7 +87,7 @@ def test_a_menu_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
         other, {**fields(client.get(other)), "items": '[{"label": "\\u0000"}]'}
     )
     assert unread.status_code == 422
-    assert "must not hold the character NUL.<" in text(unread)
+    assert "must not contain the character NUL.<" in text(unread)
     assert [row["label"] for row in Menu.objects.get(slug="x").items] == ["Tea"]
     assert "Tea" in text(unread)
     Menu.objects.filter(slug="x").delete()

@@ -172,7 +172,7 @@ def test_a_promotion_shows_every_change_before_it_is_made(signed_in: SignedIn) -
 
     assert re.search(r"<del>.*Filter coffee.*</del>", asked)
     assert re.search(r"<ins>.*Title of B.*</ins>", asked)
-    assert "The test ends" in asked
+    assert "The experiment ends" in asked
     assert Post.objects.get(pk=post.pk).title == "Filter coffee"
     client.post(url(post, "variations"), _sent(asked))
     assert Post.objects.get(pk=post.pk).title == "Title of B"

@@ -245,7 +245,7 @@ def test_only_who_manages_webhooks_comes_in(signed_in: SignedIn, role: str) -> N
 
     for path in paths:
         refused = client.get(path)
-        assert (refused.status_code, b"Not for your account" in refused.content) == (403, True)
+        assert (refused.status_code, b"You do not have access" in refused.content) == (403, True)
     for path in [*(f"{LIST}{row.pk}/{act}" for act in acts), page_of(row), f"{LIST}add/"]:
         assert client.post(path, typed(since="2020-01-01T00:00")).status_code == 403
     assert client.post(f"{DELIVERIES}{delivery.pk}/replay/").status_code == 403

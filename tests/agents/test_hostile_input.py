@@ -85,5 +85,5 @@ def test_a_place_in_a_list_is_a_short_number_in_ascii(place: str) -> None:
     target = find_field(document, f"module.faq.items.{place}")
 
     assert target.value(document) is None
-    with pytest.raises(RuleViolation, match="There is nothing at"):
+    with pytest.raises(RuleViolation, match="has no part"):
         target.edit("x")(document)

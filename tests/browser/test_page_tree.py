@@ -135,7 +135,7 @@ def test_a_page_dragged_onto_another_moves_below_it_after_a_question(open_page: 
     drag(page, "Overview", "Services", 0.5)
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("/services/overview/details")
-    expect(dialog).to_contain_text("2 redirects will lead")
+    expect(dialog).to_contain_text("2 redirects from the old addresses will be created")
     assert serious_in_any_light(page) == []
     dialog.get_by_role("button", name="Move page").click()
     page.get_by_text("“Overview” moved to /services/overview.").first.wait_for()

@@ -9,11 +9,11 @@ from proofroom.core.http_client import check_url
 from proofroom.core.http_client.address_guard import target_of
 
 SCHEME = "The address must begin with https:// or http://."
-UNSEEN = "The address must not hold spaces or characters that cannot be seen."
+UNSEEN = "The address must not contain spaces or invisible characters."
 NO_HOST = "The address has no host that could be called."
 NO_NAME = "The host of the address is not a valid name."
 NO_IP = "The host of the address is not a valid IP address."
-USER = "The address must not hold a user name or a password; use a header."
+USER = "The address must not contain a user name or a password; use a header."
 PORT = "The port of the address must be 80, 443, or from 1024 to 65535."
 
 WRONG = {

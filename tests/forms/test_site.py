@@ -296,7 +296,7 @@ def test_one_too_many_is_told_when_and_loses_nothing(at, settings):
     assert 0 < int(second["Retry-After"]) <= 3600
     assert second["Cache-Control"] == "no-store"
     html = unescape(text(second))
-    assert re.search(r"Please send it again in \d+ minutes?\.", html)
+    assert re.search(r"Please try again in \d+ minutes?\.", html)
     assert "Still here</textarea>" in html
     assert FormSubmission.objects.count() == 1
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"throttle_allow_ips": ("127.0.0.1",)})

@@ -59,7 +59,7 @@ def test_what_cannot_be_fetched_is_reported_without_what_the_network_is(
     )
     report = run(tmp_path)
 
-    assert "answered with status 404" in report
+    assert "responded with status 404" in report
     assert "may not fetch files from that address" in report
     assert "private" not in report
     assert "link-local" not in report

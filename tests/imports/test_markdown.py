@@ -214,7 +214,7 @@ def test_links_between_files_lead_to_the_posts_and_dead_ones_are_named(tmp_path)
     assert links("/guide")[:2] == ["/index", "/guide/setup"]
     assert links("/guide/setup") == ["/guide/deep/one", "/guide/deep/one"]
     assert links("/guide/deep/one") == ["/guide/setup", "https://else.example/guide.md"]
-    assert [line for line in said if "missing.md leads to no post" in line]
+    assert [line for line in said if "missing.md does not match any post" in line]
 
 
 def test_numbers_that_order_files_are_no_part_of_links(tmp_path):

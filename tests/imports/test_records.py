@@ -58,7 +58,7 @@ def test_rows_of_csv_become_posts_by_a_mapping(tmp_path):
     first = Post.objects.get(slug="erste")
     assert words(first) == "Hallo Welt"
     assert set(first.post_terms.values_list("term__name", flat=True)) == {"tea", "coffee"}
-    assert "Record 2: It has no title" in said
+    assert "Record 2: No title" in said
     assert "2 unchanged" in run(
         "csv",
         path,

@@ -107,7 +107,7 @@ class Body(BaseModel):
 
 def _without_nul(value: str) -> str:
     if "\x00" in value:
-        raise ValueError("must not hold the character NUL")
+        raise ValueError("must not contain the character NUL")
     return value
 
 

@@ -166,7 +166,7 @@ def target_of(url: str) -> CallTarget:
     if len(url) > LONGEST:
         raise CallRefused(f"The address may have at most {LONGEST} characters.")
     if any(not character.isprintable() or character.isspace() for character in url):
-        raise CallRefused("The address must not hold spaces or characters that cannot be seen.")
+        raise CallRefused("The address must not contain spaces or invisible characters.")
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -194,7 +194,7 @@ def target_of(url: str) -> CallTarget:
 
 def _authority(netloc: str) -> tuple[str, str]:
     if "@" in netloc:
-        raise CallRefused("The address must not hold a user name or a password; use a header.")
+        raise CallRefused("The address must not contain a user name or a password; use a header.")
     found = _AUTHORITY.fullmatch(netloc)
     if found is None:
         raise CallRefused(_NO_HOST)

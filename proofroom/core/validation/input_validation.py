@@ -71,12 +71,12 @@ def _fault(value: object, levels: int) -> _Fault | None:
 
 def _text_fault(text: str) -> str:
     if "\x00" in text:
-        return "must not hold the character NUL"
+        return "must not contain the character NUL"
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
-            return "must not hold half of a character (a lone surrogate)"
+            return "must not contain an incomplete character (a lone surrogate)"
     return ""
 
 
