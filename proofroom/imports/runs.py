@@ -235,7 +235,7 @@ def execute_run(run_id: UUID) -> None:
     if run is None:
         return
     if run.by is None or not run.by.is_active:
-        end_run(run, RunState.FAILED, _("Whoever started this has no active account any more."))
+        end_run(run, RunState.FAILED, _("The person who started this no longer has an active account."))
         return
     actor = Actor(user=run.by, via=cast("Via", run.via))
     try:

@@ -56,7 +56,7 @@ def import_change(
         return
     waiting = waiting_for(kind.name, row_id)
     if waiting is not None and waiting.document != document:
-        job.conflict(_("Another change waits for approval here. It is left as it is."))
+        job.conflict(_("Another change is waiting for approval. It is not replaced."))
         job.tell(name, Outcome.KEPT, title, str(row_id))
         return
     if waiting is None:
@@ -149,7 +149,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
                 )
                 transaction.set_rollback(True)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise invalid("document", _("The change has no such form.")) from error
+            raise invalid("document", _("The change has an invalid format.")) from error
         proposal = SharedProposal.objects.create(
             id=UUID(row.id),
             kind=row.kind,
