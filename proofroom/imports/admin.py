@@ -509,7 +509,7 @@ def _export_of(object_id: str) -> ExportRun:
     except ValueError:
         run = None
     if run is None:
-        raise Http404(_("There is no such export."))
+        raise Http404(_("Export not found."))
     return run
 
 

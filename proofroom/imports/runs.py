@@ -235,7 +235,9 @@ def execute_run(run_id: UUID) -> None:
     if run is None:
         return
     if run.by is None or not run.by.is_active:
-        end_run(run, RunState.FAILED, _("The person who started this no longer has an active account."))
+        end_run(
+            run, RunState.FAILED, _("The person who started this no longer has an active account.")
+        )
         return
     actor = Actor(user=run.by, via=cast("Via", run.via))
     try:
