@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -173,12 +174,25 @@ def test_words_in_a_removed_module_stay_in_the_copy(signed_in: SignedIn) -> None
         edit=lambda d: document_edits.remove_module(d, module),
     )
 
-    assert "Text in a module that was removed" in client.get(url(post)).content.decode()
+    assert "Text in a module or field that was removed" in client.get(url(post)).content.decode()
     page = client.post(url(post), restore)
     assert "Words of mine" in page.content.decode()
     keep(client, post, {**fields(page), "post.title": "More"})
 
     assert Autosave.objects.filter(pk=restore["copy"][0]).exists()
+
+
+def test_words_in_a_field_that_is_gone_stay_in_the_copy(signed_in: SignedIn) -> None:
+    """The field had another name in the definition when the words were typed."""
+    post, client = make.post(), signed_in()
+    name = f"modules.{make.module_id(post, 'hero')}.props.tagline"
+    sent = fields(client.get(url(post)))
+    was = [*sent["was"], json.dumps({name: "stamp"})]
+    restore = keep(client, post, {**sent, "was": was, name: ["Words of mine"]})
+
+    assert "Text in a module or field that was removed" in client.get(url(post)).content.decode()
+    page = client.post(url(post), restore)
+    assert "Words of mine" in page.content.decode()
 
 
 def test_a_refused_form_goes_on_with_its_own_copy(signed_in: SignedIn) -> None:

@@ -169,17 +169,25 @@ def offer_new(request: HttpRequest, copies: PageCopies) -> list[OfferedCopy]:
 
 
 def lost_texts(sheet: Sheet, data: QueryDict) -> list[str]:
-    """What was typed into modules that are gone: the form has no place for it any more."""
+    """What was typed into modules or fields that are gone: the form has no place for it any more."""
     order = set(data.getlist("order"))
-    gone = tuple(
+    modules = [
         f"modules.{id_}."
         for id_ in sheet.was_order
         if id_ in order and sheet.document.module(id_) is None
-    )
+    ]
+    # A field goes, or takes another name, when the definition of its module or post type changes.
+    shown = tuple(f"modules.{module.id}." for module in sheet.modules)
+    known = {unit.path for unit in sheet.units()}
+    fields = {
+        path for path in sheet.was if path not in known and path.startswith(("post.", *shown))
+    }
+    gone = (*modules, *(f"{path}." for path in fields))
     lost = []
     for name in data:
         text = normalize_line_ends(data.get(name, ""))
-        is_text = name.startswith(gone) and not name.endswith((DOCUMENT, ".count"))
+        is_gone = name in fields or name.startswith(gone)
+        is_text = is_gone and not name.endswith((DOCUMENT, ".count"))
         if is_text and text.strip() and sheet.was.get(name) != value_stamp(text):
             lost.append(text)
     return lost
@@ -225,7 +233,7 @@ def _offer(copy: Autosave, document: PostDocument) -> OfferedCopy | None:
     if kept != [id_ for id_ in document.order if id_ in kept] and kept != was:
         labels.append(gettext("Order of modules"))
     if lost_texts(sheet, data):
-        labels.append(gettext("Text in a module that was removed"))
+        labels.append(gettext("Text in a module or field that was removed"))
     if not labels:
         return None
     more = max(0, len(labels) - MAX_LABELS)
