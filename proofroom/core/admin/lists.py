@@ -47,6 +47,10 @@ ALL: Final = "all"
 """What `saved` says for the list itself, where another view would open."""
 _NO_FILTERS: Final = (SAVED_VAR, PAGE_VAR, ALL_VAR, ERROR_FLAG)
 _MAX_DIGITS: Final = 18
+_LOOKUPS: Final = frozenset(
+    {"exact", "in", "isnull", "gt", "gte", "lt", "lte", "id__exact", "pk__exact"}
+)
+"""What the filters of Django's lists ask of a field."""
 Column = str | Callable[[Any], str | bool]
 
 
@@ -225,6 +229,25 @@ class ListAdmin(PermittedAdmin[M]):
             return [*self.list_display]
         locked = self._locked_column()
         return chosen if locked in chosen else [locked, *chosen]
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Allow what the filters of the list ask, and nothing else: no value is guessed by its first letters."""
+        for item in self.get_list_filter(request):
+            name = item[0] if isinstance(item, tuple | list) else item
+            if not isinstance(name, str):
+                if lookup in (
+                    getattr(name, "parameter_name", None),
+                    *getattr(name, "parameters", ()),
+                ):
+                    return True
+            elif lookup == name or lookup.removeprefix(f"{name}__") in _LOOKUPS:
+                return True
+        is_field = lookup.partition("__")[0] in {
+            name
+            for field in self.opts.get_fields()
+            for name in (field.name, getattr(field, "attname", ""))
+        } | {"pk"}
+        return not is_field and super().lookup_allowed(lookup, value, request)
 
     def _locked_column(self) -> Column:
         links = self.list_display_links or self.list_display
