@@ -69,6 +69,15 @@ def test_a_new_project_has_the_same(name: str) -> None:
     assert own == (DEPLOY / name).read_text()
 
 
+def test_a_new_project_has_its_tests_run_at_every_push() -> None:
+    """The commands that `test_own_project.py` runs in a new project, too."""
+    written = yaml.safe_load((TEMPLATE / ".github/workflows/tests.yaml").read_text())
+    steps = written["jobs"]["tests"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [
+        "./run test", "./run check", "./run makemigrations --check --dry-run",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_a_unit_starts_its_process_on_this_machine_only(unit: Path) -> None:
     parser = RawConfigParser(strict=False)

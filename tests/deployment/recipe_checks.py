@@ -1,0 +1,163 @@
+"""Run inside a new project that has the files of every recipe of docs/extending.md: each is used once.
+
+`tests/deployment/test_own_project.py` copies this file into the project's tests.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.management import call_command
+from django.db.models import Q
+from django.template.loader import get_template
+from django.test import Client
+from mcp import Client as McpClient
+from shop.models import StockItem
+
+from agents_app.ai_settings import providers
+from agents_app.models import AgentRun, AiSettings, RunReaction
+from agents_app.providers.selection import default_provider
+from agents_app.reactions.tool_calls import sweep_reactions
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import execute_run
+from mcp_bridge.protocol.server import build_server
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.outbox.dispatch import dispatch_due
+from proofroom.taxonomies.models import Term
+
+pytestmark = pytest.mark.django_db(transaction=True)
+JSON = "application/json"
+
+
+@pytest.fixture
+def admin() -> User:
+    return User.objects.create_user("boss@example.com", "long-enough-7", role="admin")
+
+
+@pytest.fixture
+def client(admin: User) -> Client:
+    client = Client()
+    client.force_login(admin)
+    return client
+
+
+def made(client: Client, **values: Any) -> Any:
+    body = {"type": "product", "locale": "en", "title": "Bread", "slug": "bread", **values}
+    answer = client.post("/api/posts", json.dumps(body), content_type=JSON)
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def test_a_module_and_a_post_type_and_a_group_make_a_page(client: Client) -> None:
+    price = {"type": "price-tag", "scope": "local", "props": {"product": "Bread", "price": 2.5}}
+    post = made(client, customFields={"sku": "B-1"}, modules=[price], status="published")
+    assert post["customFields"]["sku"] == "B-1"
+
+    page = Client().get("/products/bread").content.decode()
+    assert "<strong>Bread</strong> 2.50" in page
+    assert "Open on Sundays" in page
+    groups = client.get("/api/module-groups").json()["data"]
+    assert "product-default" in [group["name"] for group in groups]
+
+
+def test_a_taxonomy_takes_terms(client: Client) -> None:
+    body = {"name": "Summer", "slug": "summer", "locale": "en"}
+    answer = client.post("/api/taxonomies/season/terms", json.dumps(body), content_type=JSON)
+    assert answer.status_code == 201, answer.content
+    assert Term.objects.get().taxonomy == "season"
+
+
+def test_a_role_may_what_it_declares(client: Client) -> None:
+    clerk = {
+        "email": "c@example.com",
+        "username": "c",
+        "role": "clerk",
+        "password": "long-enough-7",
+    }
+    answer = client.post("/api/users", json.dumps(clerk), content_type=JSON)
+    assert answer.status_code == 201, answer.content
+    user = User.objects.get(email="c@example.com")
+    held = [user.has_perm(name) for name in ("stock.view", "posts.translate", "stock.edit")]
+    assert held == [True, True, False]
+    assert "clerk" in [row["role"] for row in client.get("/api/roles").json()["data"]]
+    assert "Clerk" in client.get("/admin/proofroom_accounts/user/add/").content.decode()
+
+
+def test_an_endpoint_answers_and_is_described(client: Client) -> None:
+    StockItem.objects.create(sku="B-1", amount=3)
+    assert client.get("/api/stock").json() == {"items": 1}
+    assert Client().get("/api/stock").status_code == 401
+    described = client.get("/api/schema/?format=json").json()
+    assert "/api/stock" in described["paths"]
+    role = described["components"]["schemas"]["Role"]["enum"]
+    assert "clerk" in role
+
+
+def test_an_admin_page_opens(client: Client) -> None:
+    StockItem.objects.create(sku="B-1", amount=3)
+    page = client.get("/admin/shop/stockitem/").content.decode()
+    assert "B-1" in page
+    assert "Stock" in client.get("/admin/").content.decode()
+
+
+def test_an_importer_runs(admin: User, tmp_path: Path) -> None:
+    (tmp_path / "stock.csv").write_text("sku,amount\nB-1,3\nB-2,0\n")
+    call_command("import", "stock", tmp_path / "stock.csv")
+    assert dict(StockItem.objects.values_list("sku", "amount")) == {"B-1": 3, "B-2": 0}
+
+
+def test_an_agent_runs_and_its_reaction_calls_the_tool(client: Client, admin: User) -> None:
+    post = made(client)
+    AiSettings.objects.create(text_provider="demo")
+    run = create_run(
+        agent_id="price-checker", scope="dropdown", actor=Actor(admin, "admin"), post_id=post["id"]
+    )
+    execute_run(run.pk)
+    assert AgentRun.objects.get(pk=run.pk).status == "succeeded"
+    dispatch_due(Q())
+    sweep_reactions()
+    reaction = RunReaction.objects.get()
+    assert (reaction.kind, reaction.target, reaction.error) == ("mcp_tool", "note_check", "")
+
+
+def test_a_tool_is_called_over_mcp(admin: User) -> None:
+    async def call() -> Any:
+        async with McpClient(build_server()) as connection:
+            listed = await connection.list_tools()
+            done = await connection.call_tool("note_check", {"summary": "fine"})
+            return [tool.name for tool in listed.tools], done.structured_content
+
+    names, answer = async_to_sync(call)()
+    assert "note_check" in names
+    assert answer == {"noted": True}
+
+
+def test_an_ai_provider_is_offered(client: Client) -> None:
+    # AI_PROVIDER_ACME_API_KEY is in the environment of these tests.
+    assert settings.CMS_ENV.api_key("acme") == "key"
+    assert default_provider() == "acme"
+    assert "acme" in [item.id for item in providers(AiSettings()) if item.is_configured]
+    body = {"textProvider": "acme"}
+    answer = client.put("/api/ai-settings", json.dumps(body), content_type=JSON)
+    assert (answer.status_code, answer.json()["textProvider"]) == (200, "acme")
+
+
+def test_settings_templates_and_theme_are_the_site_s() -> None:
+    assert "https://maps.example" in settings.SECURE_CSP["frame-src"]
+    assert "shop" in get_template("site/footer.html").origin.name
+    assert "#7a1f5c" in Path(finders.find("site/theme.css")).read_text()
+    assert "https://maps.example" in Client().get("/")["Content-Security-Policy"]
+
+
+def test_a_page_of_a_language_of_the_site_has_its_words() -> None:
+    answer = Client().get("/fr/nulle-part")
+    assert answer.status_code == 404
+    assert 'lang="fr"' in answer.content.decode()
+    assert "Page introuvable" in answer.content.decode()
