@@ -249,7 +249,7 @@ def test_an_upgrade_carries_content_over_a_changed_model(extended: Project) -> N
     )
     (extended.folder / CONTENT_MIGRATION).write_text(RECIPES[CONTENT_MIGRATION])
     extended.run("./run", "makemigrations", "shop")
-    assert "1" in extended.run("./run", "preview_content_migration", "shop", "0002")
+    assert '"amount": 2.5' in extended.run("./run", "preview_content_migration", "shop", "0002")
     extended.run("./run", "migrate")
 
     assert "[ ]" not in extended.run("./run", "showmigrations")
