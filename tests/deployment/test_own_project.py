@@ -174,7 +174,7 @@ def extended(project: Project) -> Project:
     )
     assert translated != text
     words.write_text(translated)
-    made.run("./run", "compilemessages")
+    made.run("./run", "compilemessages", "--locale", "fr", "--ignore", ".venv")
     return made
 
 

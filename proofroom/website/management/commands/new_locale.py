@@ -74,6 +74,6 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
         self.stdout.write(
-            f"Wrote {path}. Next: translate it, run `manage.py compilemessages` (it needs GNU gettext), "
-            f"and add {code} to LOCALES."
+            f"Wrote {path}. Next: translate it, run `manage.py compilemessages --locale {locale} --ignore .venv` "
+            f"(it needs GNU gettext), and add {code} to LOCALES."
         )
