@@ -140,6 +140,43 @@ def test_a_name_that_is_a_package_of_the_product_is_refused(project: Project) ->
     assert not (project.folder.parent / "media").exists()
 
 
+@pytest.fixture
+def address(project: Project, tmp_path: Path) -> Iterator[str]:
+    """The project, started by `./run` as a newcomer does."""
+    port, mcp_port = free_port(), free_port()
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            ["./run"],
+            cwd=project.folder,
+            env={**project.variables, "PORT": str(port), "MCP_PORT": str(mcp_port)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            until = time.monotonic() + _STARTS_WITHIN
+            while "Ready" not in (said := (tmp_path / "log").read_text()):
+                assert process.poll() is None, said
+                assert time.monotonic() < until, said
+                time.sleep(0.5)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(60)
+
+
+def test_a_new_project_starts_with_what_it_adds(address: str) -> None:
+    with httpx.Client(base_url=address) as client:
+        home = client.get("/")
+        assert home.status_code == 200
+        (sheet,) = re.findall(r'href="([^"]*site/theme[^"]*\.css)"', home.text)
+        assert "--accent" in client.get(sheet).text
+        given = {"email": "admin@example.com", "password": "demo-password"}
+        assert client.post("/api/auth/login", json=given).status_code == 200
+        assert "opening-hours" in client.get("/api/modules/registry").text
+
+
 _EXAMPLE = re.compile(r"(?m)^`(shop/[^`\n]+)`[^\n]*\n\n```\w+\n((?:.*\n)*?)```$")
 RECIPES = dict(_EXAMPLE.findall((ROOT / "docs/extending.md").read_text(encoding="utf-8")))
 """The files of the recipes, by their places in a project `shop`."""
@@ -261,40 +298,3 @@ def test_an_upgrade_carries_content_over_a_changed_model(extended: Project) -> N
         "stock": [["B-1", 3, "cellar"]],
         "page": True,
     }
-
-
-@pytest.fixture
-def address(project: Project, tmp_path: Path) -> Iterator[str]:
-    """The project, started by `./run` as a newcomer does."""
-    port, mcp_port = free_port(), free_port()
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(
-            ["./run"],
-            cwd=project.folder,
-            env={**project.variables, "PORT": str(port), "MCP_PORT": str(mcp_port)},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        try:
-            until = time.monotonic() + _STARTS_WITHIN
-            while "Ready" not in (said := (tmp_path / "log").read_text()):
-                assert process.poll() is None, said
-                assert time.monotonic() < until, said
-                time.sleep(0.5)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(60)
-
-
-def test_a_new_project_starts_with_what_it_adds(address: str) -> None:
-    with httpx.Client(base_url=address) as client:
-        home = client.get("/")
-        assert home.status_code == 200
-        (sheet,) = re.findall(r'href="([^"]*site/theme[^"]*\.css)"', home.text)
-        assert "--accent" in client.get(sheet).text
-        given = {"email": "admin@example.com", "password": "demo-password"}
-        assert client.post("/api/auth/login", json=given).status_code == 200
-        assert "opening-hours" in client.get("/api/modules/registry").text
