@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.template.loader import get_template
 from django.test import Client
 from mcp import Client as McpClient
-from shop.models import StockItem
+from shop.models import StockItem  # type: ignore[import-not-found]  # of the project
 
 from agents_app.ai_settings import providers
 from agents_app.models import AgentRun, AiSettings, RunReaction
@@ -151,7 +151,7 @@ def test_an_ai_provider_is_offered(client: Client) -> None:
 
 def test_settings_templates_and_theme_are_the_site_s() -> None:
     assert "https://maps.example" in settings.SECURE_CSP["frame-src"]
-    assert "shop" in get_template("site/footer.html").origin.name
+    assert "shop" in get_template("site/footer.html").origin.name  # type: ignore[attr-defined]  # Django's own has it
     assert "#7a1f5c" in Path(finders.find("site/theme.css")).read_text()
     assert "https://maps.example" in Client().get("/")["Content-Security-Policy"]
 
