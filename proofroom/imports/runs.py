@@ -8,30 +8,24 @@ from __future__ import annotations
 
 import json
 import logging
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 from pydantic import BaseModel
 
-from proofroom.accounts.queries import preferences_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
-from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.imports.archives import unpack
 from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
 from proofroom.imports.items import PostItem, Remark
 from proofroom.imports.models import ImportChunk, ImportLine, ImportRun, RunState
@@ -45,7 +39,6 @@ logger = logging.getLogger(__name__)
 MAX_LINES: Final = 20_000
 """Lines that a report keeps; what comes after is counted only."""
 CHUNK_BYTES: Final = 1024 * 1024
-_TURN_SECONDS: Final = 120.0
 _LATE_AFTER: Final = timedelta(minutes=5)
 _MAX_WOKEN: Final = 5
 _KEEP_RUNS: Final = timedelta(days=90)
@@ -84,7 +77,7 @@ def start_run(
     is_dry_run: bool,
     upload: Iterator[bytes] | None = None,
 ) -> ImportRun:
-    """Note a run. With an `upload`, a worker carries it out; else the caller calls `execute_run`."""
+    """Note a run. With an `upload`, a worker carries it out; else the caller calls `run_execution.execute_run`."""
     actor.require_person("import content")
     values = options.model_dump(mode="json")
     importer.require_rights(actor, values)
@@ -229,35 +222,6 @@ def summary_of(run: ImportRun) -> str:
     return head + ("; ".join(parts) or "Nothing to import") + "."
 
 
-def execute_run(run_id: UUID) -> None:
-    """Carry out, or go on with, a run whose file was uploaded. Safe to call any number of times."""
-    run = ImportRun.objects.select_related("by").filter(pk=run_id, state=RunState.RUNNING).first()
-    if run is None:
-        return
-    if run.by is None or not run.by.is_active:
-        end_run(
-            run, RunState.FAILED, _("The person who started this no longer has an active account.")
-        )
-        return
-    actor = Actor(user=run.by, via=cast("Via", run.via))
-    try:
-        with override(preferences_of(run.by).language or settings.LANGUAGE_CODE):
-            _carry_out(run, actor)
-    except CmsError as error:
-        end_run(run, RunState.FAILED, error.message)
-
-
-def _carry_out(run: ImportRun, actor: Actor) -> None:
-    if run.is_export:
-        from proofroom.imports.export_runs import execute_export
-
-        execute_export(run, actor)
-        return
-    importer = find_importer(run.source)
-    with _uploaded_source(run, importer) as path:
-        importer.execute(run, path, actor, ends=time.monotonic() + _TURN_SECONDS)
-
-
 def resume_runs() -> int:
     """Go on with what a lost message or a dead worker left, and forget old runs. For the sweep."""
     ImportRun.objects.filter(created_at__lt=timezone.now() - _KEEP_RUNS).exclude(
@@ -283,20 +247,6 @@ def send_later(run: ImportRun) -> None:
     send_after_commit(
         lambda: queue_task("imports.tasks.run_import", str(run.pk)), f"import {run.pk}"
     )
-
-
-@contextmanager
-def _uploaded_source(run: ImportRun, importer: RunSource) -> Iterator[Path]:
-    """The uploaded file as one on this machine; of a folder, its archive unpacked."""
-    with tempfile.TemporaryDirectory(prefix="import-") as folder:
-        path = Path(folder) / "upload"
-        with path.open("wb") as file:
-            for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
-                file.write(bytes(chunk.content))
-        if importer.takes == "file":
-            yield path
-        else:
-            yield unpack(path, Path(folder) / "content")
 
 
 @dataclass

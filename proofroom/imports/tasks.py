@@ -6,7 +6,8 @@ from uuid import UUID
 
 from celery import shared_task
 
-from proofroom.imports.runs import execute_run, resume_runs
+from proofroom.imports.run_execution import execute_run
+from proofroom.imports.runs import resume_runs
 
 
 @shared_task(name="imports.tasks.run_import")

@@ -119,7 +119,7 @@ def test_pictures_of_a_gallery_lead_to_the_large_file():
     assert shown("gallery", {"layout": "strip", "intro": "Look.", "items": items}) == (
         '<section class="gallery gallery-strip"><p class="lead">Look.</p><ul><li><figure>'
         f'<a href="/media/a.webp">{IMG}"(min-width: 60rem) 22rem, (min-width: 36rem) 50vw, 100vw" '
-        'decoding="async" loading="lazy"><span class="visually-hidden">Open the large picture'
+        'decoding="async" loading="lazy"><span class="visually-hidden">View full-size image'
         "</span></a><figcaption>Steam</figcaption></figure></li></ul></section>"
     )
 

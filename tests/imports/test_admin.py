@@ -15,9 +15,10 @@ from django.utils import timezone
 
 from content.models import Post
 from proofroom.core.errors import Conflict
-from proofroom.imports import runs
+from proofroom.imports import run_execution, runs
 from proofroom.imports.models import ImportChunk, ImportRun, RunState
-from proofroom.imports.runs import cancel_run, execute_run
+from proofroom.imports.run_execution import execute_run
+from proofroom.imports.runs import cancel_run
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, item
 
@@ -144,7 +145,7 @@ def test_only_whoever_started_an_import_or_an_admin_cancels_it(no_worker: None) 
 def test_a_run_goes_on_where_a_worker_stopped(
     monkeypatch: pytest.MonkeyPatch, no_worker: None
 ) -> None:
-    monkeypatch.setattr(runs, "_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(run_execution, "_TURN_SECONDS", 0.0)
     browser = client()
     content = HEAD + "".join(item(n, f"Post {n}", "Text") for n in range(1, 4)) + TAIL
     browser.post(reverse(START), upload("export.xml", content.encode()))

@@ -19,7 +19,8 @@ from proofroom.archive.imports import Import
 from proofroom.core.models import Event
 from proofroom.imports import export_runs, run_watch, runs
 from proofroom.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun, RunState
-from proofroom.imports.runs import cancel_run, execute_run
+from proofroom.imports.run_execution import execute_run
+from proofroom.imports.runs import cancel_run
 from tests import make
 from tests.archive import site
 

@@ -104,7 +104,7 @@ def test_what_does_not_fit_says_why(tmp_path):
         ("{", {}, "not valid JSON"),
         ("3", {}, "no list of objects"),
         ('[{"x": 1}]', {}, "which column is the title"),
-        ('[{"x": 1}]', {"titel": "x"}, "names 'titel'"),
+        ('[{"x": 1}]', {"titel": "x"}, "uses 'titel'"),
         ('[{"title": "x"}]', {"format": "pdf"}, "text format"),
         ("[" * 100_000, {}, "nested too deep|not valid JSON"),
     ):

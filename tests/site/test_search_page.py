@@ -101,7 +101,7 @@ def test_what_is_only_staged_is_not_found(client):
     response = client.get("/search?q=zanzibar")
 
     assert results(response) == []
-    assert "No page has “zanzibar”." in text(response)
+    assert "No results for “zanzibar”." in text(response)
 
 
 def test_nothing_asked_says_what_to_do_and_reads_no_posts(client):
@@ -110,7 +110,7 @@ def test_nothing_asked_says_what_to_do_and_reads_no_posts(client):
         response = client.get("/search")
 
     assert response.status_code == 200
-    assert "Type one word or more." in text(response)
+    assert "Enter one or more words." in text(response)
     assert '<label for="search">Search terms</label>' in text(response)
     assert len(queries) == 2
 

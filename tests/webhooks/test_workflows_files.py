@@ -213,4 +213,4 @@ def test_the_activity_log_is_verified_beside_a_broken_file(
         head=None, json=False, skip_checks=False, force_color=False, no_color=False
     )  # as from a shell: `call_command` looks at nothing before
 
-    assert "Nothing was changed." in capsys.readouterr().out
+    assert "The log is unchanged." in capsys.readouterr().out

@@ -53,4 +53,4 @@ class Command(BaseCommand):
         if found.left_out:
             self.stdout.write(f"and {found.left_out} more")
         if found.is_whole:
-            self.stdout.write(self.style.SUCCESS("No changes to save."))
+            self.stdout.write(self.style.SUCCESS("The log is unchanged."))
