@@ -12,6 +12,11 @@ class Migration(migrations.Migration):
 
     initial = True
 
+    # Its tables point at the clients: they come after these, and go before them.
+    run_before = [
+        ('oauth2_provider', '0001_initial'),
+    ]
+
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
