@@ -216,7 +216,7 @@ def test_threat_45_an_oversized_body_is_refused(
         ("GET", "/authorize?client_id=x&redirect_uri=https://evil.example"),
         ("POST", "/token"),
         ("GET", "/.well-known/oauth-authorization-server"),
-        ("GET", "/.well-known/oauth-protected-resource"),
+        ("GET", "/.well-known/openid-configuration"),
     ],
 )
 def test_threat_42_nobody_registers_a_client(

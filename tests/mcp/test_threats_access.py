@@ -10,6 +10,7 @@ from uuid import UUID
 
 import anyio
 import pytest
+from django.conf import settings as site
 from django.core.management import call_command
 from django.test import Client
 
@@ -101,12 +102,12 @@ def test_threat_42_nothing_registers_a_client(path: str) -> None:
     async def scene(server: Inside) -> None:
         for method in ("GET", "POST"):
             assert (await server.ask(method, path)).status == 404
-        for name in (
-            "oauth-authorization-server",
-            "oauth-protected-resource",
-            "openid-configuration",
-        ):
+        for name in ("oauth-authorization-server", "openid-configuration"):
             assert (await server.ask("GET", f"/.well-known/{name}")).status == 404
+        told = await server.ask("GET", "/.well-known/oauth-protected-resource")
+        assert told.status == 200  # who issues tokens: the site, not this process
+        assert told.json["authorization_servers"] == [site.SITE_URL.rstrip("/")]
+        assert not [key for key in told.json if key.endswith("_endpoint")]
 
     inside(scene)
 
