@@ -110,11 +110,11 @@ def test_the_account_needs_no_statement_more(
 ) -> None:
     client = signed_in()
     client.get(ADDRESS)
-    # Session, account, the number in the inbox.
-    with django_assert_num_queries(3):
+    # Session, account, the number in the inbox, the connected AI clients.
+    with django_assert_num_queries(4):
         client.get(ADDRESS)
     prefer("editor", theme="dark", time_zone="Asia/Kolkata")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         client.get(ADDRESS)
 
 
