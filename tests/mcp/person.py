@@ -155,9 +155,11 @@ def consent(path: str) -> str:
     from tests.oauth import flow
 
     browser = flow.person()
-    browser.defaults |= {"SERVER_NAME": "cms.example.com", "wsgi.url_scheme": "https"}
-    browser.defaults["HTTP_REFERER"] = "https://cms.example.com/"
-    return str(flow.consent(browser, path)["Location"])
+    browser.defaults |= {
+        "SERVER_NAME": "cms.example.com",
+        "HTTP_REFERER": "https://cms.example.com/",
+    }
+    return str(flow.consent(browser, path, secure=True)["Location"])
 
 
 def connect() -> dict[str, Any]:
@@ -167,7 +169,9 @@ def connect() -> dict[str, Any]:
     from proofroom.oauth.models import OAuthConnection
     from tests.oauth import flow
 
+    # The other steps are asked as the tests of one process ask them.
     settings.SECURE_SSL_REDIRECT = False
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     client_id = flow.register()["client_id"]
     resource = str(settings.CMS_ENV.mcp_url)
     code = parse_qs(urlsplit(consent(flow.authorize_url(client_id, resource=resource))).query)[

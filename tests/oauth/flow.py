@@ -57,10 +57,15 @@ def authorize_url(client_id: str, **changes: Any) -> str:
 
 
 def consent(
-    browser: Client, url: str, decision: str = "allow", grant: tuple[str, ...] = ("propose",)
+    browser: Client,
+    url: str,
+    decision: str = "allow",
+    grant: tuple[str, ...] = ("propose",),
+    *,
+    secure: bool = False,
 ) -> Any:
-    """The answer to the form of the page at that address."""
-    page = browser.get(url)
+    """The answer to the form of the page at that address. `secure` asks by HTTPS."""
+    page = browser.get(url, secure=secure)
     assert page.status_code == 200, page.content.decode()
     found = re.search('name="csrfmiddlewaretoken" value="([^"]+)"', page.content.decode())
     assert found is not None
@@ -69,7 +74,7 @@ def consent(
         "decision": decision,
         "grant": list(grant),
     }
-    return browser.post(url, body)
+    return browser.post(url, body, secure=secure)
 
 
 def answer_of(response: Any) -> dict[str, str]:
