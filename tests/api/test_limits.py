@@ -37,6 +37,7 @@ def left(response: Any) -> tuple[int, str]:
 
 
 def test_the_rates_are_those_of_the_contract(settings: Any) -> None:
+    """And that of AI clients which make themselves known."""
     assert settings.THROTTLE_RATES == {
         "user": "1000/hour",
         "anon": "100/hour",
@@ -46,6 +47,7 @@ def test_the_rates_are_those_of_the_contract(settings: Any) -> None:
         "trigger": "60/minute",
         "login": "10/minute",
         "mcp": "600/minute",
+        "oauth": "30/hour",
     }
 
 

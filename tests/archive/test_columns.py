@@ -231,7 +231,7 @@ def fill_everything() -> None:
         canonical_url="https://example.org/p",
         robots_json={"index": False, "follow": False},
         jsonld_overrides={"name": "Products"},
-        publish_at=timezone.now() + timedelta(days=3),
+        publish_at=timezone.now().replace(microsecond=0) + timedelta(days=3),
         status="draft",
         is_placeholder=True,
     )

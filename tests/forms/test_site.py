@@ -178,7 +178,7 @@ def test_a_german_page_speaks_german_also_where_the_form_does_not(client):
     assert "(Pflichtfeld)" in html
     assert 'action="/forms/contact?locale=de#form-' in html
     assert "Email: Das ist keine E-Mail-Adresse." in wrong
-    assert "Etwas fehlt oder passt nicht:" in wrong
+    assert "Bitte korrigieren Sie diese Felder:" in wrong
     assert '<html lang="de"' in wrong
     assert taken["Location"].startswith("/de/kontakt?sent=")
 

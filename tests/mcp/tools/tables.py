@@ -46,7 +46,7 @@ LIVE: Final = frozenset(
         "content.CopyOrigin: live",
         "content.DecisionBatch",
         "content.DecisionItem", "content.EditingMark", "proofroom_feedback.Feedback",
-        "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine", "proofroom_imports.ImportRun",
+        "proofroom_imports.ExportRun", "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine", "proofroom_imports.ImportRun",
         "proofroom_imports.ImportedObject",
         "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance",
         "proofroom_shared_content.ApprovalRule",
