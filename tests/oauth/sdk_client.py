@@ -63,10 +63,15 @@ class Network(httpx2.AsyncBaseTransport):
             )
         assert request.url.host == "ai.example.com"
         behind = urlsplit(self.server.url)
-        request.url = request.url.copy_with(
-            scheme="http", host=behind.hostname, port=behind.port
-        )  # the header Host stays, as a proxy leaves it
-        return await self.inner.handle_async_request(request)
+        # The header Host stays, as a proxy leaves it; the client sends its own request once more after a refusal.
+        forwarded = httpx2.Request(
+            request.method,
+            request.url.copy_with(scheme="http", host=behind.hostname, port=behind.port),
+            headers=request.headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        return await self.inner.handle_async_request(forwarded)
 
 
 class Storage:
