@@ -214,7 +214,7 @@ class StoredRows:
         return self._apps.get_model(app, name).objects.all()
 
     def _rewrite(
-        self, rows: Any, label: str, columns_of: Callable[[Any], Mapping[str, object]]
+        self, rows: Any, label: str, columns_of: Callable[[Any], Mapping[str, Any]]
     ) -> None:
         changed = 0
         for batch in _rows_in_batches(rows):

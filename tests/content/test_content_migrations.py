@@ -384,7 +384,7 @@ def test_nothing_stored_leaves_nothing_to_follow() -> None:
 
 def test_django_writes_the_operations_as_squashing_does() -> None:
     migration = migrations.Migration("0001_squashed", "shop")
-    migration.operations = [
+    migration.operations = [  # type: ignore[misc]  # Django does so, too
         ChangeModule("hero", Convert("subtitle", in_words, shout), becomes="opening"),
         ChangeModule(
             "hero", Split("subtitle", ("time", "unit"), in_words), Rename("time", "hours")
