@@ -71,7 +71,7 @@ def test_several_are_chosen_by_keys_and_deleted_after_a_question(open_page: Any)
 
     for key in ("j", "j", "x", "j", "Shift+x"):
         page.keyboard.press(key)
-    assert page.inner_text("[data-bulk-count]") == "2 chosen"
+    assert page.inner_text("[data-bulk-count]") == "2 selected"
     page.get_by_role("button", name="Delete…").click()
     page.get_by_role("heading", name="Delete 2 files").wait_for()
     page.get_by_role("button", name="Delete", exact=True).click()

@@ -82,7 +82,7 @@ def test_a_preview_needs_no_script(open_page: OpenPage) -> None:
     page = open_page("translator", scripts=False)
 
     page.goto(f"/admin/content/post/{post.pk}/preview/")
-    page.get_by_role("link", name="Source").last.click()
+    page.get_by_role("link", name="Live", exact=True).last.click()
 
     frame = page.frame_locator("iframe")
     frame.get_by_text("Grind the beans.").wait_for()
