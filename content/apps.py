@@ -90,7 +90,7 @@ def _list_what_waits(**kwargs: Any) -> None:
     if not migrate.is_complete():
         return
     from content.inbox.rows import needs_rebuild, rebuild
-    from content.migration_operations.following import follow_content_migrations
+    from content.migration_operations.derived_data import follow_content_migrations
 
     follow_content_migrations()
     if needs_rebuild():

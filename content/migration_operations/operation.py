@@ -15,7 +15,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 from django.db.models import Q
 
-from content.migration_operations.rewriting import (
+from content.migration_operations.documents import (
     CustomFieldsRewriting,
     ModuleRewriting,
     Rewriting,

@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 from django.db.models.lookups import Contains
 
 from content.changes import same
-from content.migration_operations.rewriting import (
+from content.migration_operations.documents import (
     CustomFieldsRewriting,
     ModuleRewriting,
     Names,

@@ -104,8 +104,7 @@ GRANTS: Final[dict[str, frozenset[str]]] = {
     Role.TRANSLATOR: _TRANSLATOR,
     Role.AI_AGENT: _AI_AGENT,
 }
-
-"""The roles of the product."""
+"""What the roles of the product may do."""
 PERMISSIONS: Final[frozenset[str]] = frozenset().union(*GRANTS.values())
 """The permissions of the product."""
 

@@ -23,7 +23,7 @@ from content.migration_operations import (
     Split,
     Step,
 )
-from content.migration_operations.following import follow_content_migrations
+from content.migration_operations.derived_data import follow_content_migrations
 from content.models import (
     ContentMigration,
     Draft,
