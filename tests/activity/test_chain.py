@@ -139,7 +139,7 @@ def test_the_command_prints_the_head_and_fails_on_findings(capsys: Any) -> None:
     out = capsys.readouterr().out
     assert "links:     3, 1 to 3\n" in out
     assert f"head:      {head}\n" in out
-    assert "No changes to save." in out
+    assert "The log is unchanged." in out
 
     call_command("verify_activity", "--json", head=head)
     answer = json.loads(capsys.readouterr().out)
