@@ -414,6 +414,14 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     mcp_oauth_registration: bool = Field(
         True, description="0: AI clients cannot register; those with a document on the web connect."
     )
+    mcp_oauth_issuer: Url | None = Field(
+        None,
+        description="Authorization server that issues tokens for AI clients in place of this site.",
+    )
+    mcp_oauth_account_claim: str = Field(
+        "email",
+        description="What says in its tokens whose account is meant, by address or user name.",
+    )
     mcp_oauth_introspection: NamedSecrets = Field(
         {},
         description='Programs that may ask about tokens, as JSON: {"name": "secret"}.',

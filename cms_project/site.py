@@ -56,7 +56,7 @@ class CmsAdminSite(admin.AdminSite):
             see,
             unseen_count,
         )
-        from proofroom.oauth.admin.connected_clients import disconnect_client
+        from proofroom.oauth.admin.connected_clients import allow_client_again, disconnect_client
         from proofroom.oauth.admin.consent import authorize
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -64,6 +64,11 @@ class CmsAdminSite(admin.AdminSite):
             path("language/", require_POST(choose_language), name="language"),
             path("account/", self.admin_view(account), name="account"),
             path("oauth/authorize/", self.admin_view(authorize), name="oauth-authorize"),
+            path(
+                "oauth/clients/<uuid:connection_id>/allow/",
+                self.admin_view(allow_client_again),
+                name="oauth-allow",
+            ),
             path(
                 "oauth/clients/<uuid:connection_id>/disconnect/",
                 self.admin_view(disconnect_client),

@@ -44,6 +44,11 @@ class McpBridgeConfig(AppConfig):
                         "tokens.manage",
                     ),
                     NavigationTab(
+                        gettext_lazy("Connected clients"),
+                        "admin:proofroom_oauth_oauthconnection_changelist",
+                        "tokens.manage",
+                    ),
+                    NavigationTab(
                         gettext_lazy("Calls"),
                         "admin:mcp_bridge_mcpcall_changelist",
                         "settings.manage",

@@ -19,7 +19,12 @@ from django.db import Error as DatabaseAway
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
-from mcp_bridge.access.connected_clients import challenge, find_client_holder
+from mcp_bridge.access.connected_clients import (
+    challenge,
+    find_client_holder,
+    find_external_holder,
+    has_external_server,
+)
 from mcp_bridge.access.principals import (
     NO_ACCOUNT_MESSAGE,
     Principal,
@@ -34,6 +39,7 @@ from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
 from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely, rate_limit_key
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.oauth.signing_keys import BadSignature, ExpiredToken
 from proofroom.oauth.token_values import ACCESS_PREFIX, was_issued
 
 _MAX_ENTRIES: Final = 10_000
@@ -193,6 +199,16 @@ class Authenticator:
             found = await self._workers.run_apart(find_client_holder, secret)
             if found is None:  # it has ended, which is no guess
                 return unauthenticated()
+        elif has_external_server() and secret.count(".") == 2:
+            try:
+                found = await self._workers.run_apart(find_external_holder, secret)
+            except BadSignature as error:
+                logger.info("a token of an AI client was refused: %s", error)
+                if isinstance(error, ExpiredToken):
+                    return unauthenticated()
+            else:
+                if found is None:  # nobody here is meant, or the person ended the client
+                    return unauthenticated()
         if found is None:
             seconds = await self._workers.run_apart(self._attempts.record_failure, shown.address)
             return too_many_attempts(seconds) if seconds else unauthenticated()

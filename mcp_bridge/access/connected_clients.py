@@ -14,8 +14,13 @@ from mcp_bridge.access.principals import CONNECTION_PREFIX, Principal, missing_s
 from mcp_bridge.access.token_holders import Account, TokenHolder
 from mcp_bridge.transport.error_responses import refusal
 from proofroom.core.tools import get_tool
-from proofroom.oauth.addresses import resource_metadata_url
-from proofroom.oauth.connections import find_connected_client, usable_connections
+from proofroom.oauth.addresses import issues_tokens, resource_metadata_url
+from proofroom.oauth.connections import (
+    ConnectedClient,
+    find_connected_client,
+    usable_connections,
+)
+from proofroom.oauth.external_server import find_external_client
 from proofroom.oauth.scopes import DIAGNOSTICS, SCOPES, USUAL_SCOPES
 
 _REALM: Final = 'Bearer realm="mcp"'
@@ -37,11 +42,23 @@ def find_client_holder(token: str) -> TokenHolder | None:
 
     The holder stays the same when the client refreshes its token: sessions go on.
     """
-    if not settings.CMS_ENV.mcp_oauth:
-        return None
-    found = find_connected_client(token)
-    if found is None:
-        return None
+    found = find_connected_client(token) if issues_tokens() else None
+    return _holder_of(found) if found is not None else None
+
+
+def find_external_holder(token: str) -> TokenHolder | None:
+    """The same for a token of the authorization server that the operator named. Raises `BadSignature`."""
+    found = find_external_client(token)
+    return _holder_of(found) if found is not None else None
+
+
+def has_external_server() -> bool:
+    """Return whether another server than this site issues the tokens."""
+    environment = settings.CMS_ENV
+    return environment.mcp_oauth and environment.mcp_oauth_issuer is not None
+
+
+def _holder_of(found: ConnectedClient) -> TokenHolder:
     principal = Principal(
         id=f"{CONNECTION_PREFIX}{found.id}",
         user_id=found.user_id,

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from proofroom.core.json import JsonObject
 from proofroom.oauth.scopes import SCOPES
+from proofroom.oauth.signing_keys import ALGORITHMS
 
 PROTECTED_RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
 
@@ -17,6 +18,12 @@ PROTECTED_RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
 def issuer() -> str:
     """The name of this authorization server. Clients compare it letter by letter, so it has no slash at its end."""
     return str(settings.SITE_URL).rstrip("/")
+
+
+def issues_tokens() -> bool:
+    """Return whether this site itself lets AI clients in; else nobody does, or another server."""
+    environment = settings.CMS_ENV
+    return environment.mcp_oauth and environment.mcp_oauth_issuer is None
 
 
 def resource() -> str:
@@ -40,7 +47,7 @@ def resource_metadata() -> JsonObject:
     """What the MCP server says of itself: who issues tokens for it, and for what (RFC 9728)."""
     return {
         "resource": resource(),
-        "authorization_servers": [issuer()],
+        "authorization_servers": [settings.CMS_ENV.mcp_oauth_issuer or issuer()],
         "scopes_supported": [*SCOPES],
         "bearer_methods_supported": ["header"],
         "resource_name": "Proofroom",
@@ -49,7 +56,7 @@ def resource_metadata() -> JsonObject:
 
 def server_metadata() -> JsonObject:
     """What the authorization server says of itself (RFC 8414)."""
-    methods = ["none", "client_secret_basic", "client_secret_post"]
+    methods = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
     base = issuer()
     found: JsonObject = {
         "issuer": base,
@@ -61,7 +68,9 @@ def server_metadata() -> JsonObject:
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": [*methods],
+        "token_endpoint_auth_signing_alg_values_supported": [*ALGORITHMS],
         "revocation_endpoint_auth_methods_supported": [*methods],
+        "revocation_endpoint_auth_signing_alg_values_supported": [*ALGORITHMS],
         "scopes_supported": [*SCOPES],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,

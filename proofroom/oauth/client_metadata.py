@@ -20,7 +20,9 @@ from proofroom.core.errors import CmsError
 from proofroom.core.http_client import fetch
 from proofroom.core.http_client.connection import Unreachable
 from proofroom.core.json import JsonObject
+from proofroom.oauth.client_assertions import METHOD, keep_keys
 from proofroom.oauth.models import REDIRECTS_MAX, OAuthClient, clean_name
+from proofroom.oauth.signing_keys import BadSignature
 from proofroom.oauth.token_values import hash_value
 
 _DOCUMENT_BYTES: Final = 16 * 1024
@@ -64,20 +66,27 @@ class DocumentFetcher:
             raise CIMDError("the document is not JSON") from error
         if not isinstance(document, dict):
             raise CIMDError("the document is no object")
+        if document.get("client_id") == client_id:
+            try:
+                keep_keys(client_id, document)
+            except BadSignature as error:
+                raise CIMDError(str(error)) from error
         return as_public_client(document), _fresh_seconds(found.headers.get("cache-control", ""))
 
 
 def as_public_client(document: dict[str, object]) -> dict[str, object]:
-    """The document with a clean name, and as a client without a secret where it offers to be one.
+    """The document with a clean name, and as a client without a secret.
 
-    Some documents name a signed assertion as their method, and offer `none` beside it.
+    The library knows no clients that sign; what they sign is checked beside it.
     """
     methods = document.get("token_endpoint_auth_methods_supported")
-    offers_none = isinstance(methods, list) and "none" in methods
+    has_no_secret = document.get("token_endpoint_auth_method") == METHOD or (
+        isinstance(methods, list) and "none" in methods
+    )
     name = document.get("client_name")
     grants = document.get("grant_types")
     cleaned = {**document, "client_name": clean_name(name) if isinstance(name, str) else ""}
-    if offers_none:
+    if has_no_secret:
         cleaned["token_endpoint_auth_method"] = _NO_SECRET
     if isinstance(grants, list) and "authorization_code" in grants:
         # Others that the client knows are of no use here.

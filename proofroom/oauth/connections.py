@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 from oauth2_provider.models import (
     clear_expired,
@@ -25,7 +25,7 @@ from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.oauth.addresses import resource
-from proofroom.oauth.models import OAuthClient, OAuthConnection
+from proofroom.oauth.models import OAuthClient, OAuthClientKeys, OAuthConnection
 from proofroom.oauth.scopes import grantable
 from proofroom.oauth.token_values import hash_value
 
@@ -54,14 +54,19 @@ def connect(*, client: OAuthClient, scopes: Iterable[str], actor: Actor) -> OAut
             "ended_at": None,
         },
     )
+    record_connected(connection, actor)
+    return connection
+
+
+def record_connected(connection: OAuthConnection, actor: Actor) -> None:
+    """Write the event that tells of a client that a person let in."""
     payload: JsonObject = {
         "id": str(connection.pk),
-        "name": client.label,
-        "userId": actor.user.pk,
-        "scopes": [*granted],
+        "name": connection.client.label,
+        "userId": connection.user_id,
+        "scopes": [*connection.scopes],
     }
     outbox.record("mcp_client.connected", actor=actor, payload=payload)
-    return connection
 
 
 @transaction.atomic
@@ -85,6 +90,27 @@ def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
             "userId": connection.user_id,
         }
         outbox.record("mcp_client.disconnected", actor=actor, payload=payload)
+    return connection
+
+
+@transaction.atomic
+def allow_again(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
+    """Let in a client again whose tokens another server issues, and which the person ended. Safe to call again.
+
+    Raises `NotFound` for a connection of somebody else.
+    """
+    actor.require_session("connect AI clients")
+    actor.require("posts.view")
+    rows = OAuthConnection.objects.select_for_update(of=("self",)).select_related("client")
+    connection = rows.filter(
+        pk=connection_id, user_id=actor.user.pk, expires_at__isnull=False
+    ).first()
+    if connection is None:
+        raise NotFound("No connected AI client has this id.", code="unknown_connection")
+    if connection.ended_at is not None:
+        connection.ended_at, connection.role = None, actor.user.role
+        connection.save(update_fields=["ended_at", "role"])
+        record_connected(connection, actor)
     return connection
 
 
@@ -121,9 +147,12 @@ def revoke_family(family: UUID) -> None:
     outbox.record("mcp_client.token-reused", actor=Actor(SYSTEM, "system"), payload=payload)
 
 
+_IS_USABLE: Final = Q(ended_at=None, user__is_active=True, user__role=F("role"))
+"""Whether the account of a connection is as it was at consent."""
+
+
 def _usable() -> QuerySet[OAuthConnection]:
-    """Connections whose account is as it was at consent."""
-    return OAuthConnection.objects.filter(ended_at=None, user__is_active=True, user__role=F("role"))
+    return OAuthConnection.objects.filter(_IS_USABLE)
 
 
 def _has_token() -> Q:
@@ -132,7 +161,13 @@ def _has_token() -> Q:
     now = timezone.now()
     access = get_access_token_model().objects.filter(**theirs, expires__gt=now)
     refresh = get_refresh_token_model().objects.filter(**theirs, revoked=None)
-    return Q(Exists(access)) | Q(Exists(refresh))
+    return Q(Exists(access)) | Q(Exists(refresh)) | Q(expires_at__gt=now)
+
+
+def with_state(connections: QuerySet[OAuthConnection]) -> QuerySet[OAuthConnection]:
+    """Add to each `is_open`: whether it still opens the MCP server."""
+    is_open = Case(When(_IS_USABLE & _has_token(), then=True), default=False)
+    return connections.annotate(is_open=is_open)
 
 
 def may_refresh(*, user_id: int, client_id: int) -> bool:
@@ -191,8 +226,10 @@ def usable_connections(ids: Collection[UUID]) -> set[UUID]:
 
 
 def connections_of(user_id: int) -> QuerySet[OAuthConnection]:
-    """The connections of a person that are not over, latest first."""
-    return _usable().filter(user_id=user_id).select_related("client")
+    """The connections of a person that are not over, or that they keep out, latest first."""
+    is_blocked = Q(ended_at__isnull=False, expires_at__isnull=False)
+    theirs = OAuthConnection.objects.filter(user_id=user_id)
+    return theirs.filter(_IS_USABLE | is_blocked).select_related("client")
 
 
 def connection_names(ids: Collection[UUID]) -> dict[UUID, str]:
@@ -209,10 +246,13 @@ def purge() -> int:
     clear_expired()
     now = timezone.now()
     old: datetime = now - timedelta(days=KEPT_DAYS)
-    over = OAuthConnection.objects.filter(
+    # What a person keeps out stays known, or the next token would let it in again.
+    over = OAuthConnection.objects.exclude(ended_at__isnull=False, expires_at__isnull=False).filter(
         ~_has_token(), Q(last_used_at=None) | Q(last_used_at__lt=old), connected_at__lt=old
     )
     connections: int = over.delete()[0]
     unused = now - timedelta(hours=UNUSED_HOURS)
+    known = OAuthClient.objects.filter(client_id=OuterRef("client_id"))
+    OAuthClientKeys.objects.filter(~Exists(known), read_at__lt=unused).delete()
     clients: int = OAuthClient.objects.filter(connections=None, created__lt=unused).delete()[0]
     return connections + clients

@@ -63,10 +63,29 @@ class OAuthClient(AbstractApplication):  # type: ignore[misc]  # the library has
         return sorted({urlsplit(uri).scheme for uri in self.redirect_uris.split()})
 
 
+class OAuthClientKeys(models.Model):
+    """The keys that a client signs its requests with, as its document says. There before the client is."""
+
+    client_id = models.CharField(max_length=255, unique=True)
+    jwks_uri = models.CharField(max_length=500, blank=True)
+    jwks = models.JSONField(null=True)
+    is_required = models.BooleanField(default=False)
+    read_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = "keys of an AI client"
+        verbose_name_plural = "keys of AI clients"
+
+    def __str__(self) -> str:
+        return self.client_id
+
+
 class OAuthConnection(models.Model):
     """An AI client that acts for a person, until either ends it.
 
     `role` is what the account had when it consented: with another role the connection is dead, as a token would be.
+    `expires_at` is set where another authorization server issues the tokens, which are not stored: the end of the
+    newest one that was shown.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -79,6 +98,7 @@ class OAuthConnection(models.Model):
     connected_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name = "connected AI client"
@@ -89,3 +109,8 @@ class OAuthConnection(models.Model):
 
     def __str__(self) -> str:
         return f"{self.client_id} for {self.user_id}"
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the person ended a client whose tokens another server issues: it stays out until they say so."""
+        return self.ended_at is not None and self.expires_at is not None

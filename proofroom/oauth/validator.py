@@ -5,6 +5,7 @@ Tokens are for the MCP server and nothing else. Codes are stored hashed. What is
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -22,11 +23,14 @@ from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
 from proofroom.oauth.addresses import is_resource, resource
+from proofroom.oauth.client_assertions import has_assertion, must_sign, signing_client
 from proofroom.oauth.connections import may_refresh, revoke_family
 from proofroom.oauth.models import OAuthClient
 from proofroom.oauth.scopes import SCOPES, USUAL_SCOPES
+from proofroom.oauth.signing_keys import BadSignature
 from proofroom.oauth.token_values import hash_value
 
+logger = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 10
 """For so long a refresh token may be used again: clients refresh from several places at once."""
 
@@ -45,6 +49,26 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
         """A secret is random, so a fast hash of it is stored. A client without one has none to show."""
         return constant_time_compare(hash_value(provided_secret), stored_secret)
+
+    def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        if has_assertion(request) or must_sign(str(request.client_id or "")):
+            return True
+        return bool(super().client_authentication_required(request))
+
+    def authenticate_client(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        """One way at a time: who signs shows no secret, and who must sign is let in by nothing else."""
+        if not has_assertion(request):
+            return not must_sign(str(request.client_id or "")) and bool(
+                super().authenticate_client(request)
+            )
+        if request.client_secret or self._extract_basic_auth(request):
+            return False
+        try:
+            request.client_id = signing_client(request)
+        except BadSignature as error:
+            logger.info("an assertion of an AI client was refused: %s", error)
+            return False
+        return self._load_application(request.client_id, request) is not None
 
     def validate_scopes(
         self,

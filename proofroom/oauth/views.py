@@ -23,7 +23,7 @@ from oauthlib.common import Request
 from pydantic import ValidationError as WrongShape
 
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
-from proofroom.oauth.addresses import issuer, resource_metadata, server_metadata
+from proofroom.oauth.addresses import issuer, issues_tokens, resource_metadata, server_metadata
 from proofroom.oauth.client_metadata import Registration, count_new_client, register_client
 from proofroom.oauth.connections import find_connected_client
 from proofroom.oauth.models import OAuthClient
@@ -39,7 +39,7 @@ def _served(view: View) -> View:
 
     @wraps(view)
     def answering(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        if not settings.CMS_ENV.mcp_oauth:
+        if not issues_tokens():
             raise Http404
         response = view(request, *args, **kwargs)
         response.setdefault("Cache-Control", "no-store")

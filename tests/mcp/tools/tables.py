@@ -59,7 +59,8 @@ LIVE: Final = frozenset(
         "proofroom_core.QueueFailure", "proofroom_core.Seal", "forms.FormDefinition", "forms.FormSubmission",
         "mcp_bridge.McpToken", "oauth2_provider.AccessToken", "oauth2_provider.DeviceGrant", "oauth2_provider.Grant",
         "oauth2_provider.IDToken", "oauth2_provider.RefreshToken", "proofroom_oauth.OAuthClient",
-        "proofroom_oauth.OAuthConnection", "media.FileCheck", "seo.Redirect", "sessions.Session",
+        "proofroom_oauth.OAuthClientKeys", "proofroom_oauth.OAuthConnection", "media.FileCheck", "seo.Redirect",
+        "sessions.Session",
         "proofroom_webhooks.Webhook", "proofroom_webhooks.WorkflowSwitch",
     }
 )  # fmt: skip
