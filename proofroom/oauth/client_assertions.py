@@ -26,6 +26,7 @@ from proofroom.oauth.token_values import hash_value
 
 METHOD: Final = "private_key_jwt"
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+_LONGEST_ADDRESS: Final = 500
 _LONGEST_SECONDS: Final = 600
 """For how long an assertion may be valid; so long it is remembered, since each is good once."""
 
@@ -40,23 +41,21 @@ def keep_keys(client_id: str, document: dict[str, object]) -> None:
         document.get("token_endpoint_auth_method"),
         *(offered if isinstance(offered, list) else []),
     ]
-    if METHOD not in methods:
+    named, keys = document.get("jwks_uri"), document.get("jwks")
+    is_address = isinstance(named, str) and named.startswith("https://")
+    address = str(named) if is_address and len(str(named)) <= _LONGEST_ADDRESS else ""
+    has_keys = bool(address) or isinstance(keys, dict)
+    is_required = METHOD in methods and "none" not in methods
+    if is_required and not has_keys:
+        raise BadSignature("the document says private_key_jwt and names no keys")
+    if METHOD not in methods or not has_keys:
         OAuthClientKeys.objects.filter(client_id=client_id).delete()
-        return
-    address, keys = document.get("jwks_uri"), document.get("jwks")
-    is_required = "none" not in methods
-    has_address = (
-        isinstance(address, str) and address.startswith("https://") and len(address) <= 500
-    )
-    if not has_address and not isinstance(keys, dict):
-        if is_required:
-            raise BadSignature("the document says private_key_jwt and names no keys")
         return
     OAuthClientKeys.objects.update_or_create(
         client_id=client_id,
         defaults={
-            "jwks_uri": address if has_address else "",
-            "jwks": keys if isinstance(keys, dict) and not has_address else None,
+            "jwks_uri": address,
+            "jwks": keys if isinstance(keys, dict) and not address else {},
             "is_required": is_required,
         },
     )

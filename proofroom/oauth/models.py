@@ -68,7 +68,7 @@ class OAuthClientKeys(models.Model):
 
     client_id = models.CharField(max_length=255, unique=True)
     jwks_uri = models.CharField(max_length=500, blank=True)
-    jwks = models.JSONField(null=True)
+    jwks = models.JSONField(default=dict)
     is_required = models.BooleanField(default=False)
     read_at = models.DateTimeField(auto_now=True)
 

@@ -34,7 +34,7 @@ class StateFilter(ValueFilter):
     def narrowed(self, rows: QuerySet[OAuthConnection], value: str) -> QuerySet[OAuthConnection]:
         if value not in ("connected", "ended"):
             return rows.none()
-        return rows.filter(is_open=value == "connected")
+        return rows.filter(is_open=value == "connected")  # type: ignore[misc]  # annotated
 
 
 @admin.register(OAuthConnection)

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('client_id', models.CharField(max_length=255, unique=True)),
                 ('jwks_uri', models.CharField(blank=True, max_length=500)),
-                ('jwks', models.JSONField(null=True)),
+                ('jwks', models.JSONField(default=dict)),
                 ('is_required', models.BooleanField(default=False)),
                 ('read_at', models.DateTimeField(auto_now=True)),
             ],
