@@ -20,17 +20,17 @@ http = Utf8ASGIHandler()
 from channels.auth import AuthMiddlewareStack  # noqa: E402  # needs the apps, which the line above loads
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
+from django.apps import apps  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
-from cms_project.urls import APPS  # noqa: E402
 from proofroom.core.caching.front_applications import FrontASGI  # noqa: E402
 from proofroom.core.realtime.websockets import from_this_site, unless_database_away  # noqa: E402
 
 websockets = [
     pattern
-    for app in APPS
-    if find_spec(f"{app}.routing")
-    for pattern in import_module(f"{app}.routing").websocket_urlpatterns
+    for app in apps.get_app_configs()
+    if find_spec(f"{app.name}.routing")
+    for pattern in import_module(f"{app.name}.routing").websocket_urlpatterns
 ]
 
 nothing_there = re_path("", WebsocketDenier.as_asgi())

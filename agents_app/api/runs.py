@@ -18,6 +18,7 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.presenters import AgentScope, RunAnswer, RunState
 from agents_app.reactions.outcomes import STATUSES, outcome_of, reactions_of
+from agents_app.reactions.reaction_type import reaction_names
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.queries import find_run, run_messages
@@ -118,7 +119,7 @@ class ReactionAnswer(Answer):
     """A reaction to a run. `number` is its place in the agent's file, `target` a host or the name of a tool."""
 
     number: int = Field(ge=1)
-    type: Literal["webhook", "chat", "mcp_tool"]
+    type: Annotated[str, one_of(reaction_names())]
     trigger: Literal["always", "on_success", "on_error", "on_condition"]
     target: str
     status: Annotated[str, one_of(STATUSES)]

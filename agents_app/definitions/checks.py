@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from agents_app.definitions import agents as definitions
-from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition, ToolReaction
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition
 from proofroom.core.tools import all_tools
@@ -61,7 +61,7 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
     known = tuple(tool.name for tool in all_tools())
     named = [("llmConfig.allowedMCPTools", name) for name in agent.llm_config.allowed_mcp_tools]
     for number, reaction in enumerate(agent.reactions):
-        if reaction.type == "mcp_tool":
+        if isinstance(reaction, ToolReaction):
             named.append((f"reactions.{number}.config.toolName", reaction.config.tool_name))
     for field, name in named:
         if name not in known:

@@ -3,74 +3,26 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, Union
 
-from pydantic import Field, JsonValue, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    JsonValue,
+    SecretStr,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from agents_app.providers.interface import DEMO_PROVIDER
 from agents_app.providers.vendors import all_vendors
-from agents_app.reactions.templates import ROOTS, find_body_fault
+from agents_app.reactions.reaction_type import reaction_types
+from agents_app.reactions.templates import ROOTS, check_template
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.webhooks.automation.templates import fault_of
-from proofroom.webhooks.rules import (
-    check_declared_headers,
-    check_declared_url,
-    refusals_as_value_errors,
-)
-
-
-class WebhookConfig(DefinitionPart):
-    url: str = Field(repr=False)
-    method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] = "POST"
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
-    body_template: str | None = Field(default=None, max_length=100_000)
-
-    @field_validator("url")
-    @classmethod
-    def _url_is_allowed(cls, url: str) -> str:
-        return check_declared_url(url)
-
-    @field_validator("headers")
-    @classmethod
-    def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        return check_declared_headers(headers)
-
-    @field_validator("body_template")
-    @classmethod
-    def _body_is_sound(cls, template: str | None) -> str | None:
-        fault = find_body_fault(template) if template is not None else ""
-        if fault:
-            raise ValueError(fault)
-        return template
-
-    @model_validator(mode="after")
-    def _body_fits_the_method(self) -> WebhookConfig:
-        if self.method in ("GET", "DELETE") and self.body_template is not None:
-            raise ValueError(f"the method {self.method} has no body, so bodyTemplate must go")
-        return self
-
-
-class ChatConfig(DefinitionPart):
-    """Without `webhookUrl` the target is CHAT_WEBHOOK_URL."""
-
-    webhook_url: str | None = Field(default=None, repr=False)
-    channel: str | None = Field(default=None, max_length=100)
-    template: str = Field(min_length=1, max_length=10_000)
-
-    @field_validator("webhook_url")
-    @classmethod
-    def _url_is_allowed(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        return check_declared_url(url)
-
-    @field_validator("template")
-    @classmethod
-    def _template_is_sound(cls, template: str) -> str:
-        _require_sound(template, ROOTS)
-        return template
+from proofroom.webhooks.rules import refusals_as_value_errors
 
 
 class ToolConfig(DefinitionPart):
@@ -81,7 +33,7 @@ class ToolConfig(DefinitionPart):
     @classmethod
     def _params_are_sound(cls, params: dict[str, JsonValue]) -> dict[str, JsonValue]:
         refusals_as_value_errors(lambda: refuse_unstorable(params, "toolParams"))
-        _require_sound(params, ROOTS)
+        check_template(params)
         return params
 
 
@@ -104,14 +56,11 @@ class _Reaction(DefinitionPart):
         return self
 
 
-class WebhookReaction(_Reaction):
-    type: Literal["webhook"]
-    config: WebhookConfig
+class CallReaction(_Reaction):
+    """A reaction that calls another system. `config` is the `Config` of its type."""
 
-
-class ChatReaction(_Reaction):
-    type: Literal["chat"]
-    config: ChatConfig
+    type: str
+    config: DefinitionPart
 
 
 class ToolReaction(_Reaction):
@@ -119,13 +68,19 @@ class ToolReaction(_Reaction):
     config: ToolConfig
 
 
-Reaction = Annotated[WebhookReaction | ChatReaction | ToolReaction, Field(discriminator="type")]
-
-
-def _require_sound(template: JsonValue, roots: frozenset[str]) -> None:
-    fault = fault_of(template, roots)
-    if fault:
-        raise ValueError(fault)
+if TYPE_CHECKING:
+    Reaction: TypeAlias = CallReaction | ToolReaction
+else:
+    _CALLS = [
+        create_model(
+            f"{type(one).__name__}Reaction",
+            __base__=CallReaction,
+            type=(Literal[name], ...),
+            config=(one.Config, ...),
+        )
+        for name, one in reaction_types().items()
+    ]
+    Reaction = Annotated[Union[*_CALLS, ToolReaction], Field(discriminator="type")]
 
 
 _TEXT = (*(id_ for id_, one in all_vendors().items() if one.text_model), DEMO_PROVIDER)

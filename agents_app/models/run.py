@@ -317,10 +317,7 @@ class RunReaction(models.Model):
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="reactions")
     number = models.PositiveSmallIntegerField()
-    kind = models.CharField(
-        max_length=10,
-        choices=[("webhook", "webhook"), ("chat", "chat"), ("mcp_tool", "mcp_tool")],
-    )
+    kind = models.CharField(max_length=40, help_text="A type of reaction, as in the agent's file.")
     trigger = models.CharField(max_length=12, default="always")
     target = models.CharField(max_length=200, help_text="A host, or the name of a tool.")
     delivery = models.ForeignKey(Delivery, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -9,36 +9,24 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from typing import Final
-from urllib.parse import urlsplit
 
-import orjson
 from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from agents_app.definitions.agents import get_agent, only_enabled
-from agents_app.definitions.schema import (
-    AgentDefinition,
-    ChatConfig,
-    ChatReaction,
-    Reaction,
-    WebhookConfig,
-    WebhookReaction,
-)
+from agents_app.definitions.schema import AgentDefinition, CallReaction, Reaction, ToolReaction
 from agents_app.models import AgentRun, RunReaction, RunStatus
-from agents_app.reactions.templates import JSON_TYPE, fill_body, fill_text, path_in_full
+from agents_app.reactions.reaction_type import reaction_types
+from agents_app.reactions.templates import path_in_full
 from proofroom.core import outbox
-from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.json import JsonObject, format_time
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.webhooks import delivery_channels
-from proofroom.webhooks.automation.templates import filled
-from proofroom.webhooks.chat import plain
 from proofroom.webhooks.delivery_channels import (
     NothingToSend,
     OutgoingRequest,
     channels,
-    shared_keys,
 )
 from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus
@@ -119,9 +107,6 @@ REACTION_GONE_MESSAGE: Final = (
 )
 AGENT_OFF_MESSAGE: Final = "The agent is turned off."
 _BODY_MAX: Final = 1_000_000
-_CHAT_WORDS_MAX: Final = 500
-_OURS: Final = frozenset({"run.url"})
-"""Placeholders of a chat that hold no word of anybody: their addresses work."""
 
 
 def channel_of_reaction(agent_id: str, number: int) -> str:
@@ -150,60 +135,15 @@ class ReactionChannel:
         is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
         if is_to_be_sent and not only_enabled([agent]):
             raise NothingToSend(AGENT_OFF_MESSAGE)
-        if isinstance(reaction, WebhookReaction):
-            call = webhook_request(reaction.config, values_of(run, agent), delivery, run)
-        elif isinstance(reaction, ChatReaction):
-            call = chat_request(reaction.config, values_of(run, agent))
-        else:
+        if not isinstance(reaction, CallReaction):
             raise NothingToSend(REACTION_GONE_MESSAGE)
+        type_ = reaction_types()[reaction.type]
+        call = type_.build_request(reaction.config, values_of(run, agent), run, delivery)
         if len(call.body) > _BODY_MAX:
             raise NothingToSend(
                 f"What the reaction makes of this run has over {_BODY_MAX:,} bytes."
             )
         return call
-
-
-def webhook_request(
-    config: WebhookConfig, values: JsonObject, delivery: Delivery, run: AgentRun
-) -> OutgoingRequest:
-    body, content_type = b"", JSON_TYPE
-    if config.body_template is not None:
-        body, content_type = fill_body(config.body_template, values)
-    elif config.method not in ("GET", "DELETE"):
-        body = delivery_channels.encode_body(
-            {**delivery_channels.event_body(delivery.event), "data": {**values}}
-        )
-    secrets: JsonObject = {"secret": dict(settings.CMS_ENV.workflow_secrets)}
-    return OutgoingRequest(
-        url=config.url,
-        method=config.method,
-        headers={name: str(filled(value, secrets) or "") for name, value in config.headers.items()},
-        body=body,
-        content_type=content_type,
-        secrets=tuple(settings.CMS_ENV.workflow_secrets.values()),
-        keys=shared_keys(),
-        extra_headers={"X-Agent-Run": str(run.pk)},
-    )
-
-
-def chat_request(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
-    url = config.webhook_url or settings.CMS_ENV.chat_webhook_url
-    if not url:
-        raise NothingToSend("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
-    text = fill_text(
-        config.template,
-        values,
-        lambda path, words: words if path in _OURS else plain(words, _CHAT_WORDS_MAX),
-    )
-    body: dict[str, Json] = {"text": text}
-    if config.channel:
-        body["channel"] = config.channel
-    path = urlsplit(url).path
-    # Whoever knows the address of a chat can write there.
-    secrets = (url, path, *path.split("/"))
-    return OutgoingRequest(
-        url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False
-    )
 
 
 logger = logging.getLogger(__name__)
@@ -246,7 +186,7 @@ def start_reactions(event: Event) -> None:
             trigger=reaction.trigger,
             target=target_of(reaction)[:200],
         )
-        if reaction.type == "mcp_tool":
+        if isinstance(reaction, ToolReaction):
             row.next_attempt_at = timezone.now()
         else:
             row.delivery = new_delivery(event, channel_of_reaction(run.agent_id, number))
@@ -276,12 +216,9 @@ def trigger_holds(reaction: Reaction, run: AgentRun, values: JsonObject) -> bool
 
 def target_of(reaction: Reaction) -> str:
     """Whom a reaction calls: a host, which is all of an address that anybody may see, or a tool."""
-    if reaction.type == "mcp_tool":
-        return reaction.config.tool_name
-    if reaction.type == "webhook":
-        return urlsplit(reaction.config.url).hostname or ""
-    url = reaction.config.webhook_url or settings.CMS_ENV.chat_webhook_url or ""
-    return urlsplit(url).hostname or ""
+    if isinstance(reaction, CallReaction):
+        return reaction_types()[reaction.type].target(reaction.config)
+    return reaction.config.tool_name
 
 
 def wake_reaction(reaction_id: int) -> None:

@@ -20,6 +20,13 @@ JSON_TYPE: Final = "application/json"
 TEXT_TYPE: Final = "text/plain; charset=utf-8"
 
 
+def check_template(template: JsonValue) -> None:
+    """Raise `ValueError` where a placeholder of the template names nothing that a run has."""
+    fault = fault_of(template, ROOTS)
+    if fault:
+        raise ValueError(fault)
+
+
 def path_in_full(path: str) -> str:
     """The path where the value stands: `agent` is short for its name, `run` for its id."""
     return SHORT.get(path, path)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
@@ -18,6 +19,7 @@ from django.db.models import Q
 from django.template.loader import get_template
 from django.test import Client
 from mcp import Client as McpClient
+from shop.asgi import application  # type: ignore[import-not-found]  # of the project
 from shop.models import StockItem  # type: ignore[import-not-found]  # of the project
 
 from agents_app.ai_settings import providers
@@ -28,9 +30,12 @@ from agents_app.runs.creation import create_run
 from agents_app.runs.execution import execute_run
 from mcp_bridge.protocol.server import build_server
 from proofroom.accounts.models import User
+from proofroom.accounts.permission_labels import label_of, permission_choices
 from proofroom.core.actor import Actor
 from proofroom.core.outbox.dispatch import dispatch_due
 from proofroom.taxonomies.models import Term
+from proofroom.webhooks.delivery_channels import build_request
+from proofroom.webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = "application/json"
@@ -90,6 +95,12 @@ def test_a_role_may_what_it_declares(client: Client) -> None:
     assert "Clerk" in client.get("/admin/proofroom_accounts/user/add/").content.decode()
 
 
+def test_a_permission_is_called_by_its_label() -> None:
+    assert label_of("stock.view") == "See the stock"
+    choices = dict(permission_choices())
+    assert ("stock.edit", "Change the stock") in [(str(a), str(b)) for a, b in choices["stock"]]
+
+
 def test_an_endpoint_answers_and_is_described(client: Client) -> None:
     StockItem.objects.create(sku="B-1", amount=3)
     assert client.get("/api/stock").json() == {"items": 1}
@@ -113,7 +124,7 @@ def test_an_importer_runs(admin: User, tmp_path: Path) -> None:
     assert dict(StockItem.objects.values_list("sku", "amount")) == {"B-1": 3, "B-2": 0}
 
 
-def test_an_agent_runs_and_its_reaction_calls_the_tool(client: Client, admin: User) -> None:
+def test_an_agent_runs_and_its_reactions_follow(client: Client, admin: User) -> None:
     post = made(client)
     AiSettings.objects.create(text_provider="demo")
     run = create_run(
@@ -123,8 +134,42 @@ def test_an_agent_runs_and_its_reaction_calls_the_tool(client: Client, admin: Us
     assert AgentRun.objects.get(pk=run.pk).status == "succeeded"
     dispatch_due(Q())
     sweep_reactions()
-    reaction = RunReaction.objects.get()
-    assert (reaction.kind, reaction.target, reaction.error) == ("mcp_tool", "note_check", "")
+    called, sent = RunReaction.objects.order_by("number")
+    assert (called.kind, called.target, called.error) == ("mcp_tool", "note_check", "")
+    assert (sent.kind, sent.target) == ("ticket", "tickets.example.com")
+    request = build_request(Delivery.objects.get(pk=sent.delivery_id))
+    assert json.loads(request.body) == {"title": "Check the price of Bread", "run": str(run.pk)}
+    page = client.get(f"/admin/agents_app/agentrun/{run.pk}/change/").content.decode()
+    assert "<strong>Ticket</strong>" in page
+    listed = client.get(f"/api/agent-runs/{run.pk}/reactions").json()["data"]
+    assert [row["type"] for row in listed] == ["mcp_tool", "ticket"]
+    schema = client.get("/api/schema/?format=json").json()["components"]["schemas"]
+    assert "ticket" in schema["Reaction"]["properties"]["type"]["enum"]
+
+
+def test_a_websocket_tells_who_may_hear(client: Client) -> None:
+    StockItem.objects.create(sku="B-1", amount=3)
+
+    async def first_message(cookie: str) -> dict[str, Any]:
+        headers = {"host": "127.0.0.1", "origin": "http://127.0.0.1", "cookie": cookie}
+        scope = {
+            "type": "websocket",
+            "path": "/ws/stock/",
+            "query_string": b"",
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "subprotocols": [],
+        }
+        connection = ApplicationCommunicator(application, scope)
+        await connection.send_input({"type": "websocket.connect"})
+        answer = await connection.receive_output(60)
+        if answer["type"] == "websocket.accept":
+            answer = await connection.receive_output(60)
+        return dict(answer)
+
+    cookies = client.cookies.output(header="", sep=";")
+    heard = async_to_sync(first_message)(cookies)
+    assert json.loads(heard["text"]) == {"items": 1}
+    assert async_to_sync(first_message)("")["type"] == "websocket.close"
 
 
 def test_a_tool_is_called_over_mcp(admin: User) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -19,6 +18,8 @@ from agents_app.ai_settings import provider_label
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
 from agents_app.providers.vendors import all_vendors
+from agents_app.reactions.dispatch import target_of
+from agents_app.reactions.reaction_type import reaction_label
 from agents_app.runs.queries import AcceptanceRate
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.i18n import in_words
@@ -127,19 +128,13 @@ def open_ended_label(rule: OpenEndedContext) -> str:
 
 def reaction_of(item: Reaction) -> dict[str, str]:
     """A reaction in words: of an address only its host."""
-    if item.type == "mcp_tool":
-        target = item.config.tool_name
-    elif item.type == "webhook":
-        target = urlsplit(item.config.url).hostname or ""
-    else:
-        target = urlsplit(item.config.webhook_url or "").hostname or "CHAT_WEBHOOK_URL"
     condition = ""
     if item.condition is not None:
         value = json.dumps(item.condition.value, ensure_ascii=False)
         condition = f"{item.condition.field} {item.condition.operator.replace('_', ' ')} {value}"
     return {
-        "type": {"webhook": _("Webhook"), "chat": _("Chat"), "mcp_tool": _("Tool")}[item.type],
-        "target": target,
+        "type": reaction_label(item.type),
+        "target": target_of(item) or "CHAT_WEBHOOK_URL",
         "when": item.trigger.replace("_", " "),
         "condition": condition,
     }

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from agents_app.admin.labels import agent_name
 from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
+from agents_app.reactions.reaction_type import reaction_label
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.queries import find_run, run_messages
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
@@ -43,6 +44,7 @@ def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
     reactions = [
         (
             row,
+            reaction_label(row.kind),
             outcome_of(row),
             reverse("admin:proofroom_webhooks_delivery_change", args=[row.delivery_id])
             if row.delivery_id is not None and may_see_calls

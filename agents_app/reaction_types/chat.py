@@ -1,0 +1,77 @@
+"""Messages in a chat."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+import orjson
+from django.conf import settings
+from django.utils.translation import gettext_lazy
+from pydantic import Field, field_validator
+
+from agents_app.models import AgentRun
+from agents_app.reactions.reaction_type import ReactionType
+from agents_app.reactions.templates import check_template, fill_text
+from proofroom.core.definition_files import DefinitionPart
+from proofroom.core.json import Json, JsonObject
+from proofroom.webhooks.chat import plain
+from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
+from proofroom.webhooks.models import Delivery
+from proofroom.webhooks.rules import check_declared_url
+
+_CHAT_WORDS_MAX: Final = 500
+_OURS: Final = frozenset({"run.url"})
+"""Placeholders of a chat that hold no word of anybody: their addresses work."""
+
+
+class ChatConfig(DefinitionPart):
+    """Without `webhookUrl` the target is CHAT_WEBHOOK_URL."""
+
+    webhook_url: str | None = Field(default=None, repr=False)
+    channel: str | None = Field(default=None, max_length=100)
+    template: str = Field(min_length=1, max_length=10_000)
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _url_is_allowed(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        return check_declared_url(url)
+
+    @field_validator("template")
+    @classmethod
+    def _template_is_sound(cls, template: str) -> str:
+        check_template(template)
+        return template
+
+
+class ChatReactionType(ReactionType[ChatConfig]):
+    name = "chat"
+    label = gettext_lazy("Chat")
+    Config = ChatConfig
+
+    def target(self, config: ChatConfig) -> str:
+        url = config.webhook_url or settings.CMS_ENV.chat_webhook_url or ""
+        return urlsplit(url).hostname or ""
+
+    def build_request(
+        self, config: ChatConfig, values: JsonObject, run: AgentRun, delivery: Delivery
+    ) -> OutgoingRequest:
+        url = config.webhook_url or settings.CMS_ENV.chat_webhook_url
+        if not url:
+            raise NothingToSend("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
+        text = fill_text(
+            config.template,
+            values,
+            lambda path, words: words if path in _OURS else plain(words, _CHAT_WORDS_MAX),
+        )
+        body: dict[str, Json] = {"text": text}
+        if config.channel:
+            body["channel"] = config.channel
+        path = urlsplit(url).path
+        # Whoever knows the address of a chat can write there.
+        secrets = (url, path, *path.split("/"))
+        return OutgoingRequest(
+            url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False
+        )

@@ -1,0 +1,84 @@
+"""Calls of an address, with a body of the agent's file or the whole event."""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy
+from pydantic import Field, field_validator, model_validator
+
+from agents_app.models import AgentRun
+from agents_app.reactions.reaction_type import ReactionType
+from agents_app.reactions.templates import JSON_TYPE, fill_body, find_body_fault
+from proofroom.core.definition_files import DefinitionPart
+from proofroom.core.json import JsonObject
+from proofroom.webhooks import delivery_channels
+from proofroom.webhooks.automation.templates import filled
+from proofroom.webhooks.delivery_channels import OutgoingRequest, shared_keys
+from proofroom.webhooks.models import Delivery
+from proofroom.webhooks.rules import check_declared_headers, check_declared_url
+
+
+class WebhookConfig(DefinitionPart):
+    url: str = Field(repr=False)
+    method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] = "POST"
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    body_template: str | None = Field(default=None, max_length=100_000)
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_allowed(cls, url: str) -> str:
+        return check_declared_url(url)
+
+    @field_validator("headers")
+    @classmethod
+    def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
+        return check_declared_headers(headers)
+
+    @field_validator("body_template")
+    @classmethod
+    def _body_is_sound(cls, template: str | None) -> str | None:
+        fault = find_body_fault(template) if template is not None else ""
+        if fault:
+            raise ValueError(fault)
+        return template
+
+    @model_validator(mode="after")
+    def _body_fits_the_method(self) -> WebhookConfig:
+        if self.method in ("GET", "DELETE") and self.body_template is not None:
+            raise ValueError(f"the method {self.method} has no body, so bodyTemplate must go")
+        return self
+
+
+class WebhookReactionType(ReactionType[WebhookConfig]):
+    name = "webhook"
+    label = gettext_lazy("Webhook")
+    Config = WebhookConfig
+
+    def target(self, config: WebhookConfig) -> str:
+        return urlsplit(config.url).hostname or ""
+
+    def build_request(
+        self, config: WebhookConfig, values: JsonObject, run: AgentRun, delivery: Delivery
+    ) -> OutgoingRequest:
+        body, content_type = b"", JSON_TYPE
+        if config.body_template is not None:
+            body, content_type = fill_body(config.body_template, values)
+        elif config.method not in ("GET", "DELETE"):
+            body = delivery_channels.encode_body(
+                {**delivery_channels.event_body(delivery.event), "data": {**values}}
+            )
+        secrets: JsonObject = {"secret": dict(settings.CMS_ENV.workflow_secrets)}
+        headers = {name: str(filled(text, secrets) or "") for name, text in config.headers.items()}
+        return OutgoingRequest(
+            url=config.url,
+            method=config.method,
+            headers=headers,
+            body=body,
+            content_type=content_type,
+            secrets=tuple(settings.CMS_ENV.workflow_secrets.values()),
+            keys=shared_keys(),
+            extra_headers={"X-Agent-Run": str(run.pk)},
+        )
