@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -18,7 +19,7 @@ import yaml
 from cms_project.env import Environment
 from proofroom.command_line import TEMPLATE
 from tests.deployment.test_own_project import uv
-from tests.deployment.written import ROOT, procfile
+from tests.deployment.written import ROOT, blocks, procfile
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -55,6 +56,22 @@ def test_compose_starts_each_process_of_the_procfile() -> None:
         # The image starts the web process by itself.
         assert name == "web" or services[name]["command"] == command
     assert set(services) - set(commands()) == {"db", "redis", "migrate", "caddy"}
+
+
+def test_the_database_of_compose_has_a_connection_for_each_process() -> None:
+    """By the formula of docs/deployment.md: eleven a process, and ten."""
+    services = compose()
+    [most] = re.findall(r"max_connections=(\d+)", " ".join(services["db"]["command"]))
+    workers = {
+        name: int(re.findall(r"--workers (\d+)", command)[0]) if "--workers" in command else 1
+        for name, command in procfile().items()
+    }
+    processes = sum(
+        count * services[name].get("deploy", {}).get("replicas", 1)
+        for name, count in workers.items()
+    )
+    assert processes == 9
+    assert 11 * processes + 10 <= int(most)
 
 
 def test_only_the_proxy_of_compose_is_reached_from_outside() -> None:
@@ -149,6 +166,24 @@ def test_the_files_are_valid_by_their_schemas(tmp_path: Path) -> None:
         check=True,
     )
     subprocess.run([python.with_name("kubernetes-validate"), "--strict", *MANIFESTS], check=True)
+
+
+@pytest.mark.deployment
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="Caddy is not installed")
+def test_caddy_reads_its_file_and_the_examples_of_the_page(tmp_path: Path) -> None:
+    files = [DEPLOY / "Caddyfile"]
+    for number, block in enumerate(blocks("caddy")):
+        files.append(tmp_path / f"Caddyfile{number}")
+        files[-1].write_text(block)
+    assert len(files) > 1
+    for file in files:
+        done = subprocess.run(
+            ["caddy", "validate", "--adapter", "caddyfile", "--config", file],
+            env={**os.environ, "SITE_HOST": "cms.example.com", "HOME": str(tmp_path)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "Valid configuration" in done.stdout + done.stderr
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")

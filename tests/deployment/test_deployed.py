@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from websockets.sync.client import connect
 
@@ -266,6 +267,18 @@ def test_pages_work_in_a_browser_from_the_hashed_files(
             assert plain == [], path
 
     assert problems == []
+
+
+def test_no_process_has_more_connections_than_the_page_says(site: Site) -> None:
+    """Eleven a process: after all that was asked of them above."""
+    with psycopg.connect(site.environment.variables["DATABASE_URL"]) as connection:
+        query = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+            "AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        [row] = connection.execute(query).fetchall()
+    # Two web servers of two workers, sockets, two workers, beat and the MCP server.
+    assert 9 <= row[0] <= 9 * 11
 
 
 def test_a_scheduled_post_goes_live(owner: Person, scheduled: str) -> None:
