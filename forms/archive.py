@@ -12,9 +12,8 @@ from forms.form_input import input_values
 from forms.models import FormDefinition
 from forms.services.definitions import create_form, update_form
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import Import, Mode, Outcome
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
-from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 
 NAME: Final = "forms"
@@ -53,13 +52,11 @@ class FormArchive(ArchiveKind[FormRow]):
 
     def write(self, rows: Iterator[FormRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(NAME, row.slug, error) from error
+            form = _find(row.id)
+            with job.writing(NAME, row.slug, row.id, is_here=form is not None):
+                self._write(row, form, job)
 
-    def _write(self, row: FormRow, job: Import) -> None:
-        form = _find(row.id)
+    def _write(self, row: FormRow, form: FormDefinition | None, job: Import) -> None:
         if form is None:
             create_form(
                 slug=row.slug,

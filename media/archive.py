@@ -139,13 +139,11 @@ class MediaArchive(ArchiveKind[MediaRow]):
             made: list[Asset] = []
             for row in part:
                 asset = here.get(UUID(row.id))
-                try:
+                with job.writing(NAME, row.filename, row.id, is_here=asset is not None):
                     if asset is not None:
                         _bring_change(row, asset, job)
                     else:
                         made.append(_create(row, job))
-                except CmsError as error:
-                    raise refused(NAME, row.filename, error) from error
             search.index_assets(made)
             outbox.record_all(
                 "media.uploaded",
@@ -195,7 +193,8 @@ def _create(row: MediaRow, job: Import) -> Asset:
     stored: Asset | None = job.state.get(NAME, {}).get(row.id)
     asset = stored or Asset(id=UUID(row.id), size=0)
     asset.filename = clean_filename(row.filename)
-    asset.uploaded_by_id = job.person(row.uploaded_by)
+    uploader = job.person(row.uploaded_by)
+    asset.uploaded_by_id = uploader if job.keeps_history else job.actor.user.pk
     locales = settings.CMS_ENV.locales
     known = {name: text for name, text in row.alt_texts.items() if name in locales}
     if known != row.alt_texts:

@@ -9,9 +9,8 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import Import, Mode, Outcome
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
-from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from seo.models import NewRedirect, Redirect, RedirectChanges
 from seo.redirect_paths import key_of
@@ -46,19 +45,17 @@ class RedirectArchive(ArchiveKind[RedirectRow]):
 
     def write(self, rows: Iterator[RedirectRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(NAME, row.from_path, error) from error
+            redirect = _find(row.id)
+            with job.writing(NAME, row.from_path, row.id, is_here=redirect is not None):
+                self._write(row, redirect, job)
 
-    def _write(self, row: RedirectRow, job: Import) -> None:
+    def _write(self, row: RedirectRow, redirect: Redirect | None, job: Import) -> None:
         given: JsonObject = {
             "fromPath": row.from_path,
             "toPath": row.to_path,
             "type": row.type,
             "active": row.active,
         }
-        redirect = _find(row.id)
         here = _values(redirect) if redirect is not None else {}
         if not job.compare(NAME, row.from_path, here, given):
             job.tell(NAME, Outcome.UNCHANGED, row.from_path, row.id)

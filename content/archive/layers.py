@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, cast
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
@@ -14,16 +15,19 @@ from content.archive.documents import clean_document, document_row, is_same, rea
 from content.archive.posts import BATCH, chosen_posts
 from content.archive.posts import NAME as POSTS
 from content.archive.provenance import ProvenanceRow, rows_by_revision, store_provenance
+from content.changes import diff
 from content.document import PostDocument
 from content.layers.state import (
     Mark,
     drafts_of_many,
     layers_written,
     open_layers_of_many,
+    paths_overlap,
     read_marks,
 )
 from content.media_usage import follow_draft, staged_places
 from content.models import Draft, Post, Provenance, Revision
+from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome, refused
 from proofroom.archive.kinds import (
@@ -35,7 +39,7 @@ from proofroom.archive.kinds import (
     read_moment,
 )
 from proofroom.core.batches import batches
-from proofroom.core.errors import CmsError
+from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import Json, JsonObject
 
 DRAFTS: Final = "drafts"
@@ -97,12 +101,13 @@ class DraftArchive(ArchiveKind[DraftRow]):
                 job.tell(DRAFTS, Outcome.KEPT)
             return
         posts = Post.objects.in_bulk([UUID(row.post) for row in rows])
-        drafts = []
+        drafts: list[Draft] = []
         for row in rows:
             post = posts[UUID(row.post)]
             try:
                 base = read_document(row.base, post.type, post.locale)
                 document = read_document(row.document, post.type, post.locale)
+                _require_marks_of(diff(base, document).paths, row.marks)
             except CmsError as error:
                 raise refused(DRAFTS, post.title, error) from error
             draft = Draft(
@@ -133,6 +138,14 @@ class DraftArchive(ArchiveKind[DraftRow]):
             for draft in drafts
         }
         for row in rows:
+            if row.post not in titles and row.post not in job.left_out:
+                raise ArchiveError(
+                    _(
+                        "A draft belongs to the post %(id)s, which is neither in the archive "
+                        "nor on this site."
+                    )
+                    % {"id": row.post}
+                )
             draft = here.get((row.post, row.layer))
             stored = draft.document if draft is not None else None
             same = stored is not None and is_same(
@@ -164,6 +177,15 @@ class DraftArchive(ArchiveKind[DraftRow]):
                         job.note(f"{layers.post.title}: {lost}")
                     follow_draft(layers.post, draft.layer, {}, staged_places(draft))
                 layers_written(layers.post, views)
+
+
+def _require_marks_of(paths: Collection[str], marks: Collection[str]) -> None:
+    """Raise `RuleViolation` where a mark names the writer of something that the draft does not change."""
+    for marked in marks:
+        if not any(paths_overlap(marked, path) for path in paths):
+            raise invalid(
+                marked[:80], _("The draft names a writer of this, and does not change it.")
+            )
 
 
 def _draft_row(draft: Draft, export: Export) -> JsonObject:
@@ -244,7 +266,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
     def write(self, rows: Iterator[RevisionRow], job: Import) -> None:
         created = job.created[POSTS]
         for part in batches(rows, BATCH):
-            new = [row for row in part if row.post in created]
+            new = [row for row in part if row.post in created and job.keeps_history]
             for _row in range(len(part) - len(new)):
                 job.tell(REVISIONS, Outcome.KEPT)
             self._insert(new, job)

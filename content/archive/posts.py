@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -44,14 +44,22 @@ from content.models import (
     Status,
 )
 from content.models.post import VARIATION_MAX
-from content.paths.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
+from content.paths.post_paths import (
+    check_paths_are_free,
+    fill_pattern,
+    find_posts_at,
+    path_taken,
+    pattern_of,
+    slugs_in,
+)
 from content.posts import post_repository
 from content.posts.create import require_names, set_columns
 from content.posts.edit import edit_post
+from content.rules.check import translation_taken
 from media.models import Asset
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import Import, Mode, Outcome, reason_of, refused
 from proofroom.archive.kinds import (
     ArchiveKind,
     ArchiveRow,
@@ -111,6 +119,14 @@ class PostRow(ArchiveRow):
     provenance: list[ProvenanceRow]
 
 
+class NewPost(NamedTuple):
+    """A row of a post that is not here, and what is made of it."""
+
+    row: PostRow
+    post: Post
+    document: PostDocument
+
+
 class PostArchive(ArchiveKind[PostRow]):
     """Posts that are not in the trash. `created` of a job are the ids of those that the import made."""
 
@@ -138,25 +154,25 @@ class PostArchive(ArchiveKind[PostRow]):
             return
         for part in batches(rows, BATCH):
             ids = [row.id for row in part]
-            here = dict(Post.objects.filter(pk__in=ids).values_list("pk", "deleted_at"))
+            here = set(Post.objects.filter(pk__in=ids).values_list("pk", flat=True))
             for row in part:
                 if UUID(row.id) not in here:
                     _match(row, job)
-                elif here[UUID(row.id)] is not None:
-                    raise ArchiveError(
-                        _(
-                            "The post %(title)r (%(id)s) is in the trash of this site. "
-                            "Restore it or delete it permanently, then import again."
-                        )
-                        % {"title": _title(row), "id": row.id}
-                    )
 
     def write(self, rows: Iterator[PostRow], job: Import) -> None:
         """New posts as rows. Nobody sees them before the commit; `finish` judges them."""
         for part in batches(rows, BATCH):
             ids = [row.id for row in part]
-            here = {str(pk) for pk in Post.objects.filter(pk__in=ids).values_list("pk", flat=True)}
-            _insert([row for row in part if row.id not in here], job)
+            rows_here = Post.objects.filter(pk__in=ids).values_list("pk", "deleted_at")
+            here = {str(pk): deleted_at for pk, deleted_at in rows_here}
+            new: list[PostRow] = []
+            for row in part:
+                if here.get(row.id) is not None:
+                    sentence = _("It is in the trash of this site. Restore it, then import again.")
+                    job.leave_out(NAME, _title(row), row.id, sentence)
+                elif row.id not in here:
+                    new.append(row)
+            _insert(new, job)
 
     def finish(self, rows: Iterator[PostRow], job: Import) -> None:
         created = job.created[NAME]
@@ -164,7 +180,7 @@ class PostArchive(ArchiveKind[PostRow]):
         for part in batches(rows, BATCH):
             _complete([row for row in part if row.id in created], job)
         for part in batches(job.rows(self), BATCH):
-            known = [row for row in part if row.id not in created]
+            known = [row for row in part if row.id not in created and row.id not in job.left_out]
             posts = Post.objects.select_related("parent").filter(pk__in=[row.id for row in known])
             here = {str(post.pk): (post, live) for post, live in post_repository.load_many(posts)}
             for row in known:
@@ -265,8 +281,46 @@ def _match(row: PostRow, job: Import) -> None:
         job.map_id(row.translation_group, str(found.translation_group))
 
 
+def _hangs_on_left_out(row: PostRow, job: Import) -> bool:
+    """Whether the post stands below one that is left out, or is a variation of it. It is left out then too."""
+    fields = row.document.get("post")
+    parent = fields.get("parentId") if isinstance(fields, dict) else None
+    if job.left_out.isdisjoint({str(parent), str(row.variation_of)}):
+        return False
+    sentence = _("The post that it belongs to was not imported.")
+    job.leave_out(NAME, _title(row), row.id, sentence)
+    return True
+
+
+def _leave_out_taken(new: Sequence[NewPost], job: Import) -> list[NewPost]:
+    """The new posts but those whose address, or language of a translation, another post of this site has."""
+    created = job.created[NAME]
+    paths = find_posts_at({one.post.path for one in new if one.post.path})
+    at = {other.path: other for other in paths if str(other.pk) not in created}
+    groups = {one.post.translation_group for one in new if one.post.variation_of_id is None}
+    translations = {
+        (other.translation_group, other.locale): other
+        for other in Post.objects.alive().filter(translation_group__in=groups)
+        if str(other.pk) not in created
+    }
+    kept: list[NewPost] = []
+    for one in new:
+        if _hangs_on_left_out(one.row, job):
+            continue
+        post, error = one.post, None
+        if post.variation_of_id is None:
+            other = translations.get((post.translation_group, post.locale))
+            error = translation_taken(other) if other is not None else None
+            if post.path in at:
+                error = path_taken("slug", at[post.path])
+        if error is None:
+            kept.append(one)
+        else:
+            job.leave_out(NAME, post.title, one.row.id, reason_of(error))
+    return kept
+
+
 def _insert(rows: Sequence[PostRow], job: Import) -> None:
-    posts: list[Post] = []
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     terms: list[PostTerm] = []
@@ -274,12 +328,16 @@ def _insert(rows: Sequence[PostRow], job: Import) -> None:
     named = {str((row.document.get("post") or {}).get("featuredMediaId")) for row in rows}
     known = {value for value in named if _is_id(value)}
     there = {str(pk) for pk in Asset.objects.filter(pk__in=known).values_list("pk", flat=True)}
+    new: list[NewPost] = []
     for row in rows:
-        try:
-            post, document = _new_post(row, there, job)
-        except CmsError as error:
-            raise refused(NAME, _title(row), error) from error
-        posts.append(post)
+        if not _hangs_on_left_out(row, job):
+            try:
+                new.append(NewPost(row, *_new_post(row, there, job)))
+            except CmsError as error:
+                raise refused(NAME, _title(row), error) from error
+    _set_paths(new)
+    new = _leave_out_taken(new, job)
+    for row, post, document in new:
         own = post_repository.rows_of(post, document)
         instances += own[0]
         places += own[1]
@@ -289,7 +347,7 @@ def _insert(rows: Sequence[PostRow], job: Import) -> None:
             origins.append(CopyOrigin(post=post, modules=modules, hashes=hashes))
         job.created[NAME].add(row.id)
         job.tell(NAME, Outcome.CREATED, post.title, row.id)
-    _set_paths(posts, rows)
+    posts = [one.post for one in new]
     moments = [(post.created_at, post.updated_at) for post in posts]
     Post.objects.bulk_create(posts)
     # The columns take the time of the insert; what is brought in keeps its own.
@@ -343,7 +401,8 @@ def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, 
     post.created_at, post.updated_at = read_moment(row.created_at), read_moment(row.updated_at)
     post.version = row.version
     post.is_placeholder = row.is_placeholder
-    post.author_id = job.person(row.author)
+    author = job.person(row.author)
+    post.author_id = author if job.keeps_history else job.actor.user.pk
     post.translation_group = UUID(row.translation_group)
     post.translated_from_id = UUID(row.translated_from) if row.translated_from else None
     post.variation_of_id = UUID(row.variation_of) if row.variation_of else None
@@ -365,9 +424,9 @@ def _is_past(value: Json) -> bool:
     return not isinstance(moment, datetime) or moment <= timezone.now()
 
 
-def _set_paths(posts: Sequence[Post], rows: Sequence[PostRow]) -> None:
+def _set_paths(new: Sequence[NewPost]) -> None:
     """The addresses of new posts, by the patterns of this installation."""
-    tree = {post.pk: (post.slug, post.parent_id) for post in posts}
+    tree = {one.post.pk: (one.post.slug, one.post.parent_id) for one in new}
     missing = {parent for _slug, parent in tree.values() if parent and parent not in tree}
     while missing:
         found = Post.objects.filter(pk__in=missing).values_list("pk", "slug", "parent_id")
@@ -375,7 +434,7 @@ def _set_paths(posts: Sequence[Post], rows: Sequence[PostRow]) -> None:
         above = {tree[pk][1] for pk in missing if pk in tree}
         missing = {parent for parent in above if parent and parent not in tree}
     patterns: dict[tuple[str, str], str] = {}
-    for post, row in zip(posts, rows, strict=True):
+    for row, post, _document in new:
         if post.variation_of_id is None:
             key = (post.type, post.locale)
             if key not in patterns:
@@ -401,13 +460,14 @@ def _complete(rows: Sequence[PostRow], job: Import) -> None:
         except CmsError as error:
             raise refused(NAME, post.title, error) from error
         written.append((post, None, document))
-        revisions.append((_revision(post, document, job), row.provenance))
+        writers = row.provenance if job.keeps_history else ()
+        revisions.append((_revision(post, document, job), writers))
     try:
         follow_live(written)
         check_paths_are_free([post for post, _none, _document in written])
     except CmsError as error:
         raise refused(NAME, "", error) from error
-    if not job.reader.manifest.revisions:
+    if not (job.reader.manifest.revisions and job.keeps_history):
         Revision.objects.bulk_create([revision for revision, _rows in revisions])
         store_provenance(revisions, job)
     search.reindex([post.pk for post, _none, _document in written])
@@ -503,9 +563,11 @@ def _revision(post: Post, document: PostDocument, job: Import) -> Revision:
 
 def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> None:
     """Make a post that is here what the archive says, or stage that in Review."""
+    if (post.type, post.locale) != (row.type, row.locale):
+        sentence = _("The post has another type or language on this site.")
+        job.leave_out(NAME, post.title, row.id, sentence)
+        return
     try:
-        if (post.type, post.locale) != (row.type, row.locale):
-            raise invalid("type", _("The post has another type or language on this site."))
         archived = adopt_modules(read_document(row.document, row.type, row.locale), live)
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error
@@ -538,21 +600,15 @@ def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> 
         outcome = Outcome.KEPT if moves else Outcome.UNCHANGED
         job.tell(NAME, outcome, post.title, row.id)
         return
-    try:
-        with transaction.atomic():
-            staged = stage(
-                post_id=post.pk,
-                layer=Layer.REVIEW,
-                actor=job.actor,
-                edit=lambda document: apply(document, changes),
-            )
-    except CmsError as error:
-        job.note(refused(NAME, post.title, error).message)
-        job.conflict(error.message)
-        job.tell(NAME, Outcome.KEPT, post.title, row.id)
-        return
-    outcome = Outcome.PROPOSED if staged.paths else Outcome.UNCHANGED
-    job.tell(NAME, outcome, post.title, row.id)
+    with job.writing(NAME, post.title, row.id, is_here=True):
+        staged = stage(
+            post_id=post.pk,
+            layer=Layer.REVIEW,
+            actor=job.actor,
+            edit=lambda document: apply(document, changes),
+        )
+        outcome = Outcome.PROPOSED if staged.paths else Outcome.UNCHANGED
+        job.tell(NAME, outcome, post.title, row.id)
 
 
 def _waiting_paths(
@@ -572,16 +628,14 @@ def _update(row: PostRow, post: Post, changes: Changes, moves: bool, job: Import
     if not changes and not moves:
         job.tell(NAME, Outcome.UNCHANGED, post.title, row.id)
         return
-    try:
+    with job.writing(NAME, post.title, row.id, is_here=True):
         edit_post(
             post_id=post.pk,
             actor=job.actor,
             edit=lambda document: apply(document, changes),
             status=row.status if moves else None,
         )
-    except CmsError as error:
-        raise refused(NAME, post.title, error) from error
-    job.tell(NAME, Outcome.UPDATED, post.title, row.id)
+        job.tell(NAME, Outcome.UPDATED, post.title, row.id)
 
 
 def _shown(value: object) -> Json:

@@ -18,9 +18,9 @@ from content.module_layouts.queries import place_json, read_places
 from content.module_layouts.services import create_group, edit_group
 from content.paths.url_patterns import change_pattern, create_pattern
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import Import, Mode, Outcome
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
-from proofroom.core.errors import CmsError, RuleViolation, invalid
+from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
@@ -65,13 +65,11 @@ class GlobalArchive(ArchiveKind[GlobalRow]):
 
     def write(self, rows: Iterator[GlobalRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(GLOBALS, row.slug, error) from error
+            module = _find_global(row.id)
+            with job.writing(GLOBALS, row.label or row.slug, row.id, is_here=module is not None):
+                self._write(row, module, job)
 
-    def _write(self, row: GlobalRow, job: Import) -> None:
-        module = _find_global(row.id)
+    def _write(self, row: GlobalRow, module: ModuleInstance | None, job: Import) -> None:
         if module is None:
             try:
                 with transaction.atomic():
@@ -134,13 +132,11 @@ class GroupArchive(ArchiveKind[GroupRow]):
 
     def write(self, rows: Iterator[GroupRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(GROUPS, row.name, error) from error
+            group = ModuleGroup.objects.filter(pk=row.id).first()
+            with job.writing(GROUPS, row.name, row.id, is_here=group is not None):
+                self._write(row, group, job)
 
-    def _write(self, row: GroupRow, job: Import) -> None:
-        group = ModuleGroup.objects.filter(pk=row.id).first()
+    def _write(self, row: GroupRow, group: ModuleGroup | None, job: Import) -> None:
         values = row.model_dump(by_alias=True, exclude={"id"})
         if group is None:
             create_group(
@@ -207,19 +203,17 @@ class PatternArchive(ArchiveKind[PatternRow]):
 
     def write(self, rows: Iterator[PatternRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(PATTERNS, f"{row.type}, {row.locale}", error) from error
+            stored = UrlPattern.objects.filter(pk=row.id, is_removed=False).first()
+            title = f"{row.type}, {row.locale}"
+            with job.writing(PATTERNS, title, row.id, is_here=stored is not None):
+                self._write(row, stored, title, job)
 
-    def _write(self, row: PatternRow, job: Import) -> None:
-        stored = UrlPattern.objects.filter(pk=row.id, is_removed=False).first()
+    def _write(self, row: PatternRow, stored: UrlPattern | None, title: str, job: Import) -> None:
         here = {"pattern": stored.pattern} if stored else {}
-        title = f"{row.type}, {row.locale}"
         if not job.compare(PATTERNS, title, {**here}, {"pattern": row.pattern}):
-            job.tell(PATTERNS, Outcome.UNCHANGED, f"{row.type}, {row.locale}", row.id)
+            job.tell(PATTERNS, Outcome.UNCHANGED, title, row.id)
         elif job.mode == Mode.PROPOSE or (stored is not None and job.mode != Mode.UPDATE):
-            job.tell(PATTERNS, Outcome.KEPT, f"{row.type}, {row.locale}", row.id)
+            job.tell(PATTERNS, Outcome.KEPT, title, row.id)
         elif stored is None:
             create_pattern(
                 actor=job.actor,
@@ -228,7 +222,7 @@ class PatternArchive(ArchiveKind[PatternRow]):
                 pattern=row.pattern,
                 pattern_id=UUID(row.id),
             )
-            job.tell(PATTERNS, Outcome.CREATED, f"{row.type}, {row.locale}", row.id)
+            job.tell(PATTERNS, Outcome.CREATED, title, row.id)
         else:
             change_pattern(pattern_id=stored.pk, actor=job.actor, pattern=row.pattern)
-            job.tell(PATTERNS, Outcome.UPDATED, f"{row.type}, {row.locale}", row.id)
+            job.tell(PATTERNS, Outcome.UPDATED, title, row.id)

@@ -35,6 +35,9 @@ class GlobalModuleKind:
             raise TypeError(row)
         return global_document(row)
 
+    def portable(self, document: JsonObject) -> JsonObject:
+        return document
+
     def write(
         self,
         *,

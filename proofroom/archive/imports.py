@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -26,12 +26,18 @@ from proofroom.archive.kinds import ArchiveKind, ArchiveRow, archive_kinds
 from proofroom.archive.people import AGENT, all_references
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 
+PROPOSE: Final = ("posts.create", "posts.edit", "posts.review.save", "media.upload")
+"""What somebody needs who proposes what an archive holds."""
 MAX_KEPT: Final = 1_000
 """Differences and notes that a report keeps; a listener hears of all of them."""
+_TAKEN: Final = frozenset(
+    {"code_defined", "name_taken", "path_taken", "pattern_exists", "slug_taken"}
+)
+"""What the rules say where something else on this site has the place of a new row."""
 _NAMES: Final = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{2}/[0-9a-f]{32}"
 )
@@ -111,8 +117,8 @@ Listener = Callable[[Entry | str], None]
 class Import:
     """One import while it runs. Kinds find the reader, the actor, the ids that things have here, and the report.
 
-    `created` are the ids of what was made, by kind, where another step or kind asks for them;
-    `state` is what the steps of a kind hand on to one another.
+    `created` are the ids of what was made, by kind, where another step or kind asks for them; `left_out` those of
+    rows that a conflict kept out; `state` is what the steps of a kind hand on to one another.
     """
 
     reader: ArchiveReader
@@ -124,7 +130,9 @@ class Import:
     watch: Callable[[], None] | None = None
     names: dict[str, str] = field(default_factory=dict)
     created: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    left_out: set[str] = field(default_factory=set)
     state: dict[str, Any] = field(default_factory=dict)
+    _named: set[str] = field(default_factory=set)
     _accounts: dict[str, int] = field(default_factory=dict)
     _differences: list[Difference] = field(default_factory=list)
     _conflict: str = ""
@@ -132,6 +140,12 @@ class Import:
     @property
     def is_dry_run(self) -> bool:
         return self.report.is_dry_run
+
+    @property
+    def keeps_history(self) -> bool:
+        """Whether what the archive says of who wrote what is taken over: from whoever manages the site, who could
+        write that into the database too. Else all of it is the actor's."""
+        return self.actor.can(PERMISSION)
 
     def map_id(self, archived: str, here: str) -> None:
         """Have every later row name what is `archived` by its id here."""
@@ -142,8 +156,15 @@ class Import:
         return self.names.get(archived, archived)
 
     def person(self, reference: str | None) -> int | None:
-        """The account that the archive names; None where it is not here."""
-        return None if reference is None else self._accounts.get(reference)
+        """The account that the archive names; None where it is not here. Raises `ArchiveError` for a stranger."""
+        if reference is None:
+            return None
+        if reference not in self._named:
+            raise ArchiveError(
+                _("%(person)s is named as a writer, but is not among the people of the archive.")
+                % {"person": reference[:200]}
+            )
+        return self._accounts.get(reference)
 
     def tell(
         self, kind: str, outcome: Outcome, title: str = "", object_id: str | None = None
@@ -160,6 +181,29 @@ class Import:
     def conflict(self, sentence: str) -> None:
         """Say that somebody changed the row here meanwhile."""
         self._conflict = sentence
+
+    def leave_out(self, kind: str, title: str, object_id: str, sentence: str) -> None:
+        """Import nothing of a row, say why, and go on with the others."""
+        self.left_out.add(object_id)
+        self.conflict(sentence)
+        self.tell(kind, Outcome.KEPT, title, object_id)
+
+    @contextmanager
+    def writing(self, kind: str, title: str, object_id: str, *, is_here: bool) -> Iterator[None]:
+        """Store one row in the block.
+
+        Where this site refuses it because of what stands here, or because the actor may not, it is left out and
+        named. What is wrong with the row itself refuses the archive: raises `ArchiveError`.
+        """
+        try:
+            with transaction.atomic():
+                yield
+        except ArchiveError:
+            raise
+        except CmsError as error:
+            if not (is_here or isinstance(error, NotAllowed | Conflict) or error.code in _TAKEN):
+                raise refused(kind, title, error) from error
+            self.leave_out(kind, title, object_id, reason_of(error))
 
     def note(self, sentence: str) -> None:
         if len(self.report.notes) < MAX_KEPT:
@@ -218,6 +262,7 @@ class Import:
         """Find the accounts that the archive names, by e-mail address, and agents' by their id."""
         known = {reference: pk for pk, reference in all_references().items()}
         for reference in self._people_named():
+            self._named.add(reference)
             if reference in known:
                 self._accounts[reference] = known[reference]
 
@@ -262,15 +307,15 @@ def import_archive(
     listener: Listener | None = None,
     watch: Callable[[], None] | None = None,
 ) -> Report:
-    """Bring an archive in: all of it or nothing. With `dry_run` the report says what would come of it.
+    """Bring an archive in, or nothing of one that is damaged or breaks a rule.
 
-    The whole file is checked first: format, sizes, checksums. Then one transaction stores everything, and only its
-    commit lets anything be seen; files that were stored for it are deleted again where it fails. Not to be called
-    in a transaction. `watch` is called with every row, and stops the import by raising. Raises `NotAllowed`,
+    What conflicts with content of this site is left out and named. With `dry_run` the report says what would come
+    of it. The whole file is checked first: format, sizes, checksums. Then one transaction stores everything, and
+    only its commit lets anything be seen; files that were stored for it are deleted again where it fails. Not to be
+    called in a transaction. `watch` is called with every row, and stops the import by raising. Raises `NotAllowed`,
     `ArchiveError`.
     """
-    actor.require_person("import content")
-    actor.require(PERMISSION)
+    require_mode(actor, mode)
     report = Report(is_dry_run=dry_run)
     with ArchiveReader(source) as reader, ExitStack() as on_failure:
         reader.verify(watch)
@@ -312,6 +357,14 @@ def import_archive(
     return report
 
 
+def require_mode(actor: Actor, mode: Mode) -> None:
+    """Raise `NotAllowed` unless the actor may import in that mode. Who may write posts may propose an archive;
+    everything else needs the rights of who manages the site."""
+    actor.require_person("import content")
+    for permission in PROPOSE if mode == Mode.PROPOSE else (PERMISSION,):
+        actor.require(permission)
+
+
 def _store(job: Import) -> None:
     job.make_people()
     for kind in archive_kinds:
@@ -331,9 +384,13 @@ def _store(job: Import) -> None:
 
 def refused(kind: str, title: str, error: CmsError) -> ArchiveError:
     """The refusal of one row, with what it is of."""
-    sentences = [f"{path}: {text}" for path, texts in error.details.items() for text in texts]
-    reason = " ".join(sentences[:5]) or error.message
     return ArchiveError(
         _("%(kind)s, %(title)s: %(reason)s")
-        % {"kind": kind, "title": title[:200], "reason": reason[:600]}
+        % {"kind": kind, "title": title[:200], "reason": reason_of(error)}
     )
+
+
+def reason_of(error: CmsError) -> str:
+    """What was refused, and where, in one line."""
+    sentences = [f"{path}: {text}" for path, texts in error.details.items() for text in texts]
+    return (" ".join(sentences[:5]) or error.message)[:600]

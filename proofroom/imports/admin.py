@@ -33,9 +33,11 @@ from django.utils.translation import gettext_lazy
 
 from content.archive.selection import find_posts_named
 from proofroom.archive.export import PERMISSION as ARCHIVES
-from proofroom.core.admin.form_pages import FormAdmin, answer_form, form_page
-from proofroom.core.admin.permissions import actor_of, may, refusals_as_messages, require
-from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.archive.imports import Mode, require_mode
+from proofroom.core.admin.form_pages import answer_form, form_page
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.admin.run_pages import RunAdmin
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
 from proofroom.imports.archive_report import (
@@ -64,12 +66,6 @@ if TYPE_CHECKING:
 
 MAX_UPLOAD: Final = 500 * 1024 * 1024
 LINES_PER_PAGE: Final = 100
-_STATES: Final[dict[str, tuple[str, Promise]]] = {
-    RunState.RUNNING: ("running", gettext_lazy("Running")),
-    RunState.DONE: ("succeeded", gettext_lazy("Finished")),
-    RunState.CANCELLED: ("cancelled", gettext_lazy("Cancelled")),
-    RunState.FAILED: ("failed", gettext_lazy("Failed")),
-}
 _KINDS: Final[dict[str, Promise]] = {
     "items": gettext_lazy("Unreadable items"),
     "terms": gettext_lazy("Terms"),
@@ -228,7 +224,7 @@ class ExportForm(forms.Form):
 
 
 @admin.register(ImportRun)
-class ImportRunAdmin(FormAdmin[ImportRun]):
+class ImportRunAdmin(RunAdmin[ImportRun]):
     view_permission = add_permission = "posts.edit"
     empty_words = gettext_lazy(
         "Import posts, images and menus from WordPress, Markdown and other systems."
@@ -242,6 +238,8 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
     list_display = ("name", "source_label", "kind", "outcome", "by_name", "created_at")
     search_fields = ("name",)
     ordering = ("-created_at",)
+    run_template = "admin/imports/run.html"
+    not_found = gettext_lazy("Import not found.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
         return super().get_queryset(request).filter(is_export=False)
@@ -257,7 +255,7 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
 
     @admin.display(description=gettext_lazy("Status"))
     def outcome(self, row: ImportRun) -> str:
-        return str(_STATES[row.state][1])
+        return str(self.states[row.state][1])
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """Start a dry run, which stores nothing."""
@@ -289,13 +287,13 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        may_archive = may(request, ARCHIVES)
-        if request.GET.get("source") == ARCHIVE and may_archive:
+        may_propose = _may_import(request, Mode.PROPOSE)
+        if request.GET.get("source") == ARCHIVE and may_propose:
             return self._archive_page(request)
         answer = super().add_view(request, form_url, extra_context)
         if isinstance(answer, TemplateResponse):
             answer.template_name = "admin/imports/start.html"
-            cast("dict[str, Any]", answer.context_data)["may_archive"] = may_archive
+            cast("dict[str, Any]", answer.context_data)["may_archive"] = may_propose
         return answer
 
     def _archive_page(self, request: HttpRequest) -> HttpResponse:
@@ -307,11 +305,13 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
         def compare() -> HttpResponse:
             file = form.cleaned_data["file"]
             importer = ArchiveImporter()
+            # Compared as it will be imported: who may only propose is shown what that changes.
+            mode = Mode.UPDATE if _may_import(request, Mode.UPDATE) else Mode.PROPOSE
             run = start_run(
                 actor=actor_of(request),
                 importer=importer,
                 name=PurePath(str(file.name)).name,
-                options=importer.check_options({}),
+                options=importer.check_options({"mode": mode}),
                 is_dry_run=True,
                 upload=_chunks_of(file),
             )
@@ -326,41 +326,24 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
         template = "admin/imports/start.html"
         return form_page(request, template, ImportRun, context, title=title, form=form)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """GET shows how far it is and what it said; POST cancels it, or imports for good what was tried."""
-        require(request, self.view_permission)
-        try:
-            run = ImportRun.objects.filter(pk=UUID(object_id), is_export=False).first()
-        except ValueError:
-            run = None
-        if run is None:
-            raise Http404(_("Import not found."))
-        if request.method == "POST":
-            target, action = run.pk, request.POST.get("action")
-            with refusals_as_messages(request):
-                if action == "cancel":
-                    cancel_run(run_id=run.pk, actor=actor_of(request))
-                    messages.success(
-                        request,
-                        _("Import cancelled. Nothing was imported.")
-                        if run.source == ARCHIVE
-                        else _("Import cancelled. Content already imported is kept."),
-                    )
-                else:
-                    changed = {"mode": action} if run.source == ARCHIVE else None
-                    target = repeat_run(run_id=run.pk, actor=actor_of(request), changed=changed).pk
-            return HttpResponseRedirect(
-                reverse("admin:proofroom_imports_importrun_change", args=[target])
-            )
-        return self._run_page(request, run)
+    def run_title(self, run: ImportRun) -> str:
+        return run.name
 
-    def _run_page(self, request: HttpRequest, run: ImportRun) -> HttpResponse:
+    def act(self, request: HttpRequest, run: ImportRun, action: str) -> ImportRun:
+        """Cancel it, or import for good what was tried."""
+        if action == "cancel":
+            cancel_run(run_id=run.pk, actor=actor_of(request))
+            messages.success(
+                request,
+                _("Import cancelled. Nothing was imported.")
+                if run.source == ARCHIVE
+                else _("Import cancelled. Content already imported is kept."),
+            )
+            return run
+        changed = {"mode": action} if run.source == ARCHIVE else None
+        return repeat_run(run_id=run.pk, actor=actor_of(request), changed=changed)
+
+    def run_context(self, request: HttpRequest, run: ImportRun, *, is_own: bool) -> dict[str, Any]:
         is_archive = run.source == ARCHIVE
         severity = request.GET.get("severity", "")
         lines = run.lines.all()
@@ -369,16 +352,11 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
         elif severity in _SEVERITIES:
             lines = lines.filter(severity=severity)
         page = Paginator(lines, LINES_PER_PAGE).get_page(request.GET.get("p"))
-        badge, state = _STATES[run.state]
-        is_own = run.by_id == request.user.pk or may(request, "database.manage")
         names = ARCHIVE_OUTCOMES if is_archive else OUTCOMES
         outcomes = [name for name in names if any(name in counts for counts in run.counts.values())]
         kinds = {name: kind_label(name) for name in run.counts} if is_archive else _KINDS
         may_import = run.is_dry_run and run.state == RunState.DONE and run.chunks.exists()
-        context = {
-            "run": run,
-            "badge": badge,
-            "state": state,
+        return {
             "source_label": self.source_label(run),
             "is_archive": is_archive,
             "entries": entries_of(run, page) if is_archive else (),
@@ -399,15 +377,13 @@ class ImportRunAdmin(FormAdmin[ImportRun]):
                 ("warning", _("Warnings")),
                 ("info", _("Details")),
             ],
-            "may_cancel": is_own and run.is_running,
-            "may_import": may_import and (not is_archive or may(request, ARCHIVES)),
+            "may_import": may_import and (not is_archive or _may_import(request, Mode.PROPOSE)),
+            "may_update": may_import and is_archive and _may_import(request, Mode.UPDATE),
         }
-        title = run.name
-        return form_page(request, "admin/imports/run.html", ImportRun, context, title=title)
 
 
 @admin.register(ExportRun)
-class ExportRunAdmin(FormAdmin[ExportRun]):
+class ExportRunAdmin(RunAdmin[ExportRun]):
     view_permission = add_permission = ARCHIVES
     empty_words = gettext_lazy("Download all content, or a part of it, as an archive.")
     list_title = gettext_lazy("Exports")
@@ -419,6 +395,8 @@ class ExportRunAdmin(FormAdmin[ExportRun]):
     list_display = ("name", "outcome", "by_name", "created_at")
     search_fields = ("name",)
     ordering = ("-created_at",)
+    run_template = "admin/imports/export_run.html"
+    not_found = gettext_lazy("Export not found.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExportRun]:
         return super().get_queryset(request).filter(is_export=True)
@@ -433,7 +411,7 @@ class ExportRunAdmin(FormAdmin[ExportRun]):
 
     @admin.display(description=gettext_lazy("State"))
     def outcome(self, row: ExportRun) -> str:
-        return _("Expired") if _has_expired(row) else str(_STATES[row.state][1])
+        return _("Expired") if _has_expired(row) else str(self.states[row.state][1])
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -453,41 +431,25 @@ class ExportRunAdmin(FormAdmin[ExportRun]):
         page = reverse("admin:proofroom_imports_exportrun_change", args=[run.pk])
         return HttpResponseRedirect(page)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """GET shows how far it is, and the file; POST cancels it."""
-        require(request, self.view_permission)
-        run = _export_of(object_id)
-        if request.method == "POST":
-            with refusals_as_messages(request):
-                cancel_run(run_id=run.pk, actor=actor_of(request))
-                messages.success(request, _("Export cancelled."))
-            page = reverse("admin:proofroom_imports_exportrun_change", args=[run.pk])
-            return HttpResponseRedirect(page)
-        badge, state = _STATES[run.state]
-        is_own = run.by_id == request.user.pk or may(request, "database.manage")
-        context = {
-            "run": run,
-            "badge": badge,
-            "state": state,
+    def run_title(self, run: ExportRun) -> str:
+        return run.name
+
+    def act(self, request: HttpRequest, run: ExportRun, action: str) -> ExportRun:
+        cancel_run(run_id=run.pk, actor=actor_of(request))
+        messages.success(request, _("Export cancelled."))
+        return run
+
+    def run_context(self, request: HttpRequest, run: ExportRun, *, is_own: bool) -> dict[str, Any]:
+        return {
             "counts": [(kind_label(kind), one["exported"]) for kind, one in run.counts.items()],
             "notes": run.lines.all()[:LINES_PER_PAGE],
-            "may_cancel": is_own and run.is_running,
             "may_download": run.state == RunState.DONE and not _has_expired(run),
         }
-        return form_page(
-            request, "admin/imports/export_run.html", ExportRun, context, title=run.name
-        )
 
     def download_view(self, request: HttpRequest, object_id: UUID) -> HttpResponseBase:
         """The archive, to whoever may export; nothing keeps a copy on the way."""
         require(request, self.view_permission)
-        run = _export_of(str(object_id))
+        run = self.find_run(request, str(object_id))
         try:
             content = open_export(run, actor_of(request))
         except NotFound as error:
@@ -503,14 +465,13 @@ class ExportRunAdmin(FormAdmin[ExportRun]):
         )
 
 
-def _export_of(object_id: str) -> ExportRun:
+def _may_import(request: HttpRequest, mode: Mode) -> bool:
+    """Whether the person may import an archive in that mode."""
     try:
-        run = ExportRun.objects.filter(pk=UUID(object_id), is_export=True).first()
-    except ValueError:
-        run = None
-    if run is None:
-        raise Http404(_("Export not found."))
-    return run
+        require_mode(actor_of(request), mode)
+    except NotAllowed:
+        return False
+    return True
 
 
 def _has_expired(run: ImportRun) -> bool:

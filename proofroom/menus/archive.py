@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.models import Post
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import Import, Mode, Outcome
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
-from proofroom.core.errors import CmsError
-from proofroom.core.json import Json, JsonObject
-from proofroom.menus.links import menu_post_ids
+from proofroom.core.json import JsonObject
+from proofroom.menus.links import menu_post_ids, portable_items
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu, edited_menu
 from proofroom.menus.shared_kind import MenuKind
@@ -38,14 +37,12 @@ class MenuArchive(ArchiveKind[MenuRow]):
 
     def export(self, export: Export) -> Iterator[JsonObject]:
         for menu in Menu.objects.order_by("pk").iterator(chunk_size=100):
-            named = {str(id_) for id_ in menu_post_ids(menu.items)}
-            there = Post.objects.alive().filter(pk__in=named).values_list("pk", flat=True)
             yield {
                 "id": str(menu.pk),
                 "slug": menu.slug,
                 "locale": menu.locale,
                 "name": menu.name,
-                "items": _portable(menu.items, {str(id_) for id_ in there}),
+                "items": portable_items(menu.items),
             }
 
     def match(self, rows: Iterator[MenuRow], job: Import) -> None:
@@ -57,13 +54,11 @@ class MenuArchive(ArchiveKind[MenuRow]):
 
     def write(self, rows: Iterator[MenuRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(NAME, row.name, error) from error
+            menu = _find(row.id)
+            with job.writing(NAME, row.name, row.id, is_here=menu is not None):
+                self._write(row, menu, job)
 
-    def _write(self, row: MenuRow, job: Import) -> None:
-        menu = _find(row.id)
+    def _write(self, row: MenuRow, menu: Menu | None, job: Import) -> None:
         if menu is not None:
             document = edited_menu(
                 menu, name=row.name, slug=row.slug, locale=row.locale, items=row.items
@@ -72,6 +67,9 @@ class MenuArchive(ArchiveKind[MenuRow]):
         elif job.mode == Mode.PROPOSE:
             job.differ(NAME, row.name, "menu", None, row.slug)
             job.tell(NAME, Outcome.KEPT, row.name)
+        elif job.left_out and not job.left_out.isdisjoint(map(str, menu_post_ids(row.items))):
+            sentence = _("It contains a post that was not imported.")
+            job.leave_out(NAME, row.name, row.id, sentence)
         else:
             create_menu(
                 actor=job.actor,
@@ -87,23 +85,3 @@ class MenuArchive(ArchiveKind[MenuRow]):
 
 def _find(id_: str) -> Menu | None:
     return Menu.objects.filter(pk=UUID(id_)).first()
-
-
-def _portable(items: list[Json], there: Collection[str]) -> list[Json]:
-    """The items without the addresses of posts, which follow from the posts; of one that is gone only its label
-    stays, where it has one, over the items below it."""
-    found: list[Json] = []
-    for item in items:
-        if not isinstance(item, dict):
-            continue
-        children = item["children"]
-        kept: JsonObject = {**item, "children": _portable(children, there)}
-        if item["type"] == "post":
-            kept["url"] = ""
-            if item["postId"] not in there:
-                del kept["postId"]
-                kept["type"] = "custom"
-                if not item["label"]:
-                    continue
-        found.append(kept)
-    return found

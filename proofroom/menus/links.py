@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, TypedDict
 from uuid import UUID
 
+from content.models import Post
 from content.posts.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
-from proofroom.core.json import Json
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.menus.items import MAX_MENU_DEPTH
@@ -35,13 +36,38 @@ def menu_post_ids(items: MenuItems) -> set[UUID]:
     return found
 
 
+def portable_items(items: Sequence[Json]) -> list[Json]:
+    """The items without the addresses of posts, which follow from the posts; of one that is gone only its label
+    stays, where it has one, over the items below it. One query."""
+    named = menu_post_ids([item for item in items if isinstance(item, dict)])
+    there = Post.objects.alive().filter(pk__in=named).values_list("pk", flat=True)
+    return _portable(items, {str(id_) for id_ in there})
+
+
+def _portable(items: Sequence[Json], there: Collection[str]) -> list[Json]:
+    found: list[Json] = []
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        kept: JsonObject = {**item, "children": _portable(_children(item), there)}
+        if item["type"] == "post":
+            kept["url"] = ""
+            if item["postId"] not in there:
+                del kept["postId"]
+                kept["type"] = "custom"
+                if not item["label"]:
+                    continue
+        found.append(kept)
+    return found
+
+
 def _walk(items: MenuItems, depth: int = 0) -> Iterator[Mapping[str, object]]:
     for item in items if depth < MAX_MENU_DEPTH else ():
         yield item
         yield from _walk(_children(item), depth + 1)
 
 
-def _children(item: Mapping[str, object]) -> MenuItems:
+def _children(item: Mapping[str, object]) -> list[Any]:
     children = item.get("children")
     return children if isinstance(children, list) else ()
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
+from proofroom.menus.links import portable_items
 from proofroom.menus.models import Menu
 from proofroom.menus.services import change_menu, menu_document
 from proofroom.shared_content.kinds import MENU, SharedRow
@@ -35,6 +36,10 @@ class MenuKind:
         if not isinstance(row, Menu):
             raise TypeError(row)
         return menu_document(row)
+
+    def portable(self, document: JsonObject) -> JsonObject:
+        items = document.get("items")
+        return {**document, "items": portable_items(items if isinstance(items, list) else [])}
 
     def write(
         self,

@@ -100,15 +100,15 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
         for proposal in waiting.iterator(chunk_size=100):
             kind = shared_kinds.get(proposal.kind)
             row = kind.find(proposal.row_id) if kind is not None else None
-            if row is not None:
+            if kind is not None and row is not None:
                 people = [export.person(id_) for id_ in proposal.writers]
                 yield {
                     "id": str(proposal.pk),
                     "kind": proposal.kind,
                     "row": str(proposal.row_id),
                     "title": proposal.title,
-                    "base": proposal.base,
-                    "document": proposal.document,
+                    "base": kind.portable(proposal.base),
+                    "document": kind.portable(proposal.document),
                     "isStale": proposal.base_version != row.version,
                     "version": proposal.version,
                     "writers": sorted(person for person in people if person is not None),
@@ -122,7 +122,9 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
         for row in rows:
             known = SharedProposal.objects.filter(kind=row.kind, row_id=row.row)
             if job.mode == Mode.PROPOSE or row.row not in job.created[NAME]:
-                is_same = known.filter(document=row.document).exists()
+                kind = shared_kinds.get(row.kind)
+                waiting = known.values_list("document", flat=True) if kind is not None else ()
+                is_same = kind is not None and row.document in map(kind.portable, waiting)
                 job.tell(NAME, Outcome.UNCHANGED if is_same else Outcome.KEPT, row.title)
                 continue
             try:
@@ -140,14 +142,18 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
             # By the rules of its approval, of which nothing stays.
             with transaction.atomic():
                 kind.with_document(target, row.base)
-                kind.write(
+                written = kind.write(
                     row_id=UUID(row.row),
                     document=row.document,
                     actor=job.actor,
                     expected_version=None,
                     reason=APPROVED,
                 )
+                document = kind.document_of(written)
                 transaction.set_rollback(True)
+            here = kind.document_of(target)
+            if not row.is_stale and kind.portable(row.base) != kind.portable(here):
+                raise invalid("base", _("This is not what the change was made from."))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise invalid("document", _("The change has an invalid format.")) from error
         proposal = SharedProposal.objects.create(
@@ -155,10 +161,10 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
             kind=row.kind,
             row_id=UUID(row.row),
             title=row.title,
-            base=row.base,
+            base=row.base if row.is_stale else here,
             # Of another version it is refused until somebody writes it anew, as it was.
             base_version=0 if row.is_stale else target.version,
-            document=row.document,
+            document=document,
             version=row.version,
             writers=sorted({id_ for name in row.writers if (id_ := job.person(name)) is not None}),
             by_id=job.person(row.by),

@@ -54,6 +54,9 @@ class SharedKind(Protocol):
     def document_of(self, row: SharedRow) -> JsonObject:
         """What people edit of the row, as JSON: what its revisions hold."""
 
+    def portable(self, document: JsonObject) -> JsonObject:
+        """The document as an archive holds it: without what follows from other content of this site."""
+
     def write(
         self,
         *,

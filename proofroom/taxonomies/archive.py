@@ -9,9 +9,8 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import Import, Mode, Outcome
 from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
-from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
@@ -70,13 +69,11 @@ class TermArchive(ArchiveKind[TermRow]):
 
     def write(self, rows: Iterator[TermRow], job: Import) -> None:
         for row in rows:
-            try:
-                self._write(row, job)
-            except CmsError as error:
-                raise refused(NAME, row.name, error) from error
+            term = _find(row.id)
+            with job.writing(NAME, row.name, row.id, is_here=term is not None):
+                self._write(row, term, job)
 
-    def _write(self, row: TermRow, job: Import) -> None:
-        term = _find(row.id)
+    def _write(self, row: TermRow, term: Term | None, job: Import) -> None:
         if term is None:
             create_term(
                 actor=job.actor,

@@ -39,6 +39,9 @@ class TermKind:
             raise TypeError(row)
         return term_document(row)
 
+    def portable(self, document: JsonObject) -> JsonObject:
+        return document
+
     def write(
         self,
         *,

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from unittest.mock import patch
+from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 
-from content.models import Post
+from content.models import Draft, Post, Provenance, Revision
 from media.models import Asset, StoredFile
 from proofroom.archive.container import ArchiveError
+from proofroom.archive.imports import Mode, import_archive
 from proofroom.core.errors import NotAllowed
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
+from proofroom.menus.models import Menu
+from proofroom.menus.services import edited_menu
+from proofroom.menus.shared_kind import MenuKind
+from proofroom.shared_content.kinds import SharedKind
+from proofroom.shared_content.models import SharedProposal
+from proofroom.shared_content.proposals import propose_change
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import edited_term
+from proofroom.taxonomies.shared_kind import TermKind
 from tests import make
 from tests.archive import site
 
@@ -147,6 +160,195 @@ def test_rows_of_posts(archive, change, sentence):
     refuses(with_rows(archive, "posts.jsonl", change), sentence)
 
 
+def edit_draft(**values: object):
+    return lambda rows: rows[-1].update(values)
+
+
+def in_draft(part: str, name: str, value: object):
+    def change(rows):
+        rows[-1][part]["post"][name] = value
+
+    return change
+
+
+def mark(path: str, **values: object):
+    def change(rows):
+        for row in rows:
+            for known in list(row["marks"]):
+                row["marks"][path or known] = {**row["marks"][known], **values}
+
+    return change
+
+
+NOWHERE = "9f0d7c2e-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (in_draft("document", "spell", "x"), "no post field named 'spell'"),
+        (in_draft("document", "customFields", {"spell": "x"}), "spell"),
+        (in_draft("document", "customFields", None), "customFields"),
+        (in_draft("document", "canonicalUrl", "javascript:alert(1)"), "canonicalUrl"),
+        (in_draft("document", "parentId", NOWHERE), "parentId"),
+        (in_draft("document", "status", "published"), "no post field named 'status'"),
+        (in_draft("base", "spell", "x"), "no post field named 'spell'"),
+        (in_draft("base", "type", "page"), "another type or language"),
+        (edit_draft(base={}), "base|schemaVersion|Field required"),
+        (edit_draft(layer="live"), "is not valid: layer"),
+        (lambda rows: rows.append(rows[-1]), "conflicts with itself"),
+        (edit_draft(approved=True), "is not valid: approved"),
+        (edit_draft(post=NOWHERE), "neither in the archive nor on this site"),
+        (edit_draft(updatedBy="stranger@example.com"), "stranger@example.com is named as a writer"),
+        (mark("", person="stranger@example.com"), "stranger@example.com is named as a writer"),
+        (mark("", approvedBy="admin"), "approvedBy"),
+        (mark("post.slug"), "does not change it"),
+        (mark("post.spell"), "does not change it"),
+    ],
+)
+def test_drafts_of_posts(archive, change, sentence):
+    refuses(with_rows(archive, "drafts.jsonl", change), sentence)
+
+
+def test_a_forged_base_hides_nothing_that_is_staged(archive):
+    """What is shown and approved is always what differs from the layer below, whatever a draft says of it."""
+
+    def change(rows):
+        for row in rows:
+            row["base"] = row["document"]
+            row["marks"] = {}
+
+    site.bring(with_rows(archive, "drafts.jsonl", change))
+
+    post = Post.objects.get(slug="brewing", variation_of=None)
+    layers = make.layers(post)
+    assert not layers.review.exists
+    assert not layers.ai_review.exists
+    assert layers.ai_review.document == layers.live
+
+
+@pytest.fixture
+def proposed() -> bytes:
+    site.fill()
+    term, menu = Term.objects.get(), Menu.objects.get()
+    propose(TermKind(), term.pk, edited_term(term, name="Coffees"))
+    items = [{"label": "Home", "type": "custom", "url": "/"}]
+    document = edited_menu(menu, name="Top", slug=menu.slug, locale=menu.locale, items=items)
+    propose(MenuKind(), menu.pk, document)
+    made = site.export()
+    site.empty()
+    Event.objects.all().delete()
+    return made
+
+
+def propose(kind: SharedKind, row_id: UUID, document: JsonObject) -> None:
+    propose_change(
+        kind=kind,
+        row_id=row_id,
+        document=document,
+        actor=make.actor("editor"),
+        expected_version=None,
+        expected_proposal=None,
+    )
+
+
+def proposal(of: str, /, **values: object):
+    def change(rows):
+        [row] = [row for row in rows if row["kind"] == of]
+        for name, value in values.items():
+            row[name] = {**row[name], **value} if isinstance(value, dict) else value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (proposal("term", document={"slug": "../x"}), "slug"),
+        (proposal("term", document={"parentId": NOWHERE}), "parentId"),
+        (
+            proposal(
+                "menu",
+                document={"items": [{"label": "x", "type": "custom", "url": "javascript:x"}]},
+            ),
+            "items.0.url",
+        ),
+        (proposal("menu", document={"items": [{"type": "post"}]}), "postId"),
+        (proposal("menu", document={"items": [3]}), "items.0"),
+        (proposal("menu", kind="spell"), "no kind of shared content 'spell'"),
+        (proposal("menu", kind="term"), "not here"),
+        (proposal("menu", state="approved"), "is not valid: state"),
+        (proposal("menu", decidedBy="admin@example.com"), "is not valid: decidedBy"),
+        (proposal("menu", by="stranger@example.com"), "is named as a writer"),
+        (proposal("menu", writers=["stranger@example.com"]), "is named as a writer"),
+        (proposal("menu", base={"name": "Forged"}), "not what the change was made from"),
+        (proposal("term", base={"name": "Forged"}), "not what the change was made from"),
+        (proposal("menu", base={"items": [{"label": "Forged"}]}), "not what|invalid format"),
+    ],
+)
+def test_changes_that_wait_for_approval(proposed, change, sentence):
+    refuses(with_rows(proposed, "proposals.jsonl", change), sentence)
+    assert not SharedProposal.objects.exists()
+
+
+def test_a_change_that_waits_comes_in_as_it_was(proposed):
+    site.bring(proposed)
+
+    assert site.export() == proposed
+    assert SharedProposal.objects.filter(state="waiting").count() == 2
+    assert Menu.objects.get().name == "Main"
+
+
+def test_an_editor_claims_nothing_in_the_name_of_others(archive):
+    """Who proposes an archive wrote all that is new in it; only who manages the site brings in who wrote what."""
+
+    def claim(rows):
+        for row in rows:
+            row["author"] = "admin@example.com"
+            for one in row["provenance"]:
+                one.update(person="admin@example.com", name="admin", approvedByName="admin")
+
+    make.user("admin")
+    forged = with_rows(archive, "posts.jsonl", claim)
+    admin = {"person": "admin@example.com"}
+    forged = with_rows(forged, "people.jsonl", lambda rows: rows.append(admin))
+    editor = make.actor("editor")
+
+    import_archive(source=BytesIO(forged), actor=editor, mode=Mode.PROPOSE)
+
+    assert set(Post.objects.values_list("author", flat=True)) == {editor.user.pk}
+    assert not Provenance.objects.exists()
+    assert set(Revision.objects.values_list("by", flat=True)) == {editor.user.pk}
+    assert not Draft.objects.exists()
+    assert set(Post.objects.values_list("status", flat=True)) == {"draft"}
+
+
+def test_who_may_propose(archive):
+    with pytest.raises(NotAllowed, match=r"posts\.create"):
+        import_archive(source=BytesIO(archive), actor=make.actor("translator"), mode=Mode.PROPOSE)
+    for actor in (make.agent_actor(), make.mcp_actor("admin")):
+        with pytest.raises(NotAllowed):
+            import_archive(source=BytesIO(archive), actor=actor, mode=Mode.PROPOSE)
+    for mode in (Mode.ADD, Mode.UPDATE):
+        with pytest.raises(NotAllowed, match=r"settings\.manage"):
+            import_archive(source=BytesIO(archive), actor=make.actor("editor"), mode=mode)
+    assert not Post.objects.exists()
+
+
+def test_the_command_proposes_as_an_editor(archive, tmp_path):
+    make.user("editor")
+    file = tmp_path / "site.zip"
+    file.write_bytes(archive)
+
+    with pytest.raises(CommandError, match=r"settings\.manage"):
+        call_command("import", "archive", str(file), "--as", "editor@example.com")
+    assert not Post.objects.exists()
+    call_command(
+        "import", "archive", str(file), "--propose", "--as", "editor@example.com", stdout=StringIO()
+    )
+    assert set(Post.objects.values_list("status", flat=True)) == {"draft"}
+
+
 def test_a_global_module_that_is_nowhere(archive):
     refuses(with_rows(archive, "global-modules.jsonl", list.clear), "global module 'newsletter'")
 
@@ -169,7 +371,6 @@ def test_files_go_away_again_where_the_database_fails(archive):
 
 def test_only_who_manages_settings_may(archive):
     from proofroom.archive.export import export_archive
-    from proofroom.archive.imports import import_archive
 
     for actor in (make.actor("editor"), make.agent_actor()):
         with pytest.raises(NotAllowed):

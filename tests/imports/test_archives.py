@@ -225,11 +225,45 @@ def test_a_cancelled_export_keeps_no_file(monkeypatch: pytest.MonkeyPatch) -> No
     assert ImportChunk.objects.count() == 0
 
 
-def test_editors_neither_export_nor_import_archives() -> None:
+def test_editors_compare_and_propose_an_archive_and_publish_none() -> None:
+    post = site.fill()
+    make.post("Gone")
+    archive = site.export()
+    Post.objects.filter(title="Gone").delete()
+    placed = PostModule.objects.values("instance")
+    ModuleInstance.objects.filter(scope="local").exclude(pk__in=placed).delete()
+    make.edited(post, {"excerpt": "Fast."})
     browser = client("editor")
     assert browser.get(reverse(f"{EXPORT}_add")).status_code == 403
     page = browser.get(f"{reverse(f'{IMPORT}_add')}?source=archive").content.decode()
-    assert "Archive of Proofroom" not in page
+    assert "Archive of Proofroom" in page
+
+    tried = compared(browser, archive)
+
+    assert tried.options == {"mode": "propose"}
+    assert tried.counts["posts"]["proposed"] == 1
+    page = browser.get(page_of(tried)).content.decode()
+    assert "Propose changes in Review" in page
+    assert "Publish all changes" not in page
+    browser.post(page_of(tried), {"action": "update"})
+    assert ImportRun.objects.count() == 1
+
+    browser.post(page_of(tried), {"action": "propose"})
+    run = ImportRun.objects.get(is_dry_run=False)
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert (run.state, run.why) == (RunState.DONE, "")
+    assert Post.objects.get(pk=post.pk).excerpt == "Fast."
+    fields = open_layers(Post.objects.get(pk=post.pk)).review.document.fields
+    assert fields["excerpt"] == "Slowly."
+    assert Post.objects.get(title="Gone").status == "draft"
+
+
+def test_translators_neither_export_nor_import_archives() -> None:
+    browser = client("translator")
+    assert browser.get(reverse(f"{EXPORT}_add")).status_code == 403
     file = SimpleUploadedFile("site.zip", BytesIO(b"x").getvalue())
-    browser.post(f"{reverse(f'{IMPORT}_add')}?source=archive", {"file": file})
+    answer = browser.post(f"{reverse(f'{IMPORT}_add')}?source=archive", {"file": file})
+    assert answer.status_code == 403
     assert ImportRun.objects.count() == 0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from typing import Any, cast
-from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -19,17 +17,11 @@ from content.find_replace.review import REVIEW_TABLES
 from content.find_replace.runs import cancel_replacement, start_replacement, writable_tables
 from content.find_replace.services import FIND_MAX, REPLACE_MAX, undo_replacement
 from content.models import Layer, Replacement, ReplacementState
-from proofroom.core.admin.form_pages import FormAdmin, form_page
-from proofroom.core.admin.permissions import actor_of, may, refusals_as_messages, require
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.admin.run_pages import STATES, RunAdmin
 from proofroom.core.find_replace import known_tables
 from proofroom.editorial.find_replace.hit_groups import MAX_LISTED, group_hits, table_label
-
-_STATES: dict[str, tuple[str, Promise]] = {
-    ReplacementState.RUNNING: ("running", gettext_lazy("Running")),
-    ReplacementState.DONE: ("succeeded", gettext_lazy("Finished")),
-    ReplacementState.CANCELLED: ("cancelled", gettext_lazy("Cancelled")),
-    ReplacementState.FAILED: ("failed", gettext_lazy("Stopped")),
-}
 
 
 class FindReplaceForm(forms.Form):
@@ -52,7 +44,7 @@ class FindReplaceForm(forms.Form):
 
 
 @admin.register(Replacement)
-class ReplacementAdmin(FormAdmin[Replacement]):
+class ReplacementAdmin(RunAdmin[Replacement]):
     view_permission = add_permission = "content.replace"
     empty_words = gettext_lazy("Find text in many posts and replace it.")
     list_title = gettext_lazy("Find and replace")
@@ -64,6 +56,9 @@ class ReplacementAdmin(FormAdmin[Replacement]):
     list_display = ("__str__", "where", "total", "by_name", "created_at", "outcome")
     search_fields = ("find", "replace")
     ordering = ("-created_at",)
+    run_template = "admin/replace/replacement.html"
+    not_found = gettext_lazy("Replacement not found.")
+    states = {**STATES, ReplacementState.FAILED: ("failed", gettext_lazy("Stopped"))}
 
     @admin.display(description=gettext_lazy("Where"))
     def where(self, row: Replacement) -> str:
@@ -71,7 +66,7 @@ class ReplacementAdmin(FormAdmin[Replacement]):
 
     @admin.display(description=gettext_lazy("Status"))
     def outcome(self, row: Replacement) -> str:
-        return _("Undone") if row.undone_at else str(_STATES[row.state][1])
+        return _("Undone") if row.undone_at else str(self.states[row.state][1])
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """The hits, to be chosen from; with `action`, those that were chosen are replaced."""
@@ -139,53 +134,27 @@ class ReplacementAdmin(FormAdmin[Replacement]):
             form=form,
         )
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """GET shows how far it is and what came of it, POST cancels or undoes it."""
-        require(request, self.add_permission)
-        try:
-            row = Replacement.objects.filter(pk=UUID(object_id)).first()
-        except ValueError:
-            row = None
-        if row is None:
-            raise Http404(_("Replacement not found."))
-        if request.method == "POST":
-            with refusals_as_messages(request):
-                if request.POST.get("action") == "cancel":
-                    cancel_replacement(replacement_id=row.pk, actor=actor_of(request))
-                    messages.success(
-                        request,
-                        _("Cancelled. Text already replaced is kept. You can undo it here."),
-                    )
-                else:
-                    _undo(request, row)
-            return HttpResponseRedirect(request.path)
-        badge, state = _STATES[row.state]
-        is_own = row.by_id == request.user.pk or may(request, "database.manage")
-        context = {
-            "row": row,
-            "badge": badge,
-            "state": state,
-            "is_review": row.layer == Layer.REVIEW,
-            "may_undo": is_own and not row.is_running and not row.undone_at and row.total,
-            "may_cancel": is_own and row.is_running,
-            "counts": [(table_label(table), count) for table, count in row.counts.items()],
+    def act(self, request: HttpRequest, run: Replacement, action: str) -> Replacement:
+        if action == "cancel":
+            cancel_replacement(replacement_id=run.pk, actor=actor_of(request))
+            messages.success(
+                request, _("Cancelled. Text already replaced is kept. You can undo it here.")
+            )
+            return run
+        done = undo_replacement(actor=actor_of(request), replacement_id=run.pk)
+        text = ngettext(
+            "Restored %(restored)s place; kept: %(number)s.",
+            "Restored %(restored)s places; kept: %(number)s.",
+            done.restored,
+        ) % {"restored": f"{done.restored:,}", "number": f"{len(done.kept):,}"}
+        messages.success(request, text)
+        return run
+
+    def run_context(
+        self, request: HttpRequest, run: Replacement, *, is_own: bool
+    ) -> dict[str, Any]:
+        return {
+            "is_review": run.layer == Layer.REVIEW,
+            "may_undo": is_own and not run.is_running and not run.undone_at and run.total,
+            "counts": [(table_label(table), count) for table, count in run.counts.items()],
         }
-        return form_page(
-            request, "admin/replace/replacement.html", Replacement, context, title=str(row)
-        )
-
-
-def _undo(request: HttpRequest, row: Replacement) -> None:
-    done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
-    text = ngettext(
-        "Restored %(restored)s place; kept: %(number)s.",
-        "Restored %(restored)s places; kept: %(number)s.",
-        done.restored,
-    ) % {"restored": f"{done.restored:,}", "number": f"{len(done.kept):,}"}
-    messages.success(request, text)

@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from proofroom.archive.export import PERMISSION
-from proofroom.archive.imports import Entry, Mode, Outcome, import_archive
+from proofroom.archive.imports import Entry, Mode, Outcome, import_archive, require_mode
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
@@ -38,7 +37,7 @@ class ArchiveImporter(RunSource, Importer):
     name = ARCHIVE
     label = gettext_lazy("Proofroom archive")
     description = gettext_lazy(
-        "Imports an archive created with `export`, all of it or nothing. Content "
+        "Imports an archive created with `export`. Content "
         "that this site does not have is created. Changes to existing posts wait "
         "in Review; changes to global modules, menus and terms wait for "
         "approval; other differences are listed but not changed."
@@ -55,7 +54,8 @@ class ArchiveImporter(RunSource, Importer):
         modes.add_argument(
             "--propose",
             action="store_true",
-            help="Nothing that visitors see changes: new posts are drafts, changes wait in Review.",
+            help="Nothing that visitors see changes: new posts are drafts, changes wait in Review. "
+            "Editors may do this too.",
         )
 
     def run_command(
@@ -92,7 +92,7 @@ class ArchiveImporter(RunSource, Importer):
             raise invalid("mode", _("Choose what happens to content that exists.")) from None
 
     def require_rights(self, actor: Actor, options: Mapping[str, Any]) -> None:
-        actor.require(PERMISSION)
+        require_mode(actor, Mode(options["mode"]))
 
     def execute(self, run: ImportRun, path: Path, actor: Actor, *, ends: float) -> None:
         execute_archive(run, path, actor, Mode(run.options["mode"]))

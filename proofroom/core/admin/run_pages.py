@@ -1,0 +1,99 @@
+"""Pages of work that somebody started and a worker carries out: how far it is, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar, cast
+from uuid import UUID
+
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from proofroom.core.admin.form_pages import FormAdmin, form_page
+from proofroom.core.admin.permissions import may, refusals_as_messages, require
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+R = TypeVar("R", bound=Model)
+STATES: Final[Mapping[str, tuple[str, Promise]]] = {
+    "running": ("running", gettext_lazy("Running")),
+    "done": ("succeeded", gettext_lazy("Finished")),
+    "cancelled": ("cancelled", gettext_lazy("Cancelled")),
+    "failed": ("failed", gettext_lazy("Failed")),
+}
+"""The badge and the word of each state."""
+
+
+class Run(Protocol):
+    """What a page reads of its run. `state` is a key of `STATES`."""
+
+    state: str
+    by_id: int | None
+
+    @property
+    def is_running(self) -> bool: ...
+
+
+class RunAdmin(FormAdmin[R]):
+    """A list of runs, which a form starts, and the page of each. Whoever started a run cancels it, and whoever
+    manages the database.
+
+    GET shows what `run_context` says, POST has `act` do what the button says.
+    """
+
+    run_template: ClassVar[str]
+    not_found: ClassVar[str | _StrPromise]
+    states: ClassVar[Mapping[str, tuple[str, Promise]]] = STATES
+
+    def act(self, request: HttpRequest, run: R, action: str) -> R:
+        """Do what a button of the page says, and return the run whose page is next. May raise `CmsError`."""
+        raise NotImplementedError
+
+    def run_context(self, request: HttpRequest, run: R, *, is_own: bool) -> dict[str, Any]:
+        """What the template shows besides the state."""
+        raise NotImplementedError
+
+    def run_title(self, run: R) -> str:
+        return str(run)
+
+    def find_run(self, request: HttpRequest, object_id: str) -> R:
+        """The run of that id. Raises `Http404`."""
+        try:
+            run = self.get_queryset(request).filter(pk=UUID(object_id)).first()
+        except ValueError:
+            run = None
+        if run is None:
+            raise Http404(self.not_found)
+        return run
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """GET shows how far it is and what came of it; POST acts on it."""
+        require(request, self.view_permission)
+        run = self.find_run(request, object_id)
+        if request.method == "POST":
+            with refusals_as_messages(request):
+                run = self.act(request, run, request.POST.get("action", ""))
+            page = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
+            return HttpResponseRedirect(reverse(page, args=[run.pk]))
+        state = cast(Run, run)
+        is_own = state.by_id == request.user.pk or may(request, "database.manage")
+        badge, label = self.states[state.state]
+        context = {
+            "run": run,
+            "badge": badge,
+            "state": label,
+            "may_cancel": is_own and state.is_running,
+            **self.run_context(request, run, is_own=is_own),
+        }
+        title = self.run_title(run)
+        return form_page(request, self.run_template, self.model, context, title=title)

@@ -1,0 +1,115 @@
+"""What conflicts with content of the site is left out and named; everything else is imported."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from content.models import ModuleInstance, Post
+from content.posts.trash import delete_post
+from proofroom.archive.imports import Entry, Mode, Report, import_archive
+from proofroom.menus.models import Menu
+from tests import make
+from tests.archive import site
+
+pytestmark = pytest.mark.django_db
+
+
+def bring(archive: bytes, mode: Mode = Mode.ADD) -> tuple[Report, dict[str, str]]:
+    """The report, and the conflicts by title."""
+    conflicts: dict[str, str] = {}
+
+    def listen(said: Entry | str) -> None:
+        if isinstance(said, Entry) and said.conflict:
+            conflicts[said.title] = said.conflict
+
+    report = import_archive(
+        source=BytesIO(archive), actor=make.actor("admin"), mode=mode, listener=listen
+    )
+    return report, conflicts
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_post_in_the_trash_is_named_and_the_rest_comes_in(mode: Mode) -> None:
+    site.fill()
+    archive = site.export()
+    site.empty()
+    site.bring(archive)
+    original = Post.objects.get(slug="brewing", variation_of=None)
+    company, team = Post.objects.get(slug="company"), Post.objects.get(slug="team")
+    for page in (team, company):
+        delete_post(post_id=page.pk, actor=make.actor("admin"))
+    delete_post(post_id=original.pk, actor=make.actor("admin"))
+    Menu.objects.all().delete()
+    Post.objects.filter(pk=team.pk).delete()
+    Post.objects.filter(locale="de").delete()
+
+    report, conflicts = bring(archive, mode)
+
+    assert "in the trash" in conflicts["Company"]
+    assert "in the trash" in conflicts["Brewing"]
+    assert conflicts["Team"] == "The post that it belongs to was not imported."
+    assert not Post.objects.filter(slug="team").exists()
+    assert Post.objects.get(pk=original.pk).deleted_at is not None
+    assert report.counts["posts"]["created"] == 1
+    assert Post.objects.alive().get().locale == "de"
+    if mode != Mode.PROPOSE:
+        assert conflicts["Main"] == "It contains a post that was not imported."
+
+
+def test_a_post_of_another_type_here_is_named() -> None:
+    post = make.post("One")
+    make.post("Two")
+    archive = site.export()
+    Post.objects.filter(pk=post.pk).update(type="page")
+    make.edited(Post.objects.get(slug="two"), {"excerpt": "New."})
+
+    report, conflicts = bring(archive, Mode.UPDATE)
+
+    assert "another type or language" in conflicts["One"]
+    assert dict(report.counts["posts"]) == {"kept": 1, "updated": 1}
+
+
+def test_a_global_module_that_has_another_slug_here_is_named() -> None:
+    site.fill()
+    archive = site.export()
+    ModuleInstance.objects.filter(scope="global").update(global_slug="renamed")
+    make.edited(Post.objects.get(slug="team"), {"excerpt": "Fast."})
+
+    report, conflicts = bring(archive)
+
+    assert "another type or slug" in " ".join(conflicts.values())
+    assert report.counts["posts"]["proposed"] >= 1
+
+
+def test_an_address_and_a_language_that_another_post_has_are_named() -> None:
+    first = make.post("Brewing")
+    make.post("Brühen", locale="de", translation_of=first)
+    make.post("Other")
+    archive = site.export()
+    Post.objects.filter(locale="de").delete()
+    Post.objects.filter(slug="other").delete()
+    make.post("Kochen", locale="de", translation_of=first)
+    page = make.post("Stories", type="page")
+    Post.objects.filter(pk=page.pk).update(path="/blog/other")
+
+    report, conflicts = bring(archive)
+
+    assert "already exists in de" in conflicts["Brühen"]
+    assert "already uses the address /blog/other" in conflicts["Other"]
+    assert dict(report.counts["posts"]) == {"unchanged": 1, "kept": 2}
+
+
+def test_an_update_that_the_rules_refuse_is_named() -> None:
+    first, second = make.post("First"), make.post("Second")
+    archive = site.export()
+    make.edited(first, {"slug": "moved"})
+    make.edited(second, {"slug": "first", "excerpt": "New."})
+    third = make.post("Third", slug="second")
+
+    report, conflicts = bring(archive, Mode.UPDATE)
+
+    assert set(conflicts) == {"First", "Second"}
+    assert dict(report.counts["posts"]) == {"kept": 2}
+    assert Post.objects.get(pk=third.pk).slug == "second"
