@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from content.models import ModuleInstance, Post
+from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post
 from proofroom.archive.imports import Entry, Mode, Report, import_archive
 from proofroom.menus.models import Menu
@@ -44,6 +44,8 @@ def test_a_post_in_the_trash_is_named_and_the_rest_comes_in(mode: Mode) -> None:
     Menu.objects.all().delete()
     Post.objects.filter(pk=team.pk).delete()
     Post.objects.filter(locale="de").delete()
+    placed = PostModule.objects.values("instance")
+    ModuleInstance.objects.filter(scope="local").exclude(pk__in=placed).delete()
 
     report, conflicts = bring(archive, mode)
 
