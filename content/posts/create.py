@@ -27,6 +27,7 @@ from content.posts.duplicate import pair_modules
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
 from content.translations.translation_status import record_source
+from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_if_free
@@ -62,8 +63,11 @@ def create_post(
     edit: Edit | None = None,
     module_group: str | None = None,
     translation_of: Post | None = None,
+    author: User | None = None,
 ) -> Post:
     """Make a live post. Without `edit`, which builds its modules, the default module group is seeded.
+
+    The author is the actor, unless another account is.
 
     Raises `RuleViolation` keyed by field; a taken slug is one on `slug`.
     """
@@ -75,6 +79,7 @@ def create_post(
     if status == Status.PUBLISHED or fields.get("publishAt") is not None:
         actor.require("posts.publish")
     post = new_row(actor, type, locale, translation_of)
+    post.author = author or post.author
     empty = empty_document(post)
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}

@@ -9,9 +9,9 @@ from typing import Any
 
 from proofroom.core.actor import Actor
 from proofroom.imports.content_source import ContentSource
+from proofroom.imports.item_runs import execute_items, run_command
 from proofroom.imports.models import ImportRun
 from proofroom.imports.registry import Importer, Output
-from proofroom.imports.runs import execute_items, run_command
 
 
 class ContentImporter(ContentSource, Importer):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 from urllib.parse import urldefrag
@@ -14,12 +15,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import find_post_type
-from proofroom.imports.items import Item
+from proofroom.imports.items import Item, PostItem, Remark
 from proofroom.imports.media_files import MediaFiles
+from proofroom.imports.problems import DATABASE_AWAY, sentence_of
 from proofroom.imports.run_source import RunSource
 
 MAX_ITEMS: Final = 200_000
 """Of one source: posts, terms, files and menus together."""
+
+
+def locale_of(word: str) -> str:
+    """The language of the site that a word like `de`, `pt-br` or `en_US` names; empty for none."""
+    known = {locale.lower(): locale for locale in settings.CMS_ENV.locales}
+    whole = word.lower().replace("_", "-")
+    return known.get(whole) or known.get(whole.partition("-")[0], "")
+
+
+def unknown_locale(place: str, name: str, locale: str) -> Remark:
+    """What is said of a post in a language that the site does not have."""
+    text = _("This site does not have the language %(name)s; the post is in %(locale)s.")
+    return Remark(place, text % {"name": name[:40], "locale": locale})
 
 
 class ImportOptions(BaseModel):
@@ -57,6 +72,26 @@ class Reader(ABC):
 
         Raises `RuleViolation` where the source cannot be read at all; what is broken in it is a `Remark`.
         """
+
+    def read_post(
+        self, place: str, read: Callable[[bool], PostItem], is_wanted: bool
+    ) -> PostItem | Remark:
+        """The post that `read` answers; its argument says whether with its content. A broken one harms no other.
+
+        One whose content cannot be read has a `problem`, one that cannot be read at all is a remark.
+        """
+        try:
+            return read(is_wanted)
+        except DATABASE_AWAY:
+            raise
+        except Exception as error:
+            problem = sentence_of(error)
+        if is_wanted:
+            try:
+                return replace(read(False), problem=problem)
+            except Exception as error:
+                problem = sentence_of(error)
+        return Remark(place[:280], problem, "error")
 
     def link_key(self, address: str, base: str) -> str:
         """What `PostItem.addresses` calls the page that an address in the content at `base` leads to."""

@@ -48,8 +48,17 @@ _ATTRIBUTES: Final = frozenset(
     }
     | {"data-src", "data", "cite"}
 )
+_VOID: Final = frozenset({"br", "img", "hr", "source", "wbr", "embed"})
+_MOST_OPEN: Final = 60
+"""Elements in one another."""
 _DEEPEST: Final = 13
 _DEEPEST_QUOTE: Final = 4
+_DRAWING: Final = re.compile(
+    r"<svg\b(?:[^<>]*/>|[^<>]*>(.*?)(?:</svg\s*>|\Z))", re.DOTALL | re.IGNORECASE
+)
+_DRAWN_WORDS: Final = re.compile(
+    r"<(text|tspan|title|desc|p|div|span)\b[^<>]*>([^<]*\S[^<]*)", re.DOTALL | re.IGNORECASE
+)
 _BLANK: Final = re.compile(r"[ \t\r\n\f]+")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
@@ -86,25 +95,38 @@ class HtmlElement:
 
 
 class _TreeBuilder(HTMLParser):
-    """Reads HTML that is well-formed by now."""
+    """Reads HTML that is well-formed by now. What stands too deep keeps its text only."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.root = HtmlElement("body")
         self.open = [self.root]
+        self.too_deep = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if len(self.open) > _MOST_OPEN and tag not in _VOID:
+            self.too_deep += 1
+            return
         element = HtmlElement(tag, {name: value or "" for name, value in attrs})
         self.open[-1].content.append(element)
-        if tag not in ("br", "img", "hr", "source", "wbr", "embed"):
+        if tag not in _VOID:
             self.open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
-        if len(self.open) > 1 and self.open[-1].tag == tag:
+        if self.too_deep and tag not in _VOID:
+            self.too_deep -= 1
+        elif len(self.open) > 1 and self.open[-1].tag == tag:
             self.open.pop()
 
     def handle_data(self, data: str) -> None:
         self.open[-1].content.append(data)
+
+
+def _words_of_drawing(drawing: re.Match[str]) -> str:
+    words = " ".join(
+        " ".join(found[2].split()) for found in _DRAWN_WORDS.finditer(drawing[1] or "")
+    )
+    return f" {words} " if words else ""
 
 
 def parse_html(html: str) -> HtmlElement:
@@ -112,7 +134,7 @@ def parse_html(html: str) -> HtmlElement:
     import nh3
 
     clean = nh3.clean(
-        html,
+        _DRAWING.sub(_words_of_drawing, html),
         tags=set(_FLOW | _INLINE),
         clean_content_tags={"script", "style", "title", "svg"},
         attributes={"*": set(_ATTRIBUTES)},

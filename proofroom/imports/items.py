@@ -74,9 +74,13 @@ class PostItem:
     base: str = ""
     addresses: tuple[str, ...] = ()
     old_paths: tuple[str, ...] = ()
+    author_email: str = ""
+    """Of the account here that is the author of a new post."""
     translation_group: str = ""
     """Posts of one group and different locales are translations of each other."""
     remarks: tuple[Remark, ...] = ()
+    problem: str = ""
+    """Why its content cannot be read; it is not imported then."""
 
 
 @dataclass(frozen=True, slots=True)

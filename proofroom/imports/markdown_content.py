@@ -89,6 +89,12 @@ def _render_html(
 
     def judge(found: re.Match[str]) -> str:
         tag = found[1].lower()
+        if tag == "svg":
+            env["drawing"] = not found[0].startswith("</")
+            if env["drawing"] and isinstance(unknown, Counter):
+                unknown["drawing <svg>, of which the words are kept"] += 1
+        if env.get("drawing"):
+            return found[0]
         if tag in KNOWN_TAGS:
             if (
                 tag in ("script", "style", "iframe", "form", "video")

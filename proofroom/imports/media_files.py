@@ -28,6 +28,14 @@ class FileProblem(Exception):
     """The text says why a file cannot be imported."""
 
 
+def path_in(address: str) -> str:
+    """The path of the address of a file, as it is; empty for what is no address."""
+    try:
+        return urlsplit(address).path if "://" in address else address.split("?")[0]
+    except ValueError:
+        return ""
+
+
 def file_inside(folder: Path, name: str) -> Path | None:
     """The file of that name below the folder, never outside of it and never by a link; None where there is none."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
@@ -74,8 +82,7 @@ class MediaFiles:
     failures: Counter[str] = field(default_factory=Counter)
 
     def find(self, address: str) -> Path | None:
-        path = unquote(urlsplit(address).path if "://" in address else address.split("?")[0])
-        parts = [part for part in path.split("/") if part]
+        parts = [part for part in unquote(path_in(address)).split("/") if part]
         for folder in self.folders:
             for start in range(len(parts)):
                 found = file_inside(folder, "/".join(parts[start:]))
@@ -105,7 +112,10 @@ class MediaFiles:
         return self._fetch(address)
 
     def _fetch(self, address: str) -> tuple[str, bytes]:
-        host = urlsplit(address).netloc
+        try:
+            host = urlsplit(address).netloc
+        except ValueError:
+            raise FileProblem(_("The address is not valid.")) from None
         if self.failures[host] >= _MAX_FAILURES:
             raise FileProblem(_("%(host)s did not respond earlier.") % {"host": host})
         try:
@@ -114,7 +124,7 @@ class MediaFiles:
             if isinstance(error, NoAnswer):
                 self.failures[host] += 1
             raise FileProblem(error.message) from None
-        return unquote(urlsplit(address).path.rsplit("/", 1)[-1]) or "file", content
+        return unquote(path_in(address).rsplit("/", 1)[-1]) or "file", content
 
 
 def _too_large(most: int) -> str:

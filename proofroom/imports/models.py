@@ -19,9 +19,9 @@ class RunState(models.TextChoices):
 class ImportRun(models.Model):
     """One run. `counts` has the outcomes by kind, `stage` and `position` say how far it is.
 
-    `scope` names the site or folder that the ids of the items belong to. The file of a run that was started in the
-    admin stands in its chunks until the run is over and its file is no longer needed; that of an export until
-    `expires_at`.
+    `scope` names the site or folder that the ids of the items belong to. `attempts` counts how often the sweep woke
+    it since it last got further. The file of a run that was started in the admin stands in its chunks until the run
+    is over and its file is no longer needed; that of an export until `expires_at`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -38,6 +38,7 @@ class ImportRun(models.Model):
     position = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     planned = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
     counts = models.JSONField(default=dict, blank=True)
     line_count = models.PositiveIntegerField(default=0)
     why = models.TextField(blank=True, default="")

@@ -9,15 +9,16 @@ from typing import Final, cast
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document import ModuleDocument, PostDocument
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.layers import open_layers
 from content.layers.stage import stage
 from content.models import Layer, Post
-from content.post_fields import EXCERPT_MAX, META_MAX, TITLE_MAX
+from content.post_fields import EXCERPT_MAX, META_MAX, POST_FIELDS, TITLE_MAX
 from content.posts import document_edits
 from content.posts.create import create_post, empty_document, new_row
 from content.posts.edit import edit_post
 from content.rules import check_changes
+from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import slug_of
@@ -35,6 +36,7 @@ from proofroom.imports.items import (
 from proofroom.imports.module_merge import merge_modules, new_module
 from proofroom.imports.plan import PlannedPost
 from proofroom.imports.writer import ImportWriter, Outcome, Written
+from proofroom.taxonomies.models import Term
 
 _LIMITS: Final = {
     "title": TITLE_MAX,
@@ -47,11 +49,16 @@ _SLUG_TRIES: Final = 5
 
 def write_post(writer: ImportWriter, item: PostItem) -> Written:
     """Create, change or leave a post. What the rules refuse is an outcome; nothing of it is stored then."""
-    post = _PostWriter(writer, item, writer.plan.posts[item.source_id])
+    planned = writer.plan.posts[item.source_id]
+    before = replace(planned)
     try:
         with transaction.atomic():
-            return post.write()
-    except CmsError as error:
+            return _PostWriter(writer, item, planned).write()
+    except Exception as error:
+        # Nothing may lead to a post that was not stored.
+        planned.post_id, planned.path, planned.slug = before.post_id, before.path, before.slug
+        if not isinstance(error, CmsError):
+            raise
         details = " ".join(
             f"{path}: {text}" for path, texts in error.details.items() for text in texts[:1]
         )
@@ -67,6 +74,9 @@ class _PostWriter:
     item: PostItem
     planned: PlannedPost
     remarks: list[Remark] = field(default_factory=list)
+    unresolved: set[str] = field(default_factory=set)
+    """Fields that the source fills, but not with anything that is here."""
+    has_all_terms: bool = True
     addresses: PostAddresses = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,7 +132,10 @@ class _PostWriter:
             if asset is not None:
                 fields["featuredMediaId"] = str(asset.pk)
             else:
+                self.unresolved.add("featuredMediaId")
                 self.addresses.missing_files.append(item.featured_image)
+        if item.parent_id:
+            self.unresolved.add("parentId")
         if self.planned.parent_id is not None:
             parent_id = self.writer.post_id(self.planned.parent_id)
             if parent_id is not None:
@@ -141,7 +154,10 @@ class _PostWriter:
                 text = _("The post type %(type)s has no field %(name)s; its value was left out.")
                 self._remark(text % {"type": self.item.type, "name": name})
         kept = {name: value for name, value in values.items() if name in known}
-        return self.addresses.resolve(definition.CustomFields, kept)
+        found = self.addresses.resolve(definition.CustomFields, kept)
+        missing = [name for name, value in found.items() if value is None and kept[name]]
+        self.unresolved.update(CUSTOM_PREFIX + name for name in missing)
+        return {name: value for name, value in found.items() if name not in missing}
 
     def _modules(self) -> list[tuple[str, JsonObject]]:
         return [
@@ -157,6 +173,7 @@ class _PostWriter:
         by_taxonomy: dict[str, list[str]] = {}
         for taxonomy, source_id in self.item.terms:
             term_id = self.writer.term_id(taxonomy, source_id)
+            self.has_all_terms &= term_id is not None
             if term_id is not None and str(term_id) not in by_taxonomy.get(taxonomy, ()):
                 by_taxonomy.setdefault(taxonomy, []).append(str(term_id))
         found: list[str] = []
@@ -215,6 +232,7 @@ class _PostWriter:
                         fields=wanted,
                         edit=lambda empty: replace(empty, modules=tuple(made)),
                         translation_of=source,
+                        author=self._author(),
                     )
             except RuleViolation as error:
                 if "slug" not in error.details or number == _SLUG_TRIES:
@@ -225,6 +243,15 @@ class _PostWriter:
                 self._remark(text % {"path": self.planned.path, "new": post.path})
             return post
         raise AssertionError
+
+    def _author(self) -> User | None:
+        """The account with the e-mail address of the author in the source."""
+        email = self.item.author_email
+        found = User.objects.filter(email__iexact=email, is_active=True).first() if email else None
+        if email and found is None:
+            text = _("No account has the author's email address %(email)s; the author is you.")
+            self.remarks.append(Remark(self.item.place, text % {"email": email[:200]}, "info"))
+        return found
 
     def _source_of_translation(self) -> Post | None:
         """The post of the same group that came first, in another language."""
@@ -258,26 +285,23 @@ class _PostWriter:
         self.planned.post_id, self.planned.path = post.pk, post.path
         present = open_layers(post)
         base = present.live if writer.options.live else present.review.document
-        before = cast("Mapping[str, str]", (data or {}).get("fields") or {})
         if data is None:
             # It stands here already, and its place is what it was found by.
             fields = {name: value for name, value in fields.items() if name != "parentId"}
-        changed = {
-            name: value for name, value in fields.items() if before.get(name) != hash_of(value)
-        }
+        changed = self._changed_fields(base, data, fields)
         if data is not None and data.get("slug") != self._source_slug:
             changed["slug"] = self._source_slug
-        if terms if data is None else data.get("terms") != hash_of(sorted(terms)):
-            changed["taxonomyTermIds"] = cast("Json", terms)
         merged, made = merge_modules(base, modules, data)
-        document = replace(document_edits.patch_fields(base, changed), modules=merged)
+        document = self._with_terms(document_edits.patch_fields(base, changed), data, terms)
+        document = replace(document, modules=merged)
         if document == base:
-            self._remember(post, fields, made, terms)
+            self._remember(post, fields, made, terms, data)
             return self._written("unchanged", post.path, post)
 
         def edit(current: PostDocument) -> PostDocument:
             again, _made = merge_modules(current, modules, data, made)
-            return replace(document_edits.patch_fields(current, changed), modules=again)
+            patched = document_edits.patch_fields(current, changed)
+            return replace(self._with_terms(patched, data, terms), modules=again)
 
         if writer.is_dry_run:
             check_changes(post=post, before=base, after=document, actor=writer.actor)
@@ -290,9 +314,62 @@ class _PostWriter:
         else:
             staged = stage(post_id=post.pk, layer=Layer.REVIEW, actor=writer.actor, edit=edit)
             outcome = "staged" if staged.paths else "unchanged"
-        self._remember(post, fields, made, terms)
+        self._remember(post, fields, made, terms, data)
         self.planned.path = post.path
         return self._written(outcome, post.path, post)
+
+    def _changed_fields(
+        self, base: PostDocument, data: Mapping[str, Json] | None, fields: JsonObject
+    ) -> JsonObject:
+        """What the source says otherwise than the last time. A field that it no longer fills is emptied.
+
+        Where people changed such a field here, it stays.
+        """
+        before = _hashes_in(data)
+        flat = _flat(fields)
+        found: JsonObject = {
+            name: value for name, value in flat.items() if before.get(name) != hash_of(value)
+        }
+        if hash_of(fields.get("customFields")) == before.get("customFields"):
+            # An earlier version kept one hash of all of them.
+            found = {name: one for name, one in found.items() if not name.startswith(CUSTOM_PREFIX)}
+        empty = find_post_type(self.item.type).default_custom_fields()
+        for name in before.keys() - flat.keys() - self.unresolved - {"title", "customFields"}:
+            if name in base.fields and hash_of(base.fields[name]) == before[name]:
+                if name.startswith(CUSTOM_PREFIX):
+                    found[name] = empty.get(name.removeprefix(CUSTOM_PREFIX))
+                else:
+                    declared = POST_FIELDS[name]
+                    found[name] = None if declared.is_nullable else "" if declared.is_text else 0
+        changed: JsonObject = {
+            name: value for name, value in found.items() if not name.startswith(CUSTOM_PREFIX)
+        }
+        custom: JsonObject = {
+            name.removeprefix(CUSTOM_PREFIX): value
+            for name, value in found.items()
+            if name.startswith(CUSTOM_PREFIX)
+        }
+        return {**changed, "customFields": custom} if custom else changed
+
+    def _with_terms(
+        self, document: PostDocument, data: Mapping[str, Json] | None, terms: list[str]
+    ) -> PostDocument:
+        """The terms of the source in place of those that came before; what people chose stays."""
+        before = set(cast("list[str]", (data or {}).get("termIds") or ()))
+        if data is not None and data.get("terms") == hash_of(sorted(terms)):
+            before = set(terms)
+        gone = before - set(terms) if self.has_all_terms else set()
+        kept = [one for one in document.taxonomy_term_ids if one not in gone]
+        new = [one for one in terms if one not in before and one not in kept]
+        if not gone and not new:
+            return document
+        by_id = dict(Term.objects.filter(pk__in=[*kept, *new]).values_list("pk", "taxonomy"))
+        taxonomies = {str(pk): taxonomy for pk, taxonomy in by_id.items()}
+        for use in find_post_type(self.item.type).taxonomies:
+            own = [one for one in [*kept, *new] if taxonomies.get(one) == use.slug]
+            if use.max_selections is not None and len(own) > use.max_selections:
+                new = [one for one in new if one not in own[use.max_selections :]]
+        return document.with_terms([*kept, *new])
 
     def _remember(
         self,
@@ -300,11 +377,28 @@ class _PostWriter:
         fields: JsonObject,
         made: Sequence[ModuleDocument],
         terms: list[str],
+        before: Mapping[str, Json] | None = None,
     ) -> None:
+        kept = {name: one for name, one in _hashes_in(before).items() if name in self.unresolved}
+        old_terms = cast("list[str]", (before or {}).get("termIds") or [])
         data: JsonObject = {
-            "fields": {name: hash_of(value) for name, value in fields.items()},
+            "fields": {**kept, **{name: hash_of(value) for name, value in _flat(fields).items()}},
             "modules": [[module.id, module.type, hash_of(module.props)] for module in made],
-            "terms": hash_of(sorted(terms)),
+            "termIds": sorted({*terms, *([] if self.has_all_terms else old_terms)}),
             "slug": self._source_slug,
         }
         self.writer.remember("post", self.item.source_id, post.pk, data)
+
+
+def _flat(fields: JsonObject) -> JsonObject:
+    """The fields with each custom field beside them, by the names that documents have for them."""
+    custom = fields.get("customFields")
+    flat: JsonObject = {name: one for name, one in fields.items() if name != "customFields"}
+    if isinstance(custom, Mapping):
+        flat |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+    return flat
+
+
+def _hashes_in(data: Mapping[str, Json] | None) -> dict[str, str]:
+    """The hash of each field that was imported the last time."""
+    return dict(cast("Mapping[str, str]", (data or {}).get("fields") or {}))

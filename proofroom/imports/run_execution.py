@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,9 +21,11 @@ from proofroom.core.errors import CmsError
 from proofroom.imports.archives import unpack
 from proofroom.imports.export_runs import execute_export
 from proofroom.imports.models import ImportRun, RunState
+from proofroom.imports.problems import DATABASE_AWAY, sentence_of
 from proofroom.imports.run_source import RunSource
 from proofroom.imports.runs import end_run, find_importer
 
+logger = logging.getLogger(__name__)
 _TURN_SECONDS: Final = 120.0
 
 
@@ -42,6 +45,11 @@ def execute_run(run_id: UUID) -> None:
             _carry_out(run, actor)
     except CmsError as error:
         end_run(run, RunState.FAILED, error.message)
+    except DATABASE_AWAY:
+        raise  # the sweep goes on with it
+    except Exception as error:
+        logger.exception("Run %s failed", run.pk)
+        end_run(run, RunState.FAILED, sentence_of(error))
 
 
 def _carry_out(run: ImportRun, actor: Actor) -> None:

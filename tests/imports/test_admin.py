@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from content.models import Post
 from proofroom.core.errors import Conflict
-from proofroom.imports import run_execution, runs
+from proofroom.imports import item_runs, run_execution, runs
 from proofroom.imports.models import ImportChunk, ImportRun, RunState
 from proofroom.imports.run_execution import execute_run
 from proofroom.imports.runs import cancel_run
@@ -71,7 +71,8 @@ def test_a_file_is_tried_first_and_then_imported() -> None:
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages to workers are lost."""
-    monkeypatch.setattr(runs, "send_later", lambda run: None)
+    for module in (runs, item_runs):
+        monkeypatch.setattr(module, "send_later", lambda run: None)
 
 
 def test_an_archive_of_a_folder_holds_nothing_that_leads_out_of_it() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from io import StringIO
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
+from proofroom.imports.records import read_csv
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,7 +61,7 @@ def test_rows_of_csv_become_posts_by_a_mapping(tmp_path):
     first = Post.objects.get(slug="erste")
     assert words(first) == "Hallo Welt"
     assert set(first.post_terms.values_list("term__name", flat=True)) == {"tea", "coffee"}
-    assert "Record 2: No title" in said
+    assert "Line 3: No title" in said
     assert "2 unchanged" in run(
         "csv",
         path,
@@ -143,3 +146,166 @@ def test_items_of_directus_come_in(tmp_path):
 
     assert words(Post.objects.get()) == "A"
     assert not ImportLine.objects.filter(severity="error").exists()
+
+
+def test_the_text_of_csv_comes_whole_whatever_its_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    rows = [
+        ["id", "title", "body"],
+        *([str(n), f"Row {n}", f"number {n}, with 'commas', and words"] for n in range(20)),
+        ["98", "Lines", "first\nsecond, third"],
+        ["99", "Quoted", 'He said "yes, indeed" to me, and "no", and left; it\'s | true'],
+    ]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+    run("csv", path)
+
+    assert Post.objects.count() == 22
+    assert words(Post.objects.get(title="Quoted")) == rows[-1][2]
+    assert words(Post.objects.get(title="Lines")) == "first\nsecond, third"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_and_encodings_are_found_at_the_header(encoding: str, delimiter: str) -> None:
+    with NamedTemporaryFile(suffix=".csv") as file:
+        path = Path(file.name)
+        text = '"a,b;c|d";title;body\n1;Größe;"a, b"\n'.replace(";title;body", "#title#body")
+        text = text.replace("1;Größe;", "1#Größe#").replace("#", delimiter)
+        path.write_bytes(text.encode(encoding))
+
+        found = read_csv(path)
+
+    assert found.records == [{"a,b;c|d": "1", "title": "Größe", "body": "a, b"}]
+    assert found.remarks == []
+
+
+def test_cells_that_no_column_names_are_errors_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text(
+        "id,title,body,\n1,One,Hello, world and everyone\n\n2,Two,plain,,\n3,Three\n4,a,b,c\n"
+    )
+
+    said = run("csv", path, dry_run=True)
+
+    assert Post.objects.count() == 0
+    for line in ("Line 2: It has text", "Line 6: It has text", "items: 2 failed"):
+        assert line in said
+    run("csv", path)
+    assert set(Post.objects.values_list("title", flat=True)) == {"Two", "Three"}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("id,title,body,body\n1,One,a,b\n", "Line 1: two columns are named body"),
+        ('id,title\n1,One\n2,"Two" and\n', "line 3"),
+        ('id,title\n1,"One\n2,Two\n', "line 2"),
+    ],
+)
+def test_csv_that_is_ambiguous_stores_nothing(tmp_path: Path, content: str, sentence: str) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text(content)
+    with pytest.raises(CommandError, match=sentence):
+        run("csv", path)
+    assert Post.objects.count() == 0
+
+
+def test_records_without_an_id_are_known_by_their_slug_or_title(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text("title,slug,body\nAlpha,alpha,about alpha\nBeta,,about beta\n")
+    assert "recognized by their slug, or else by their title" in run("csv", path)
+    path.write_text(
+        "title,slug,body\nNew,new,about new\nBeta,,about beta\nAlpha,alpha,about alpha\n"
+    )
+
+    said = run("csv", path, live=True)
+
+    assert "posts: 1 created, 2 unchanged" in said
+    found = {post.title: words(post) for post in Post.objects.all()}
+    assert found == {"Alpha": "about alpha", "Beta": "about beta", "New": "about new"}
+    path.write_text("title,slug,body\nNew,new,x\nNew,new,y\n")
+    assert "Another item of the source has the same id" in run("csv", path, dry_run=True)
+
+
+def test_what_nothing_is_made_of_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "posts.json"
+    record = {"id": 1, "title": "One", "second_body": "words", "locale": "xx-YY", "sort": "first"}
+    path.write_text(json.dumps([record, "a text", {"id": 2, "title": "Two", "empty": None}]))
+
+    said = run("json", path)
+
+    for part in (
+        "Columns: Not used: second_body (1).",
+        "does not have the language xx-YY; the post is in en",
+        "orderIndex cannot hold first",
+        "Record 2: It is not an object; skipped.",
+        "Records are recognized by id",
+    ):
+        assert part in said
+    assert "empty" not in said
+
+
+def test_two_files_of_one_name_are_two_sources(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        record = {"id": 1, "title": f"From {folder}", "body": folder}
+        (tmp_path / folder / "export.json").write_text(json.dumps([record]))
+        run("json", tmp_path / folder / "export.json")
+
+    assert set(Post.objects.values_list("title", flat=True)) == {"From a", "From b"}
+
+
+EDITORS: list[tuple[Any, str]] = [
+    (
+        {"time": 1, "blocks": [
+            {"type": "header", "data": {"text": "Head", "level": 2}},
+            {"type": "paragraph", "data": {"text": "A <b>bold</b> word"}},
+            {"type": "list", "data": {"style": "ordered", "items": ["one", {"content": "two", "items": ["deep"]}]}},
+            {"type": "table", "data": {"content": [["c1", "c2"]]}},
+            {"type": "poll", "data": {"question": "Tea?", "options": ["yes"]}},
+        ]},
+        "Head A bold word one two deep c1 c2 Tea? yes",
+    ),
+    (
+        {"type": "doc", "content": [
+            {"type": "heading", "attrs": {"level": 3}, "content": [{"type": "text", "text": "Head"}]},
+            {"type": "bulletList", "content": [{"type": "listItem", "content": [
+                {"type": "paragraph", "content": [{"type": "text", "text": "item", "marks": [{"type": "bold"}]}]}]}]},
+        ]},
+        "Head item",
+    ),
+    (
+        {"root": {"type": "root", "children": [
+            {"type": "heading", "tag": "h2", "children": [{"type": "text", "text": "Head", "format": 1}]},
+            {"type": "paragraph", "children": [
+                {"type": "link", "fields": {"url": "https://x.example"},
+                 "children": [{"type": "text", "text": "link"}]},
+            ]},
+        ]}},
+        "Head link",
+    ),
+    (
+        [
+            {"_type": "block", "style": "h2", "children": [{"_type": "span", "text": "Head"}]},
+            {"_type": "block", "listItem": "bullet", "children": [{"_type": "span", "text": "a"}]},
+            {"_type": "block", "listItem": "bullet", "markDefs": [{"_key": "k", "href": "https://x.example"}],
+             "children": [{"_type": "span", "text": "b", "marks": ["k", "strong"]}]},
+        ],
+        "Head a b",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "text"), EDITORS, ids=["editorjs", "prosemirror", "lexical", "portable"]
+)
+def test_rich_text_of_other_editors_keeps_its_words(tmp_path: Path, body: Any, text: str) -> None:
+    path = tmp_path / "posts.json"
+    path.write_text(json.dumps([{"id": 1, "title": "One", "body": body}]))
+
+    said = run("directus", path)
+
+    assert " ".join(words(Post.objects.get()).replace("|", " ").split()) == text
+    assert ("block poll" in said) == ("poll" in json.dumps(body))

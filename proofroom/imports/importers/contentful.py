@@ -19,7 +19,7 @@ from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.html_reader import blocks_of_html
 from proofroom.imports.items import Item, MediaItem, PostItem, Remark
 from proofroom.imports.markdown_content import MarkdownContent
-from proofroom.imports.records import RecordReader, read_text
+from proofroom.imports.records import RecordFile, RecordReader, read_text
 
 _BODIES: Final = ("body", "content", "text", "article")
 _MARKS: Final = {
@@ -199,7 +199,8 @@ class ContentfulReader(RecordReader):
 
     def __init__(self, space: _Space, path: Path) -> None:
         self.space = space
-        super().__init__(space.records, path, space.options, body_format="markdown")
+        file = RecordFile(space.records, [str(one["id"]) for one in space.records], space.remarks)
+        super().__init__(file, path, space.options, body_format="markdown")
         self.code = space.default
         self.simpler: Counter[str] = Counter()
         self.ids = {str(record["_group"]) for record in space.records}
@@ -210,8 +211,6 @@ class ContentfulReader(RecordReader):
             if asset["url"] and asset["kind"].startswith(("image/", "application/pdf")):
                 yield MediaItem(asset["url"], asset["alt"])
         yield from super().items(wanted)
-        if not wanted:
-            yield from self.space.remarks
 
     def _post(
         self,

@@ -16,5 +16,5 @@ class DirectusImporter(ContentImporter):
     has_mapping = True
 
     def open(self, path: Path, options: ImportOptions) -> Reader:
-        records = read_json(path, str(options.mapping.get("items") or ""))
-        return RecordReader(records, path, options)
+        file = read_json(path, str(options.mapping.get("items") or ""))
+        return RecordReader(file, path, options)

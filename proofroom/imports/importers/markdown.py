@@ -7,11 +7,11 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -22,7 +22,7 @@ from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import allowed_modules, find_post_type
 from proofroom.definitions.richtext.nodes import attributes, children, kind, to_text
 from proofroom.imports.content_importer import ContentImporter
-from proofroom.imports.content_source import ImportOptions, Reader
+from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
 from proofroom.imports.html_reader import Frame
 from proofroom.imports.items import Item, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import read_markdown
@@ -245,8 +245,13 @@ class MarkdownReader(Reader):
                     if (taxonomy, word) not in seen:
                         seen.add((taxonomy, word))
                         yield TermItem(word, taxonomy, word)
-            is_wanted = page.source_id in wanted
-            yield self._page_item(page, head, text, remark, tuple(terms), is_wanted)
+            item = self.read_post(
+                page.source_id,
+                partial(self._page_item, page, head, text, remark, tuple(terms)),
+                page.source_id in wanted,
+            )
+            if isinstance(item, PostItem) or not wanted:
+                yield item
         if self.other_files and not wanted:
             listed = ", ".join(f"{name} ({n})" for name, n in self.other_files.most_common())
             message = _("Files that are no Markdown were left out: %(names)s.")
@@ -291,7 +296,9 @@ class MarkdownReader(Reader):
             content.unknown.update(builder.unknown)
             remarks += content.remarks(page.source_id)
         named = next((_line(head.get(key)) for key in _LOCALES if _line(head.get(key))), "")
-        locale = _locale_of(named) or page.locale or self.options.site_locale
+        locale = locale_of(named) or page.locale or self.options.site_locale
+        if named and not locale_of(named):
+            remarks.append(unknown_locale(page.source_id, named, locale))
         return self._item(
             page,
             title,
@@ -465,7 +472,10 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
             found_json, end = None, 0
         if isinstance(found_json, dict):
             return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
-    head_of, body = split_front_matter(text)
+    try:
+        head_of, body = split_front_matter(text)
+    except RecursionError:
+        raise ValueError(_("The front matter is nested too deeply.")) from None
     return head_of, body.replace("\x00", "\ufffd"), remark
 
 
@@ -504,7 +514,7 @@ def _words(value: object) -> list[str]:
     if isinstance(value, str):
         return [word for part in value.split(",") if (word := _line(part))]
     if isinstance(value, list):
-        return [word for part in value[:200] if (word := _line(part))]
+        return [word for part in value if (word := _line(part))]
     return []
 
 
@@ -529,12 +539,8 @@ def _old_paths(head: Mapping[str, object]) -> list[str]:
 
 
 def _locale_of(word: str) -> str:
-    """The language of the site that a word like `de` or `pt-br` names; empty for none."""
-    if not _LOCALE.match(word):
-        return ""
-    known = {locale.lower(): locale for locale in settings.CMS_ENV.locales}
-    whole = word.lower().replace("_", "-")
-    return known.get(whole) or known.get(whole.partition("-")[0], "")
+    """The language of the site that the name of a folder or file is; empty for none."""
+    return locale_of(word) if _LOCALE.match(word) else ""
 
 
 def _group_of(source_id: str) -> str:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from django.utils.translation import gettext_lazy
@@ -17,8 +18,8 @@ class StrapiImporter(ContentImporter):
     has_mapping = True
 
     def open(self, path: Path, options: ImportOptions) -> Reader:
-        records = read_json(path, str(options.mapping.get("items") or ""))
-        flat = [_flat(record) for record in records]
+        file = read_json(path, str(options.mapping.get("items") or ""))
+        flat = replace(file, records=[_flat(record) for record in file.records])
         return RecordReader(flat, path, options, body_format="markdown")
 
 

@@ -5,12 +5,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,7 +19,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, post_types, taxonomies
 from proofroom.imports.content_importer import ContentImporter
-from proofroom.imports.content_source import ImportOptions, Reader
+from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
 from proofroom.imports.items import (
     Item,
     MediaItem,
@@ -29,8 +29,8 @@ from proofroom.imports.items import (
     Remark,
     TermItem,
 )
-from proofroom.imports.media_files import MediaFiles
-from proofroom.imports.wordpress_content import WordPressContent
+from proofroom.imports.media_files import MediaFiles, path_in
+from proofroom.imports.wordpress_content import Block, WordPressContent, parse_blocks
 from proofroom.imports.xml_stream import open_xml
 
 _TYPES: Final[Mapping[str, str]] = {"post": "blog", "page": "page"}
@@ -103,6 +103,10 @@ class _Index:
     by_path: dict[str, str] = field(default_factory=dict)
     reusable: dict[str, str] = field(default_factory=dict)
     menus: dict[str, tuple[str, list[_Entry]]] = field(default_factory=dict)
+    navigation: list[_Entry] = field(default_factory=list)
+    """Menus of block themes."""
+    authors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Address and name of each author, by the login."""
     types: dict[str, str] = field(default_factory=dict)
     """The kind of each post, by its id."""
     term_links: dict[str, str] = field(default_factory=dict)
@@ -150,6 +154,12 @@ class WordPressReader(Reader):
                 elif depth == 2 and name in ("category", "tag", "term"):
                     if (term := _term_of(element, name)) is not None:
                         yield term
+                elif depth == 2 and name == "author":
+                    values = {_local(child.tag): _text(child).strip() for child in element}
+                    self.index.authors[values.get("author_login", "")] = (
+                        values.get("author_email", ""),
+                        values.get("author_display_name", ""),
+                    )
                 elif depth == 2 and name in ("link", "base_site_url", "base_blog_url"):
                     self._add_host(_text(element))
                 if depth <= 2:
@@ -167,9 +177,12 @@ class WordPressReader(Reader):
             )
 
     def _add_host(self, address: str) -> None:
-        parts = urlsplit(address.strip())
-        if parts.hostname:
-            self.index.hosts.add(parts.hostname.removeprefix("www."))
+        try:
+            host = urlsplit(address.strip()).hostname
+        except ValueError:
+            return
+        if host:
+            self.index.hosts.add(host.removeprefix("www."))
             self.site = self.site or address.strip().rstrip("/")
 
     def _remark_once(self, remark: Remark) -> None:
@@ -199,11 +212,13 @@ class WordPressReader(Reader):
             if entry.type == "attachment":
                 address = entry.attachment or entry.guid
                 index.attachments[entry.post_id] = address
-                if _IMAGE.search(urlsplit(address).path):
+                if _IMAGE.search(path_in(address)):
                     index.attached[entry.parent].append(address)
                 index.by_path[_file_path(address)] = address
             elif entry.type == "wp_block":
                 index.reusable[entry.post_id] = entry.content
+            elif entry.type == "wp_navigation" and entry.status in _LIVE:
+                index.navigation.append(entry)
         if not has_items and not index.hosts:
             raise RuleViolation(_("The file is not a WordPress export: it has no items."))
 
@@ -232,7 +247,10 @@ class WordPressReader(Reader):
                         entry.title or entry.link, _("The item has no id; skipped."), "error"
                     )
                 continue
-            yield self._post(entry, type_, entry.post_id in wanted)
+            place = entry.title or entry.slug or entry.post_id
+            item = self.read_post(place, partial(self._post, entry, type_), entry.post_id in wanted)
+            if isinstance(item, PostItem) or not wanted:
+                yield item
         if not wanted:
             for name, number in unknown_types.items():
                 message = _("This site has no post type %(name)s: %(number)s items were left out.")
@@ -242,7 +260,7 @@ class WordPressReader(Reader):
 
     def _media(self, entry: _Entry) -> Iterator[Item]:
         address = entry.attachment or entry.guid
-        if not _IMAGE.search(urlsplit(address).path):
+        if not _IMAGE.search(path_in(address)):
             message = _(
                 "Files of this type cannot be imported. Links to this file are not changed."
             )
@@ -270,7 +288,8 @@ class WordPressReader(Reader):
                 message = _("Not recognized and kept as text: %(names)s.") % {"names": listed}
                 remarks.append(Remark(place, message))
             if entry.creator:
-                text = _("Author in the source: %(name)s.") % {"name": entry.creator}
+                name = self.index.authors.get(entry.creator, ("", ""))[1] or entry.creator
+                text = _("Author in the source: %(name)s.") % {"name": name}
                 remarks.append(Remark(place, text, "info"))
             if entry.meta.get("_wp_page_template", "default") not in ("", "default"):
                 text = _("It used the page template %(name)s.")
@@ -282,7 +301,10 @@ class WordPressReader(Reader):
             (slug for domain, slug, _name in entry.terms if domain == "post_translations"),
             entry.meta.get("_wpml_import_translation_group", ""),
         )
-        locale = self._locale(entry)
+        language = self._language(entry)
+        locale = locale_of(language) or self.options.site_locale
+        if is_wanted and language and not locale_of(language):
+            remarks.append(unknown_locale(place, language, locale))
         uses = {use.slug for use in find_post_type(type_).taxonomies}
         terms = [
             (_TAXONOMIES.get(domain, domain), slug)
@@ -309,6 +331,7 @@ class WordPressReader(Reader):
             base=entry.link,
             addresses=tuple(addresses),
             old_paths=(path,) if is_live and "?" not in path else (),
+            author_email=self.index.authors.get(entry.creator, ("", ""))[0],
             translation_group=group,
             remarks=tuple(remarks),
         )
@@ -343,17 +366,12 @@ class WordPressReader(Reader):
                 fields[name] = " ".join(text.split())
         return fields
 
-    def _locale(self, entry: _Entry) -> str:
-        for domain, slug, _name in entry.terms:
-            if (
-                domain == "language"
-                and slug.replace("_", "-").split("-")[0] in settings.CMS_ENV.locales
-            ):
-                return slug.replace("_", "-").split("-")[0]
-        code = entry.meta.get("_wpml_import_language_code", "").split("-")[0]
-        if code in settings.CMS_ENV.locales:
-            return code
-        return self.options.site_locale
+    def _language(self, entry: _Entry) -> str:
+        """What Polylang or WPML say that an entry is in."""
+        return next(
+            (slug for domain, slug, _name in entry.terms if domain == "language"),
+            entry.meta.get("_wpml_import_language_code", ""),
+        )
 
     def _menus(self) -> Iterator[MenuItem]:
         for slug, (name, entries) in self.index.menus.items():
@@ -365,6 +383,35 @@ class WordPressReader(Reader):
             yield MenuItem(
                 slug, name, slug, self.options.site_locale, self._entries_below("0", below, 0)
             )
+
+        for menu in self.index.navigation:
+            name = menu.title or menu.slug or _("Navigation")
+            entries = self._links_in(parse_blocks(menu.content), 0)
+            yield MenuItem(
+                f"wp_navigation:{menu.post_id}", name, menu.slug, self.options.site_locale, entries
+            )
+
+    def _links_in(self, block: Block, depth: int) -> tuple[MenuEntryItem, ...]:
+        """The links of a navigation block. What is made from other pages becomes no link."""
+        found: list[MenuEntryItem] = []
+        for one in block.blocks if depth <= 10 else ():
+            below = self._links_in(one, depth + 1)
+            if one.name not in ("navigation-link", "navigation-submenu", "home-link"):
+                found += below
+                continue
+            values = one.attributes
+            post_id = str(values.get("id") or "") if values.get("kind") != "taxonomy" else ""
+            found.append(
+                MenuEntryItem(
+                    label=_plain(str(values.get("label") or "")),
+                    address=str(values.get("url") or ("/" if one.name == "home-link" else "")),
+                    post_id=post_id
+                    if self.index.types.get(post_id, "attachment") != "attachment"
+                    else None,
+                    entries=below,
+                )
+            )
+        return tuple(found)
 
     def _entries_below(
         self, parent: str, below: Mapping[str, list[_Entry]], depth: int
@@ -446,7 +493,7 @@ class WordPressReader(Reader):
 
 
 def _file_path(address: str) -> str:
-    return unquote(urlsplit(address).path).lower()
+    return unquote(path_in(address)).lower()
 
 
 def _local(tag: str) -> str:

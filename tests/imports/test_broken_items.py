@@ -1,0 +1,195 @@
+"""One broken item harms no other, and no run stays open for ever."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError
+from django.utils import timezone
+
+from content.models import Post
+from proofroom.imports import item_runs, run_execution, runs
+from proofroom.imports.importers.json_file import JsonImporter
+from proofroom.imports.models import ImportLine, ImportRun, RunState
+from proofroom.imports.run_execution import execute_run
+from tests import make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GOOD = {"id": 2, "title": "Good", "body": "<p>x</p>"}
+
+
+@pytest.fixture(autouse=True)
+def admin() -> None:
+    make.user("admin")
+
+
+def run(source: str, path: Path, **options: Any) -> str:
+    out = StringIO()
+    call_command("import", source, str(path), stdout=out, stderr=out, fetch=False, **options)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"title": "A\ud800b"},
+        {"title": "A", "body": "x\ud800y"},
+        {"title": "A", "tags": ["x\ud800"]},
+        {"title": "A", "id": "i\ud800"},
+        {"title": "A", "oldPath": "/x\ud800"},
+        {"title": "A", "body": "x\x00y", "id": "i\x00", "tags": ["t\x00"]},
+    ],
+    ids=["title", "body", "tag", "id", "path", "nul"],
+)
+def test_what_cannot_be_stored_is_a_line_of_the_report(tmp_path: Path, bad: dict[str, Any]) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"id": 1, **bad}, GOOD]))
+
+    run("json", path)
+
+    assert Post.objects.filter(slug="good").exists()
+    assert ImportRun.objects.get().state == RunState.DONE
+    assert ImportLine.objects.filter(severity="error").exists()
+
+
+def test_addresses_that_are_none_harm_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bad.md").write_text(
+        "---\ntitle: Bad\nimage: 'http://['\n---\n<img src='http://['> [l](http://[)"
+    )
+    (tmp_path / "good.md").write_text("# Good\n\nx")
+
+    said = run("markdown", tmp_path)
+
+    assert set(Post.objects.values_list("slug", flat=True)) == {"bad", "good"}
+    assert "http://[" in said
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "font", "blockquote"])
+def test_text_in_many_elements_is_kept(tmp_path: Path, tag: str) -> None:
+    path = tmp_path / "a.json"
+    body = f"<{tag}>" * 3000 + "deep" + f"</{tag}>" * 3000 + "<p>after</p>"
+    path.write_text(json.dumps([{"id": 1, "title": "Deep", "body": body}, GOOD]))
+
+    run("json", path)
+
+    live = json.dumps(make.layers(Post.objects.get(slug="deep")).live.to_json())
+    assert "deep" in live
+    assert "after" in live
+
+
+def test_content_that_cannot_be_read_names_its_post(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    body: dict[str, Any] = {"type": "text", "text": "x"}
+    for _level in range(100):
+        body = {"type": "paragraph", "children": [body]}
+    path.write_text(json.dumps([{"id": 1, "title": "Deep", "body": body}, GOOD]))
+
+    said = run("json", path)
+
+    assert "failed    Deep (1): The content is nested too deeply." in said
+    assert list(Post.objects.values_list("slug", flat=True)) == ["good"]
+
+
+def test_an_unexpected_error_in_an_item_undoes_that_item_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"id": 1, "title": "Bad", "body": "x"}, GOOD]))
+    write = item_runs.write_post
+
+    def broken(writer: Any, item: Any) -> Any:
+        written = write(writer, item)
+        if item.source_id == "1":
+            raise ZeroDivisionError("nothing to divide")
+        return written
+
+    monkeypatch.setattr(item_runs, "write_post", broken)
+
+    said = run("json", path)
+
+    assert "failed    Bad (1): The content cannot be read: ZeroDivisionError" in said
+    assert "posts: 1 failed, 1 created" in said
+    assert list(Post.objects.values_list("slug", flat=True)) == ["good"]
+
+
+def uploaded(records: list[Any]) -> ImportRun:
+    importer = JsonImporter()
+    return runs.start_run(
+        actor=make.actor("admin", via="admin"),
+        importer=importer,
+        name="a.json",
+        options=importer.check_options({}),
+        is_dry_run=False,
+        upload=iter([json.dumps(records).encode()]),
+    )
+
+
+@pytest.fixture
+def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (runs, item_runs):
+        monkeypatch.setattr(module, "send_later", lambda run: None)
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_run_that_fails_at_once_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = uploaded([GOOD])
+
+    def broken(*given: Any, **named: Any) -> None:
+        raise ZeroDivisionError("nothing to divide")
+
+    monkeypatch.setattr(JsonImporter, "open", broken)
+    execute_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.state == RunState.FAILED
+    assert "ZeroDivisionError" in run.why
+    assert not run.chunks.exists()
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_run_waits_where_the_database_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = uploaded([GOOD])
+    write = item_runs.write_post
+
+    def away(*given: Any) -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(item_runs, "write_post", away)
+    with pytest.raises(OperationalError):
+        execute_run(run.pk)
+    run.refresh_from_db()
+    assert run.is_running
+
+    monkeypatch.setattr(item_runs, "write_post", write)
+    execute_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.counts["posts"]) == (RunState.DONE, {"created": 1})
+
+
+@pytest.mark.usefixtures("no_worker")
+def test_a_run_that_kills_its_workers_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_execution, "_TURN_SECONDS", 0.0)
+    run = uploaded([GOOD, {"id": 3, "title": "Three"}])
+
+    def sweep() -> None:
+        ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+        runs.resume_runs()
+        run.refresh_from_db()
+
+    sweep()
+    sweep()
+    assert (run.is_running, run.attempts) == (True, 2)
+    execute_run(run.pk)
+    run.refresh_from_db()
+    assert (run.is_running, run.attempts) == (True, 0)
+    for _time in range(4):
+        sweep()
+
+    assert run.state == RunState.FAILED
+    assert "interrupted 3 times" in run.why
