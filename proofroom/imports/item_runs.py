@@ -147,20 +147,18 @@ class _Turn:
         """Write an item, and what came of it, in one transaction. Raises `NotTheTurn`."""
 
         def failed(error: Exception) -> list[Written]:
-            logger.warning("An item of an import failed: %s", step.place, exc_info=error)
+            place = storable(step.place)
+            logger.warning("An item of an import failed: %s", place, exc_info=error)
             return [Written("failed", step.place, sentence_of(error))]
 
-        write: Write
+        write: Write | None = None
+        written: list[Written] = []
         try:
             write = step.prepare()
         except DATABASE_AWAY:
             raise
         except Exception as error:
-            reason = failed(error)
-
-            def write() -> list[Written]:
-                return reason
-
+            written = failed(error)
         with transaction.atomic():
             row = (
                 ImportRun.objects.select_for_update(of=("self",))
@@ -170,8 +168,9 @@ class _Turn:
             if row is None or (row.stage, row.position) != (self.run.stage, self.run.position):
                 raise NotTheTurn
             try:
-                with transaction.atomic():
-                    written = write()
+                if write is not None:
+                    with transaction.atomic():
+                        written = write()
             except DATABASE_AWAY:
                 raise
             except Exception as error:

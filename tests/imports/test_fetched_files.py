@@ -12,9 +12,10 @@ from django.core.management import call_command
 
 from content.models import Post
 from media.models import Asset
+from media.services import web_files
 from tests import make
 from tests.media.pictures import picture
-from tests.receiver import Receiver, Reply, reach, serving
+from tests.receiver import Receiver, Reply, Trick, reach, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,3 +74,35 @@ def test_nothing_is_fetched_where_that_is_not_wanted(other_site: Receiver, tmp_p
     report = run(tmp_path, fetch=False)
     assert "was not imported" in report
     assert other_site.requests == []
+
+
+def test_slow_large_foreign_and_private_answers_are_named_and_harm_no_post(
+    other_site: Receiver, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.user("admin")
+    monkeypatch.setattr(web_files, "FETCH_SECONDS", 0.5)
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"media_max_bytes": 20_000})
+    other_site.say("/slow.png", Reply(trick=Trick.HANG))
+    other_site.say("/large.png", Reply(body=b"x" * 40_000))
+    other_site.say("/page.png", Reply(body=b"<!doctype html><script>alert(1)</script>"))
+    other_site.say(
+        "/inside.png", Reply(302, {"Location": "http://169.254.169.254/latest/meta-data"})
+    )
+    other_site.say("/round.png", Reply(302, {"Location": "/round.png"}))
+    names = ("slow", "large", "page", "inside", "round")
+    pictures = "\n\n".join(f"![{name}]({other_site.url(f'/{name}.png')})" for name in names)
+    (tmp_path / "tea.md").write_text(f"# Tea\n\n{pictures}\n\nThe end.\n")
+
+    report = run(tmp_path)
+
+    for sentence in (
+        "/slow.png: The other site",
+        "/large.png: The file is larger than",
+        "/page.png: ",
+        "/inside.png: This site may not fetch files from that address.",
+        "/round.png: The address redirects too often.",
+    ):
+        assert sentence in report
+    assert not Asset.objects.exists()
+    assert Post.objects.get().slug == "tea"
+    assert "files: 5 failed" in report

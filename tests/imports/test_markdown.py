@@ -509,3 +509,19 @@ def test_front_matter_is_json_too_and_its_addresses_lead_to_the_page(tmp_path):
     assert (post.title, post.order_index) == ("From {JSON}", 4)
     assert links("/a") == ["/b", "/own", "/b"]
     assert links("/own") == ["/b"]
+
+
+def test_the_words_of_drawings_are_kept(tmp_path):
+    drawing = (
+        '<svg viewBox="0 0 1 1"><title>Flow</title><path d="M0"/><text x="1">Tea in</text></svg>'
+    )
+    write(
+        tmp_path,
+        {"a.md": f"# A\n\n{drawing}\n\nInline <svg><text>cup</text></svg> drawing, <svg/> end.\n"},
+    )
+
+    said = " ".join(run(tmp_path))
+
+    text = " ".join(text_of("/a").split())
+    assert text == "Flow Tea in Inline cup drawing, end."
+    assert "drawing <svg>" in said

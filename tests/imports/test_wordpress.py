@@ -390,3 +390,52 @@ def test_what_does_not_come_in_is_named_and_languages_of_wpml_are_translations(t
     ):  # fmt: skip
         assert words in said, words
     assert "secret" not in said
+
+
+def test_authors_are_the_accounts_with_their_addresses(tmp_path):
+    anna = make.user("editor", "anna.writes")
+    head = HEAD + (
+        "<wp:author><wp:author_login>anna</wp:author_login>"
+        f"<wp:author_email>{anna.email.upper()}</wp:author_email>"
+        "<wp:author_display_name>Anna W.</wp:author_display_name></wp:author>"
+        "<wp:author><wp:author_login>bo</wp:author_login><wp:author_email>bo@old.example</wp:author_email></wp:author>"
+    )
+    by_bo = item(2, "Two", "Text").replace("[anna]", "[bo]")
+
+    said = run(export(tmp_path, item(1, "One", "Text"), by_bo, head=head))
+
+    assert Post.objects.get(title="One").author == anna
+    assert Post.objects.get(title="Two").author.role == "admin"
+    assert "Author in the source: Anna W." in said
+    assert "No account has the author's email address bo@old.example" in said
+
+
+def test_menus_of_block_themes_come_in(tmp_path):
+    content = (
+        '<!-- wp:navigation-link {"label":"<strong>About</strong>","type":"page","id":1,'
+        '"url":"https://old.example/about/","kind":"post-type"} /-->'
+        '<!-- wp:navigation-submenu {"label":"More","url":"https://else.example/"} -->'
+        '<!-- wp:navigation-link {"label":"Deep","url":"https://else.example/deep"} /-->'
+        "<!-- /wp:navigation-submenu --><!-- wp:page-list /-->"
+    )
+    path = export(
+        tmp_path,
+        item(1, "About", "Text", type="page"),
+        item(9, "Header", content, type="wp_navigation"),
+    )
+
+    run(path)
+
+    menu = Menu.objects.get(slug="header")
+    about, more = menu.items
+    assert (about["label"], about["postId"]) == ("About", str(Post.objects.get(title="About").pk))
+    assert (more["label"], more["url"]) == ("More", "https://else.example/")
+    assert [one["label"] for one in more["children"]] == ["Deep"]
+    assert "menus: 1 unchanged" in run(path)
+
+
+def test_an_attachment_whose_address_is_broken_harms_nothing(tmp_path):
+    broken = attachment(7, "a.png").replace(UPLOADS, "http://[broken")
+    head = HEAD + "<wp:base_blog_url>http://[nowhere</wp:base_blog_url>"
+    run(export(tmp_path, item(1, "One", "Text"), broken, head=head), fetch=False)
+    assert Post.objects.get().title == "One"
