@@ -32,6 +32,7 @@ from pydantic_settings import (
 from agents_app.providers.vendors import SHIPPED_VENDORS, all_vendors
 from cms_project.env_values import (
     Commands,
+    EmailUrl,
     Folder,
     Hosts,
     Locales,
@@ -41,6 +42,7 @@ from cms_project.env_values import (
     Port,
     Rate,
     RedisUrl,
+    Roles,
     Seconds,
     Url,
     Words,
@@ -384,6 +386,16 @@ class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironmen
     chat_events: Words = Field(
         ("post.published", "post.ai-review.save", "webhook.disabled"),
         description="Events that the chat is told of.",
+    )
+
+    email_url: EmailUrl | None = secret(
+        "Where mail goes out: smtp://user:password@host:587/?tls=true, or console:. Unset: no mail."
+    )
+    email_from: str | None = Field(
+        None, description="Sender of mail. Unset: noreply@ and the host of SITE_URL."
+    )
+    two_factor_roles: Roles = Field(
+        (), description="Roles that must log in with a second factor, such as admin,editor."
     )
 
     mcp_auth_token: str | None = secret(

@@ -51,6 +51,16 @@ def _redis_url(value: str) -> str:
     return value
 
 
+def _email_url(value: str) -> str:
+    if not re.fullmatch(
+        r"console:(//)?|smtps?://([^\s@/]+@)?[^\s@/:]+(:\d{1,5})?/?(\?\S*)?", value
+    ):
+        raise ValueError(
+            "it must look like smtp://user:password@host:587/?tls=true, or be console:"
+        )
+    return value
+
+
 def _rate(value: str) -> str:
     if not re.fullmatch(r"off|[1-9]\d{0,8}/(second|minute|hour|day)", value):
         raise ValueError("it must look like 100/hour (per second, minute, hour or day), or be off")
@@ -98,6 +108,12 @@ Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeVal
 NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_named)]
 Url = Annotated[str, AfterValidator(_http_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
+EmailUrl = Annotated[str, AfterValidator(_email_url)]
+Roles = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,19}$")], ...],
+    NoDecode,
+    BeforeValidator(split),
+]
 Rate = Annotated[str, AfterValidator(_rate)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Folder = Annotated[Path, AfterValidator(_from_base)]

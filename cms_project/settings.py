@@ -10,6 +10,7 @@ from kombu import Queue
 
 from cms_project import folders, openapi
 from cms_project.database import SQLITE, database_settings, replica_settings
+from cms_project.email import TIMEOUT_SECONDS, email_settings
 from cms_project.env import load, secrets_of
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
@@ -64,6 +65,10 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_filters",
     "drf_spectacular",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "oauth2_provider",
     "proofroom.core",
     "proofroom.accounts",
@@ -102,7 +107,9 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "proofroom.core.middleware.ManagementCsrfMiddleware",
     "proofroom.core.middleware.ManagementAuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "proofroom.accounts.middleware.PreferencesMiddleware",
+    "proofroom.accounts.middleware.SecondFactorMiddleware",
     "proofroom.core.middleware.StaffMarkerMiddleware",
     "proofroom.core.middleware.ManagementMessageMiddleware",
     "proofroom.core.middleware.AdminInputMiddleware",
@@ -181,6 +188,32 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+PASSWORD_RESET_TIMEOUT = 60 * 60
+ACCOUNT_ADAPTER = "proofroom.accounts.allauth_adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_SIGNUP_ENABLED = False
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")
+# Passwords are limited by `proofroom.accounts.login_limits`, codes by allauth.
+MFA_ADAPTER = "proofroom.accounts.allauth_adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODE_DIGITS = 10
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_TOLERANCE = 1
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not _is_https and _site.hostname == "localhost"
+TWO_FACTOR_ROLES = frozenset(CMS_ENV.two_factor_roles)
+
+HAS_EMAIL = CMS_ENV.email_url is not None
+vars().update(email_settings(CMS_ENV.email_url))
+EMAIL_TIMEOUT = TIMEOUT_SECONDS
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = CMS_ENV.email_from or f"noreply@{_site.hostname}"
 
 LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = "cms_project.formats"

@@ -35,7 +35,7 @@ class CmsAdminSite(admin.AdminSite):
         from cms_project.help import help_image, help_page
         from cms_project.palette import palette
         from mcp_bridge.admin.connect import connect
-        from proofroom.accounts.admin.account import account, choose_language
+        from proofroom.accounts.admin.account import account, choose_language, sessions
         from proofroom.core.admin.design import design
         from proofroom.core.admin.undo import undo
         from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
@@ -74,6 +74,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(disconnect_client),
                 name="oauth-disconnect",
             ),
+            path("account/sessions/", self.admin_view(sessions), name="sessions"),
             path("notifications/", self.admin_view(notifications), name="notifications"),
             path("notifications/count/", self.admin_view(unseen_count), name="notifications-count"),
             path("notifications/seen/", self.admin_view(see), name="notifications-seen"),
@@ -166,19 +167,17 @@ class CmsAdminSite(admin.AdminSite):
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Django's page, with the limit on tries that the API has."""
+        """Django's page, with the limit on tries that the API has; what follows the password is allauth's."""
+        from proofroom.accounts.admin.login import login_page
         from proofroom.accounts.login_limits import count_login_try
-        from proofroom.accounts.services.sessions import record_login
-        from proofroom.core.admin.permissions import actor_of
 
         if request.method == "POST":
             over = count_login_try(request, request.POST.get("username", ""))
             if over is not None:
                 return self._too_many_tries(request, over.wait)
-        response = super().login(request, extra_context)
-        if request.method == "POST" and request.user.is_authenticated and _is_done(response):
-            record_login(actor=actor_of(request))
-        return response
+        if request.method == "GET" and self.has_permission(request):
+            return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
+        return login_page(request)
 
     def logout(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -193,16 +192,17 @@ class CmsAdminSite(admin.AdminSite):
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        from proofroom.accounts.services.sessions import record_own_password
-        from proofroom.core.admin.permissions import actor_of
+        from proofroom.accounts.admin.login import finish_password_change
 
         with transaction.atomic():
             response = super().password_change(request, extra_context)
             if request.method == "POST" and _is_done(response):
-                record_own_password(actor=actor_of(request))
+                finish_password_change(request)
         return response
 
     def _too_many_tries(self, request: HttpRequest, wait: int) -> HttpResponse:
+        from proofroom.accounts.admin.login import login_page
+
         request.method = "GET"
         text = ngettext(
             "Too many login attempts. Try again in %(wait)d second.",
@@ -210,7 +210,7 @@ class CmsAdminSite(admin.AdminSite):
             wait,
         )
         messages.error(request, text % {"wait": wait})
-        response = super().login(request)
+        response = login_page(request)
         response.status_code = 429
         response["Retry-After"] = str(wait)
         return response

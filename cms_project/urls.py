@@ -85,6 +85,7 @@ def _modules(name: str) -> list[str]:
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/", include("proofroom.accounts.admin.sign_in_urls")),
     path("admin/", admin.site.urls),
     path("health", health, name="health"),
     path("health/live", health, name="health-live"),

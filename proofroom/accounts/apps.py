@@ -11,6 +11,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from proofroom.accounts.allauth_events import connect_signals
         from proofroom.accounts.queries import token_names
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.admin.navigation import (
@@ -19,6 +20,7 @@ class AccountsConfig(AppConfig):
             navigation_entries,
         )
 
+        connect_signals()
         name_lookups.register(token_names, name="token")
         navigation_entries.register(
             NavigationEntry(
@@ -29,6 +31,16 @@ class AccountsConfig(AppConfig):
                 permissions=("users.manage",),
             ),
             order=10,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("Invitations"),
+                "admin:proofroom_accounts_invitation_changelist",
+                "people",
+                permissions=("users.manage",),
+            ),
+            order=11,
         )
         navigation_entries.register(
             NavigationEntry(

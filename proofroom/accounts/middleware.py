@@ -1,15 +1,19 @@
-"""Language and time zone of the admin, as each person chose them."""
+"""What each person chose for their admin, and the second factor that a role has to have."""
 
 from __future__ import annotations
 
+from typing import Final
 from zoneinfo import ZoneInfo
 
-from django.http import HttpRequest
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils import timezone, translation
 
 from proofroom.accounts.models import User
 from proofroom.accounts.queries import preferences_of
+from proofroom.accounts.services.sign_in import SECOND_FACTOR_KEY
 from proofroom.core.middleware import ManagementMiddleware
 
 
@@ -35,3 +39,33 @@ class PreferencesMiddleware(ManagementMiddleware):
     ) -> HttpResponseBase:
         timezone.deactivate()
         return response
+
+
+_WITHOUT_SECOND_FACTOR: Final = (
+    "/admin/account/",
+    "/admin/login/",
+    "/admin/logout/",
+    "/admin/language/",
+    "/admin/jsi18n/",
+    "/api/auth/",
+)
+
+
+class SecondFactorMiddleware(ManagementMiddleware):
+    """Lets nobody further whose role must log in with a second factor and who has none (`TWO_FACTOR_ROLES`)."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
+        if not settings.TWO_FACTOR_ROLES or request.path_info.startswith(_WITHOUT_SECOND_FACTOR):
+            return None
+        if request.headers.get("Authorization", "").lower().startswith("bearer "):
+            return None
+        user = request.user
+        if not isinstance(user, User) or user.role not in settings.TWO_FACTOR_ROLES:
+            return None
+        if request.session.get(SECOND_FACTOR_KEY):
+            return None
+        if request.path_info.startswith("/api/"):
+            text = "Your role requires two-factor authentication. Set it up in the admin first."
+            body = {"error": text, "code": "second_factor_required", "details": {}}
+            return JsonResponse(body, status=403)
+        return HttpResponseRedirect(reverse("mfa_index"))

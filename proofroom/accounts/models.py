@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.contrib.auth import get_backends
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
@@ -40,7 +40,9 @@ class UserManager(BaseUserManager["User"]):
         user = self.model(email=email, username=username or email.split("@")[0], role=role, **extra)
         user.set_password(password)
         user.full_clean(exclude=["password"])
-        user.save(using=self._db)
+        with transaction.atomic(using=self._db):
+            user.save(using=self._db)
+            user.confirm_email()
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: object) -> User:
@@ -88,6 +90,13 @@ class User(AbstractBaseUser):
 
     def __str__(self) -> str:
         return self.username
+
+    def confirm_email(self) -> None:
+        """Make the email of the account its only one, and confirmed: an administrator vouches for it."""
+        from allauth.account.models import EmailAddress
+
+        EmailAddress.objects.filter(user_id=self.pk).delete()
+        EmailAddress.objects.create(user_id=self.pk, email=self.email, verified=True, primary=True)
 
     @property
     def can_log_in(self) -> bool:
@@ -222,3 +231,49 @@ class ApiToken(AccountToken):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-created_at", "-id"], name="api_token_newest")
         ]
+
+
+class LoginDevice(models.Model):
+    """A device that somebody logged in from, by what it tells of itself (`services.sign_in.device_key`)."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="login_devices")
+    key = models.CharField(max_length=64, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = "login device"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["user", "key"], name="login_device_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"device of {self.user_id}"
+
+
+class Invitation(models.Model):
+    """An invitation to make oneself an account, by a link that works once. Its secret is never stored."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    email = models.EmailField(max_length=EMAIL_MAX)
+    role = models.CharField(max_length=ROLE_NAME_MAX, choices=role_choices)
+    hash = models.CharField(max_length=64, unique=True, editable=False)
+    invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "invitation"
+        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def state(self) -> str:
+        if self.accepted_at is not None:
+            return "accepted"
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at <= timezone.now() else "pending"

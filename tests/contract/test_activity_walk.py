@@ -171,11 +171,12 @@ def test_sessions_and_the_own_password_in_the_admin_leave_entries() -> None:
     assert user.check_password("another-long-password")
     left = _left_since(0)
     assert [(event.name, event.via, event.actor_id) for event in left] == [
+        ("user.login-failed", "admin", None),
         ("user.logged-in", "admin", user.pk),
         ("user.changed", "admin", user.pk),
         ("user.logged-out", "admin", user.pk),
     ]
-    assert left[1].payload["changed"] == ["password"]
+    assert left[2].payload["changed"] == ["password"]
     assert "another-long-password" not in str([event.payload for event in left])
 
 

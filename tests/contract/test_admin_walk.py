@@ -14,6 +14,7 @@ from django.contrib import admin
 from django.urls import URLResolver
 
 from content.models import Layer, Post
+from proofroom.accounts.admin import sign_in_urls
 from proofroom.accounts.models import User
 from tests import make
 from tests.api_client import ApiClient
@@ -116,7 +117,7 @@ def _walk(patterns: list[Any], prefix: str = "") -> Iterator[str]:
             yield re.sub(r"<\w+:", "<", text)
 
 
-ADDRESSES: Final = sorted(set(_walk(admin.site.urls[0])))
+ADDRESSES: Final = sorted({*_walk(admin.site.urls[0]), *_walk(sign_in_urls.urlpatterns)})
 
 
 def who(address: str) -> frozenset[str] | None:

@@ -1,5 +1,15 @@
-"""The admin of accounts: people, and the tokens of their programs."""
+"""The admin of accounts: people, invitations, and the tokens of their programs."""
 
-from proofroom.accounts.admin import tokens, users
+from allauth.account.models import EmailAddress, EmailConfirmation
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib import admin
 
-__all__ = ["tokens", "users"]
+from proofroom.accounts.admin import invitations, tokens, users
+
+__all__ = ["invitations", "tokens", "users"]
+
+# Each person sees their own on the page of their account; nobody edits these rows.
+for model in (EmailAddress, EmailConfirmation, Authenticator, UserSession):
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)

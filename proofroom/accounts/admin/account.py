@@ -11,13 +11,14 @@ from django.contrib.admin.forms import AdminPasswordChangeForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.utils import translation
-from django.utils.translation import get_language_info, gettext_lazy
+from django.utils.translation import get_language_info, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.i18n import set_language
 
 from proofroom.accounts.models import Density, Theme, User
 from proofroom.accounts.queries import preferences_of
 from proofroom.accounts.services.preferences import change_preferences
+from proofroom.accounts.services.sessions import end_sessions, list_sessions
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.errors import CmsError
@@ -100,6 +101,32 @@ def account(request: HttpRequest) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return TemplateResponse(request, "admin/account/account.html", context, status=status)
+
+
+def sessions(request: HttpRequest) -> HttpResponse:
+    """GET lists where the account is logged in. POST ends one session (`session`), or all others."""
+    user = cast("User", request.user)
+    current = request.session.session_key or ""
+    if request.method == "POST":
+        chosen = request.POST.get("session", "")
+        ended = end_sessions(
+            actor=actor_of(request),
+            keep=current,
+            session_id=int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None,
+        )
+        messages.success(
+            request,
+            ngettext("Ended %(ended)d session.", "Ended %(ended)d sessions.", ended)
+            % {"ended": ended},
+        )
+        return HttpResponseRedirect(request.path)
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Sessions"),
+        "sessions": list_sessions(user),
+        "current": current,
+    }
+    return TemplateResponse(request, "admin/account/sessions.html", context)
 
 
 def _save_theme(request: HttpRequest) -> HttpResponse:

@@ -15,9 +15,9 @@ from rest_framework.throttling import BaseThrottle
 
 from proofroom.accounts.login_limits import LoginThrottle, count_for_account
 from proofroom.accounts.models import User
-from proofroom.accounts.services.sessions import record_login, record_logout
+from proofroom.accounts.services.sessions import record_logout
+from proofroom.accounts.services.sign_in import check_login, finish_sign_in, record_failed_login
 from proofroom.accounts.user_fields import RoleName
-from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
@@ -51,6 +51,7 @@ class LoggedOutAnswer(Answer):
 class Credentials(Body):
     email: Words
     password: Words
+    code: Words | None = None
 
 
 class SessionViewSet(ApiViewSet):
@@ -75,10 +76,12 @@ class SessionViewSet(ApiViewSet):
             raise Throttled(wait=tries.wait)
         user = auth.authenticate(request._request, email=body.email, password=body.password)
         if not isinstance(user, User):
+            record_failed_login(body.email, via="api")
             raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
+        check_login(user, body.code)
         auth.login(request._request, user)
         get_token(request._request)
-        record_login(actor=Actor(user=user, via="api"))
+        finish_sign_in(request._request, user, via="api")
         return Response(answer_me(user))
 
     @extend_schema(request=None, responses={200: LoggedOutAnswer})

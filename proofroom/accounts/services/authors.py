@@ -38,5 +38,6 @@ def ensure_author(*, email: str, actor: Actor) -> User:
             "email", _("%(email)r is not a valid email address.") % {"email": email[:100]}
         ) from None
     user.save(force_insert=True)
+    user.confirm_email()
     outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
     return user

@@ -24,12 +24,19 @@ _Change = str | bool
 @transaction.atomic
 def create_user(*, email: str, username: str, role: str, password: str, actor: Actor) -> User:
     """An account of a person. Raises `NotAllowed`, or `RuleViolation` by field."""
-    _allow(actor)
-    user = User(email=email.strip().lower(), username=username.strip(), role=_persons_role(role))
+    require_account_manager(actor)
+    user = make_user(email=email, username=username, role=role, password=password)
+    outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
+    return user
+
+
+def make_user(*, email: str, username: str, role: str, password: str) -> User:
+    """Store the account of a person; the caller asks who may, and records it. Raises `RuleViolation` by field."""
+    user = User(email=email.strip().lower(), username=username.strip(), role=role_of_person(role))
     _check(user)
     _set_password(user, password)
     _save(user)
-    outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
+    user.confirm_email()
     return user
 
 
@@ -50,7 +57,7 @@ def change_user(
     password ends its sessions. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field, also where the site
     would lose its last admin.
     """
-    _allow(actor)
+    require_account_manager(actor)
     user, admins = _lock_with_admins(user_id)
     wanted = {
         "role": role,
@@ -79,6 +86,8 @@ def change_user(
             user.session_epoch += 1
             account_tokens.revoke_all_tokens(user)
         _save(user, [*changed, "session_epoch"])
+        if "email" in changes:
+            user.confirm_email()
         payload: JsonObject = {
             "id": user.pk,
             "changed": [*sorted(changed)],
@@ -94,7 +103,8 @@ def set_password(*, user_id: int, password: str, actor: Actor) -> User:
     return change_user(user_id=user_id, password=password, actor=actor)
 
 
-def _allow(actor: Actor) -> None:
+def require_account_manager(actor: Actor) -> None:
+    """Raise `NotAllowed` for who may not manage accounts: a program may not, whatever its token may do."""
     actor.require_person("manage accounts")
     actor.require("users.manage")
     actor.require_session("manage accounts")
@@ -115,7 +125,8 @@ def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
     return user, ids
 
 
-def _persons_role(role: str) -> str:
+def role_of_person(role: str) -> str:
+    """The role, where it is one for people. Raises `RuleViolation`."""
     known = people_roles()
     if role not in known:
         raise invalid(
@@ -129,7 +140,7 @@ def _persons_role(role: str) -> str:
 def _refuse_for_agent(user: User, changes: Mapping[str, _Change], password: str | None) -> None:
     if user.role != Role.AI_AGENT:
         if "role" in changes:
-            _persons_role(str(changes["role"]))
+            role_of_person(str(changes["role"]))
         return
     if password is not None:
         raise invalid(

@@ -1,0 +1,159 @@
+"""Addresses of django-allauth's pages under `/admin/`: what comes before a login, and each person's own methods.
+
+They have the names that allauth looks for. Its pages for signing up are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account import views as account
+from allauth.mfa.base import views as factors
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as totp
+from allauth.mfa.webauthn import views as passkeys
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, re_path
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+
+from proofroom.accounts.admin.invitations import accept_invitation_page
+from proofroom.accounts.models import User
+from proofroom.accounts.services.sign_in import SECOND_FACTOR_KEY, require_second_factor
+
+View = Callable[..., HttpResponseBase]
+
+
+def in_frame(view: View, title: str | Promise) -> View:
+    """Put a page of allauth into the frame of the admin; a form that was refused answers 422."""
+
+    @never_cache
+    @wraps(view)
+    def framed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if isinstance(response, TemplateResponse):
+            context = response.context_data or {}
+            frame = {
+                **admin.site.each_context(request),
+                "title": title,
+                "account": request.user,
+                "has_email": settings.HAS_EMAIL,
+                "must_add_factor": isinstance(request.user, User)
+                and require_second_factor(request.user)
+                and not request.session.get(SECOND_FACTOR_KEY),
+            }
+            response.context_data = {**frame, **context}
+            form = context.get("form")
+            if request.method == "POST" and form is not None and form.errors:
+                response.status_code = 422
+        return response
+
+    return framed
+
+
+def _page(route: str, view: View, name: str, title: str | Promise) -> URLPattern:
+    return path(route, in_frame(view, title), name=name)
+
+
+_METHODS = gettext_lazy("Login methods")
+_FORGOT = gettext_lazy("Reset your password")
+_EMAIL = gettext_lazy("Confirm your email")
+_CONFIRM = gettext_lazy("Confirm it is you")
+
+urlpatterns: list[URLPattern] = [
+    path("login/", admin.site.login, name="account_login"),
+    path("login/", admin.site.login, name="account_signup"),
+    path("logout/", admin.site.logout, name="account_logout"),
+    _page("login/forgot/", account.password_reset, "account_reset_password", _FORGOT),
+    _page(
+        "login/forgot/sent/", account.password_reset_done, "account_reset_password_done", _FORGOT
+    ),
+    _page(
+        "login/reset/done/",
+        account.password_reset_from_key_done,
+        "account_reset_password_from_key_done",
+        gettext_lazy("Your password was changed"),
+    ),
+    re_path(
+        r"^login/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
+        in_frame(account.password_reset_from_key, gettext_lazy("Choose a new password")),
+        name="account_reset_password_from_key",
+    ),
+    _page(
+        "login/email/", account.email_verification_sent, "account_email_verification_sent", _EMAIL
+    ),
+    _page("login/email/<str:key>/", account.confirm_email, "account_confirm_email", _EMAIL),
+    _page(
+        "login/code/",
+        factors.authenticate,
+        "mfa_authenticate",
+        gettext_lazy("Two-factor authentication"),
+    ),
+    _page("login/passkey/", passkeys.login_webauthn, "mfa_login_webauthn", gettext_lazy("Log in")),
+    _page(
+        "login/invitation/<str:secret>/",
+        accept_invitation_page,
+        "accept_invitation",
+        gettext_lazy("Create your account"),
+    ),
+    _page("account/confirm/", account.reauthenticate, "account_reauthenticate", _CONFIRM),
+    _page("account/confirm/code/", factors.reauthenticate, "mfa_reauthenticate", _CONFIRM),
+    _page(
+        "account/confirm/passkey/",
+        passkeys.reauthenticate_webauthn,
+        "mfa_reauthenticate_webauthn",
+        _CONFIRM,
+    ),
+    _page("account/email/", account.email, "account_email", gettext_lazy("Email")),
+    _page("account/methods/", factors.index, "mfa_index", _METHODS),
+    _page("account/methods/", factors.index, "mfa_list_webauthn", _METHODS),
+    _page(
+        "account/methods/app/",
+        totp.activate_totp,
+        "mfa_activate_totp",
+        gettext_lazy("Set up an authenticator app"),
+    ),
+    _page(
+        "account/methods/app/remove/",
+        totp.deactivate_totp,
+        "mfa_deactivate_totp",
+        gettext_lazy("Remove the authenticator app"),
+    ),
+    _page(
+        "account/methods/recovery-codes/",
+        recovery_codes.view_recovery_codes,
+        "mfa_view_recovery_codes",
+        gettext_lazy("Recovery codes"),
+    ),
+    _page(
+        "account/methods/recovery-codes/new/",
+        recovery_codes.generate_recovery_codes,
+        "mfa_generate_recovery_codes",
+        gettext_lazy("Create new recovery codes"),
+    ),
+    _page(
+        "account/methods/passkeys/add/",
+        passkeys.add_webauthn,
+        "mfa_add_webauthn",
+        gettext_lazy("Add a passkey"),
+    ),
+    _page(
+        "account/methods/passkeys/<int:pk>/edit/",
+        passkeys.edit_webauthn,
+        "mfa_edit_webauthn",
+        gettext_lazy("Rename the passkey"),
+    ),
+    _page(
+        "account/methods/passkeys/<int:pk>/remove/",
+        passkeys.remove_webauthn,
+        "mfa_remove_webauthn",
+        gettext_lazy("Remove the passkey"),
+    ),
+]

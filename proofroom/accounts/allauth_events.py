@@ -1,0 +1,60 @@
+"""Records in the activity log what people change of their own login on allauth's pages, which tells it by signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.signals import email_changed, password_reset
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authentication_failed, authenticator_added, authenticator_removed
+from django.http import HttpRequest
+
+from proofroom.accounts.models import User
+from proofroom.accounts.services.sign_in import (
+    SECOND_FACTOR_KEY,
+    has_second_factor,
+    record_failed_login,
+)
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+
+
+def _record(kind: str, user: User, **payload: str) -> None:
+    told: JsonObject = {"id": user.pk, **payload}
+    outbox.record(kind, actor=Actor(user=user, via="admin"), payload=told)
+
+
+def on_password_reset(sender: object, user: User, **kwargs: Any) -> None:
+    _record("user.password-reset", user)
+
+
+def on_email_changed(sender: object, user: User, **kwargs: Any) -> None:
+    _record("user.email-changed", user)
+
+
+def on_factor_added(
+    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+) -> None:
+    request.session[SECOND_FACTOR_KEY] = has_second_factor(user)
+    _record("user.second-factor-added", user, type=authenticator.type)
+
+
+def on_factor_removed(
+    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+) -> None:
+    request.session[SECOND_FACTOR_KEY] = has_second_factor(user)
+    _record("user.second-factor-removed", user, type=authenticator.type)
+
+
+def on_code_refused(sender: object, user: User, **kwargs: Any) -> None:
+    record_failed_login(user.email, via="admin")
+
+
+def connect_signals() -> None:
+    """Listen to allauth from now on."""
+    password_reset.connect(on_password_reset)
+    email_changed.connect(on_email_changed)
+    authenticator_added.connect(on_factor_added)
+    authenticator_removed.connect(on_factor_removed)
+    authentication_failed.connect(on_code_refused)

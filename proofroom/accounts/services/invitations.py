@@ -1,0 +1,106 @@
+"""Invitations: an administrator invites by email, with a role; whoever has the link makes the account, once."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import Invitation, User
+from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.accounts.services.users import make_user, require_account_manager, role_of_person
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.json import JsonObject
+
+INVITATION_DAYS: Final = 7
+_LONGEST_SECRET: Final = 100
+
+
+@transaction.atomic
+def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitation, str]:
+    """An invitation, and the secret of its link. An older one to the same address ends.
+
+    Raises `NotAllowed`, or `RuleViolation` by field.
+    """
+    require_account_manager(actor)
+    address = email.strip().lower()
+    if User.objects.filter(email__iexact=address).exists():
+        raise invalid("email", _("Another account already uses this email."), code="email_taken")
+    now = timezone.now()
+    Invitation.objects.filter(email=address, accepted_at=None, revoked_at=None).update(
+        revoked_at=now
+    )
+    secret = secrets.token_urlsafe(32)
+    invitation = Invitation(
+        email=address,
+        role=role_of_person(role),
+        hash=hash_of(secret),
+        invited_by_id=actor.user.pk,
+        expires_at=now + timedelta(days=INVITATION_DAYS),
+    )
+    try:
+        invitation.full_clean(exclude=["hash", "invited_by"])
+    except ValidationError as error:
+        raise RuleViolation(" ".join(error.messages), details=error.message_dict) from None
+    invitation.save(force_insert=True)
+    payload: JsonObject = {"id": str(invitation.pk), "email": address, "role": invitation.role}
+    outbox.record("invitation.created", actor=actor, payload=payload)
+    return invitation, secret
+
+
+@transaction.atomic
+def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
+    """End an invitation, if it is still open. Raises `NotAllowed` or `NotFound`."""
+    require_account_manager(actor)
+    invitation = Invitation.objects.select_for_update().filter(pk=invitation_id).first()
+    if invitation is None:
+        raise NotFound(
+            _("No invitation has the id %(id)s.") % {"id": invitation_id}, code="unknown_invitation"
+        )
+    if invitation.accepted_at is None and invitation.revoked_at is None:
+        invitation.revoked_at = timezone.now()
+        invitation.save(update_fields=["revoked_at"])
+        payload: JsonObject = {
+            "id": str(invitation.pk),
+            "email": invitation.email,
+            "role": invitation.role,
+        }
+        outbox.record("invitation.revoked", actor=actor, payload=payload)
+    return invitation
+
+
+def find_invitation(secret: str, *, lock: bool = False) -> Invitation:
+    """The open invitation of a link. Raises `NotFound` where it expired, was used or revoked, or never was."""
+    rows = Invitation.objects.select_for_update() if lock else Invitation.objects.all()
+    fits = secret.isascii() and len(secret) <= _LONGEST_SECRET
+    found = rows.filter(hash=hash_of(secret)).first() if fits else None
+    if found is None or found.state != "pending":
+        raise NotFound(_("This invitation has expired or was already used."))
+    return found
+
+
+@transaction.atomic
+def accept_invitation(*, secret: str, username: str, password: str) -> User:
+    """Make the account that an invitation is for; the link reached its email, so that is confirmed.
+
+    Raises `NotFound`, or `RuleViolation` by field.
+    """
+    invitation = find_invitation(secret, lock=True)
+    user = make_user(
+        email=invitation.email, username=username, role=invitation.role, password=password
+    )
+    invitation.accepted_at = timezone.now()
+    invitation.save(update_fields=["accepted_at"])
+    actor = Actor(user=user, via="admin")
+    outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
+    payload: JsonObject = {"id": str(invitation.pk), "email": user.email, "role": user.role}
+    outbox.record("invitation.accepted", actor=actor, payload=payload)
+    return user

@@ -1,0 +1,115 @@
+"""Logging in, whichever the door: what is asked besides the password, and what is recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from typing import Final
+
+from allauth.account.models import EmailAddress
+from allauth.core.context import request_context
+from allauth.mfa.base.internal.flows import check_rate_limit
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest
+
+from proofroom.accounts.models import LoginDevice, User
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Via, Visitor
+from proofroom.core.api.throttles import client_address
+from proofroom.core.errors import NotAuthenticated
+
+SECOND_FACTOR_KEY: Final = "has_second_factor"
+"""In a session: whether whoever opened it has a second factor."""
+_FACTORS: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+
+
+def require_second_factor(user: User) -> bool:
+    """Return whether the role of the account has to log in with a second factor (`TWO_FACTOR_ROLES`)."""
+    return user.role in settings.TWO_FACTOR_ROLES
+
+
+def has_second_factor(user: User, *, besides: int | None = None) -> bool:
+    """Return whether the account has a second factor, other than the one named."""
+    found = Authenticator.objects.filter(user_id=user.pk, type__in=_FACTORS)
+    return bool(found.exclude(pk=besides).exists())
+
+
+def check_login(user: User, code: str | None) -> None:
+    """Refuse the login of somebody whose password was right: an unconfirmed email, no code or a wrong one.
+
+    Raises `NotAuthenticated`.
+    """
+    confirmed = EmailAddress.objects.filter(user_id=user.pk, email=user.email, verified=True)
+    if not confirmed.exists():
+        raise NotAuthenticated("Confirm your email first.", code="email_not_confirmed")
+    if not has_second_factor(user):
+        return
+    if not code:
+        raise NotAuthenticated(
+            "Send the code of your authenticator app, or a recovery code, as code.",
+            code="second_factor_required",
+        )
+    try:
+        forget_tries = check_rate_limit(user)
+    except ValidationError:
+        raise NotAuthenticated(
+            "Too many wrong codes. Try again in a few minutes.", code="second_factor_required"
+        ) from None
+    for factor in Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.WEBAUTHN):
+        if factor.wrap().validate_code(code):
+            factor.record_usage()
+            forget_tries()
+            return
+    record_failed_login(user.email, via="api")
+    raise NotAuthenticated("The code is wrong or was already used.", code="second_factor_required")
+
+
+@transaction.atomic
+def finish_sign_in(
+    request: HttpRequest, user: User, *, via: Via, methods: Collection[str] = ("password",)
+) -> None:
+    """Record a login that went through: in the activity log, in the account's sessions and devices."""
+    request.session[SECOND_FACTOR_KEY] = has_second_factor(user)
+    UserSession.objects.create_from_request(request, user=user)
+    outbox.record(
+        "user.logged-in",
+        actor=Actor(user=user, via=via),
+        payload={"id": user.pk, "methods": [*methods]},
+    )
+    _notice_device(request, user)
+
+
+def record_failed_login(email: str, *, via: Via) -> None:
+    """Record a try that failed. An address that no account has is not stored: it may be a mistyped password."""
+    user = User.objects.filter(email=email.strip().lower()).only("pk").first()
+    outbox.record(
+        "user.login-failed",
+        actor=Actor(user=Visitor(), via=via),
+        payload={"id": user.pk if user is not None else None},
+    )
+
+
+def device_key(request: HttpRequest) -> str:
+    """What a device is known by: browser and system without their versions, and the network it is in."""
+    agent = re.sub(r"[\d._]+", "", request.META.get("HTTP_USER_AGENT", ""))[:300]
+    address = client_address(request)
+    parts = address.split(":")[:3] if ":" in address else address.split(".")[:3]
+    return hashlib.sha256(f"{agent}|{'.'.join(parts)}".encode()).hexdigest()
+
+
+def _notice_device(request: HttpRequest, user: User) -> None:
+    """Write to somebody whose account is used from a device that it was never used from."""
+    from allauth.account.adapter import get_adapter
+
+    def write() -> None:
+        with request_context(request):
+            get_adapter(request).send_notification_mail("account/email/new_device", user)
+
+    _device, is_new = LoginDevice.objects.get_or_create(user=user, key=device_key(request))
+    if is_new and LoginDevice.objects.filter(user=user).count() > 1:
+        transaction.on_commit(write)
