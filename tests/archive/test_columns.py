@@ -35,6 +35,8 @@ SETTINGS: Final = "a choice of the installation, not content"
 HISTORY: Final = "what happened in the installation"
 
 LEFT_OUT_TABLES: Final = {
+    "account.EmailAddress": ACCOUNTS,
+    "account.EmailConfirmation": SECRETS,
     "admin.LogEntry": HISTORY,
     "agents_app.AgentBatch": WORK,
     "agents_app.AgentRun": WORK,
@@ -76,12 +78,15 @@ LEFT_OUT_TABLES: Final = {
     "media.AssetSearchEntry": MADE_AGAIN,
     "media.FileCheck": HISTORY,
     "media.VariantWork": WORK,
+    "mfa.Authenticator": SECRETS,
     "oauth2_provider.AccessToken": SECRETS,
     "oauth2_provider.DeviceGrant": SECRETS,
     "oauth2_provider.Grant": SECRETS,
     "oauth2_provider.IDToken": SECRETS,
     "oauth2_provider.RefreshToken": SECRETS,
     "proofroom_accounts.ApiToken": SECRETS,
+    "proofroom_accounts.Invitation": SECRETS,
+    "proofroom_accounts.LoginDevice": ACCOUNTS,
     "proofroom_accounts.Preferences": ACCOUNTS,
     "proofroom_accounts.User": ACCOUNTS,
     "proofroom_core.ContentVersion": MADE_AGAIN,
@@ -107,6 +112,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_webhooks.Webhook": SECRETS,
     "proofroom_webhooks.WorkflowSwitch": SETTINGS,
     "sessions.Session": SECRETS,
+    "usersessions.UserSession": SECRETS,
 }
 OWN_TIME: Final = "when the row was written here"
 OWN_COUNT: Final = "counts the changes made here"

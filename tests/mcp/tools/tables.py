@@ -36,7 +36,9 @@ SENDING: Final = frozenset({"simulate_webhook_event"})
 # Visitors, people at work and operators see these: no tool changes a row of them.
 LIVE: Final = frozenset(
     {
-        "proofroom_accounts.ApiToken", "proofroom_accounts.Preferences", "proofroom_accounts.User",
+        "account.EmailAddress", "account.EmailConfirmation", "mfa.Authenticator", "usersessions.UserSession",
+        "proofroom_accounts.ApiToken", "proofroom_accounts.Invitation", "proofroom_accounts.LoginDevice",
+        "proofroom_accounts.Preferences", "proofroom_accounts.User",
         "proofroom_core.ListView",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
         "agents_app.Budget: limits",
