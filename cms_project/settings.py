@@ -207,7 +207,6 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODE_DIGITS = 10
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_TOLERANCE = 1
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not _is_https and _site.hostname == "localhost"
 TWO_FACTOR_ROLES = frozenset(CMS_ENV.two_factor_roles)
 
 HAS_EMAIL = CMS_ENV.email_url is not None
