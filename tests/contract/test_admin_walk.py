@@ -16,6 +16,7 @@ from django.urls import URLResolver
 from content.models import Layer, Post
 from proofroom.accounts.admin import sign_in_urls
 from proofroom.accounts.models import User
+from proofroom.accounts.services.invitations import create_invitation
 from tests import make
 from tests.api_client import ApiClient
 
@@ -133,6 +134,9 @@ def filled(address: str, post: Post) -> str:
         "revision_id": str(revision.pk),
         "object_id": str(User.objects.get(username="editor").pk) if "user" in address else "1",
     }
+    if "<secret>" in address:
+        invited = {"email": "invited@example.com", "role": "editor"}
+        names["secret"] = create_invitation(**invited, actor=make.actor("admin"))[1]
     return "/admin/" + re.sub(
         r"<(\w+)>",
         lambda found: names.get(found[1], "00000000-0000-4000-8000-000000000000"),
