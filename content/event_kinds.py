@@ -48,6 +48,7 @@ KINDS = (
     EventKind("inbox.batch.begun", "Bulk review started", _VIEW),
     EventKind("inbox.batch.cancelled", "Bulk review cancelled", _VIEW),
     EventKind("inbox.batch.ended", "Bulk review finished", _VIEW),
+    EventKind("posts.job-ended", "Background job finished", _VIEW),
     EventKind("module-group.created", "Module group created", _VIEW),
     EventKind("module-group.updated", "Module group changed", _VIEW),
     EventKind("module-group.deleted", "Module group deleted", _VIEW),

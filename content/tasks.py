@@ -11,6 +11,7 @@ from django.conf import settings
 from content.find_replace.runs import execute_replacement, resume_replacements
 from content.inbox.decision_batches import execute_batch, forget_old_batches, resume_batches
 from content.inbox.rejections import forget_old_rejections
+from content.post_jobs.jobs import execute_job, forget_old_jobs, resume_jobs
 from content.posts.autosave import delete_expired_copies
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
@@ -33,10 +34,12 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, decisions and draft copies."""
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, decisions, jobs and draft
+    copies."""
     delete_expired_copies()
     forget_old_rejections()
     forget_old_batches()
+    forget_old_jobs()
     admin = _admin()
     if admin is None:
         logger.warning("the trash is not emptied: there is no active admin")
@@ -54,10 +57,15 @@ def run_replacement(replacement_id: str) -> None:
     execute_replacement(UUID(replacement_id))
 
 
+@shared_task(name="content.tasks.run_post_job")
+def run_post_job(job_id: str) -> None:
+    execute_job(UUID(job_id))
+
+
 @shared_task(name="content.tasks.sweep_decisions")
 def sweep_decisions() -> int:
-    """Go on with decisions and replacements whose worker died or whose message was lost. Answers how many."""
-    return resume_batches() + resume_replacements()
+    """Go on with decisions, replacements and jobs whose worker died or whose message was lost. Answers how many."""
+    return resume_batches() + resume_replacements() + resume_jobs()
 
 
 def _admin() -> Actor | None:

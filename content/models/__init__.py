@@ -8,6 +8,7 @@ from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import CopyOrigin, Post, PostQuerySet, PostTerm, SearchEntry, Status
+from content.models.post_job import JobKind, JobOutcome, JobState, PostJob, PostJobItem
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement, ReplacementState
@@ -22,11 +23,16 @@ __all__ = [
     "DecisionItem",
     "Draft",
     "EditingMark",
+    "JobKind",
+    "JobOutcome",
+    "JobState",
     "Layer",
     "ModuleGroup",
     "ModuleInstance",
     "Outcome",
     "Post",
+    "PostJob",
+    "PostJobItem",
     "PostModule",
     "PostQuerySet",
     "PostTerm",

@@ -96,12 +96,6 @@ def lock_below(posts: Iterable[Post]) -> None:
                 pass
 
 
-def posts_below(post: Post) -> Iterator[Post]:
-    """What stands below a post, by level, each with its parent at hand. A query for each level."""
-    for level in _levels(post, is_locked=False):
-        yield from level
-
-
 def check_below(post: Post) -> None:
     """Raise `RuleViolation` on `slug` where a post below would come to the address of another."""
     pattern = cache(pattern_of)
@@ -144,7 +138,7 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
     rows = Post.objects.select_for_update(of=("self",), no_key=True)
     posts = list(rows.filter(pk__in=ids, variation_of=None).order_by("pk"))
     # Read when the posts are locked: a parent that changed again since is the one to follow.
-    tree, pattern = _ancestors(posts), cache(pattern_of)
+    tree, pattern = ancestors_of(posts), cache(pattern_of)
     wanted: dict[UUID, str] = {}
     for post in posts:
         try:
@@ -166,7 +160,7 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
     return len(moves)
 
 
-def _ancestors(posts: Sequence[Post]) -> dict[UUID, tuple[str, UUID | None]]:
+def ancestors_of(posts: Sequence[Post]) -> dict[UUID, tuple[str, UUID | None]]:
     """Slug and parent of everything above these posts. A query for each level."""
     ancestors: dict[UUID, tuple[str, UUID | None]] = {}
     wanted = {post.parent_id for post in posts if post.parent_id}

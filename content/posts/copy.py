@@ -1,8 +1,8 @@
-"""Copy: a page as a draft beside it, with or without the pages below it."""
+"""Copy: a page as a draft beside it, and copies of what stands below it as drafts below the copy."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
 from uuid import UUID
@@ -16,8 +16,9 @@ from content.layers.live import provenance_rows, revision_row
 from content.layers.state import event_payload, post_not_found
 from content.media_usage import follow_live
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Provenance, Revision
-from content.paths.post_paths import check_paths_are_free, path_for, pattern_of
-from content.paths.tree_changes import posts_below
+from content.paths.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
+from content.paths.tree_changes import ancestors_of
+from content.paths.tree_queries import ids_below
 from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.posts import post_repository
 from content.posts.create import empty_document, new_row, set_columns
@@ -30,76 +31,89 @@ from proofroom.core.database.inserts import insert_rows
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 
-MAX_COPIED: Final = 200
-"""Pages that are copied at once."""
+MAX_COPIED: Final = 5_000
+"""Pages that are copied with the one that stands above them, which counts too."""
+_Copy = tuple[Post, PostDocument, PostDocument]
+"""A new post, what it was before anything was written in it, and its document."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopyResult:
-    """The copy of the page, and how many pages were copied with it."""
-
-    post: Post
-    below: int
-
-
-def pages_to_copy(post: Post) -> list[Post]:
-    """The pages below a post that a copy takes along, parents first: not those in the trash, nor what an agent
-    proposed and nobody approved, nor what stands below them. A query for each level."""
-    taken = {post.pk}
-    found: list[Post] = []
-    for page in posts_below(post):
-        is_left_out = page.deleted_at is not None or page.is_placeholder or page.variation_of_id
-        if page.parent_id in taken and not is_left_out:
-            taken.add(page.pk)
-            found.append(page)
-    return found
+def pages_to_copy(post_id: UUID, most: int = MAX_COPIED) -> list[UUID]:
+    """The pages below one that a copy takes along, parents first, or one more than there may be: not those in the
+    trash, nor what an agent proposed and nobody approved, nor what stands below them. One query."""
+    return ids_below(post_id, most=most, is_approved=True)
 
 
 @transaction.atomic
-def copy_page(*, post_id: UUID | str, actor: Actor, with_below: bool) -> CopyResult:
-    """Make a draft of what a page says live, below the same page and with a slug that is free, in a fixed number of
-    statements beside one for each level, and on PostgreSQL one for the words of each page.
+def copy_page(*, post_id: UUID | str, actor: Actor) -> Post:
+    """Make a draft of what a page says live, below the same page and with a slug that is free.
 
     Media and shared modules stay shared. Translations, dates and what waits in Review are not copied, and nothing
-    leads to the copies from anywhere. Raises `RuleViolation`, `NotAllowed`, `NotFound`.
+    leads to the copy from anywhere. Raises `RuleViolation`, `NotAllowed`, `NotFound`.
     """
-    actor.require_person("copy pages")
-    actor.require("posts.create")
-    source = Post.objects.alive().filter(pk=post_id).select_related("parent").first()
+    _require_rights(actor)
+    source = Post.objects.alive().filter(pk=post_id).first()
     if source is None:
         raise post_not_found(post_id)
     if source.is_placeholder:
         message = _("Approve this page first. It has no live content yet.")
         raise RuleViolation(message, code="not_approved")
-    sources = [source, *(pages_to_copy(source) if with_below else ())]
-    if len(sources) > MAX_COPIED:
-        message = _("You can copy at most %(most)s pages at once. You selected %(count)s.")
-        raise RuleViolation(message % {"most": MAX_COPIED, "count": len(sources)}, code="too_many")
-    copies: dict[UUID, Post] = {}
-    new: list[tuple[Post, PostDocument, PostDocument]] = []
+    title = (_("Copy of %(title)s") % {"title": source.title})[:TITLE_MAX]
+    fields: JsonObject = {"slug": _free_slug(source), "title": title}
+    fields["parentId"] = str(source.parent_id) if source.parent_id else None
+    [copied] = _copies({source: fields}, actor)
+    _store([copied], actor)
+    return copied[0]
+
+
+@transaction.atomic
+def copy_below(*, below: Mapping[UUID, UUID], actor: Actor) -> dict[UUID, Post]:
+    """Make drafts of pages, each below the copy that is named for it, and return them by their sources.
+
+    A page that is in the trash by now is left out, as is one whose place is. The statements are fixed, beside one for
+    each level above and, on PostgreSQL, one for the words of each page. Raises `RuleViolation` and `NotAllowed`.
+    """
+    _require_rights(actor)
+    places = set(
+        Post.objects.alive().filter(pk__in=set(below.values())).values_list("pk", flat=True)
+    )
+    sources = Post.objects.alive().filter(pk__in=below, is_placeholder=False).order_by("pk")
+    asked: dict[Post, JsonObject] = {
+        page: {"slug": page.slug, "parentId": str(below[page.pk])}
+        for page in sources
+        if below[page.pk] in places
+    }
+    new = _copies(asked, actor)
+    _store(new, actor)
+    return {page.pk: copied[0] for page, copied in zip(asked, new, strict=True)}
+
+
+def _require_rights(actor: Actor) -> None:
+    actor.require_person("copy pages")
+    actor.require("posts.create")
+
+
+def _copies(asked: Mapping[Post, JsonObject], actor: Actor) -> list[_Copy]:
+    """Copies of posts with fields of their own, unsaved, in the order of the posts."""
+    new: list[_Copy] = []
     pattern = cache(pattern_of)
-    for page, document in post_repository.load_many(sources):
+    for page, document in post_repository.load_many(asked):
         copy = new_row(actor, page.type, page.locale, None)
         empty = empty_document(copy)
-        parent = copies.get(page.parent_id) if page.parent_id else None
-        fields: JsonObject = {"slug": page.slug, "orderIndex": page.order_index}
-        if page is source:
-            parent = source.parent
-            fields["slug"] = _free_slug(source)
-            fields["title"] = (_("Copy of %(title)s") % {"title": page.title})[:TITLE_MAX]
-        fields["parentId"] = str(parent.pk) if parent is not None else None
+        fields = {"orderIndex": page.order_index, **asked[page]}
         filled = empty.with_fields({**copied_fields(document), **fields})
         filled, _ids = copy_modules(document, filled.with_terms(document.taxonomy_term_ids))
         set_columns(copy, filled)
-        copy.parent = parent
-        copy.path = path_for(copy, pattern(copy.type, copy.locale))
-        copies[page.pk] = copy
+        parent = fields["parentId"]
+        copy.parent_id = UUID(str(parent)) if parent else None
         new.append((copy, empty, filled))
-    _store(new, actor)
-    return CopyResult(copies[source.pk], len(sources) - 1)
+    tree = ancestors_of([copy for copy, _empty, _filled in new])
+    for copy, _empty, _filled in new:
+        slugs = slugs_in(tree, copy)
+        copy.path = fill_pattern(pattern(copy.type, copy.locale), copy, slugs)
+    return new
 
 
-def _store(new: list[tuple[Post, PostDocument, PostDocument]], actor: Actor) -> None:
+def _store(new: Sequence[_Copy], actor: Actor) -> None:
     """Store new posts with all that belongs to them, and record their events."""
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
@@ -19,7 +19,8 @@ from content.layers.state import post_not_found
 from content.models import Post
 from content.models.post import MAX_DEPTH
 from content.paths.post_paths import check_paths_are_free, path_for, pattern_of
-from content.paths.tree_changes import lock_below, posts_below
+from content.paths.tree_changes import BATCH_SIZE, lock_below
+from content.paths.tree_queries import count_below, ids_below
 from content.posts import post_repository
 from content.posts.edit import edit_post
 from content.rules.check import check_depth, check_parent, check_slug_is_free
@@ -87,22 +88,32 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
         if post.slug in taken:
             raise _same_slug(post.slug)
         taken.add(post.slug)
-        before = {post.pk: post.path}
+        before = post.path
         post.parent = parent
-        moved: list[Post] = []
         post.path = path_for(post, pattern(post.type, post.locale))
-        for page in [post, *posts_below(post)]:
-            old = before.get(page.pk, page.path)
+        if post.path == before:
+            continue
+        ids = ids_below(post.pk, most=BATCH_SIZE + 1)
+        is_large = len(ids) > BATCH_SIZE
+        moved = [AddressChange(post.title, before, post.path, post.published_at is not None)]
+        renamed = [post]
+        # Much that stands below is moved by a worker: of it only the first pages are read.
+        for page, old in _load_below(post, ids[:MAX_LISTED] if is_large else ids):
             page.path = path_for(page, pattern(page.type, page.locale))
-            if page.path == old:
-                continue
-            moved.append(page)
-            has_redirect = page.published_at is not None and page.deleted_at is None
-            redirects += has_redirect
-            if len(changes) < MAX_LISTED:
-                changes.append(AddressChange(page.title, old, page.path, has_redirect))
-        check_paths_are_free(moved)
-        total += len(moved)
+            if page.path != old:
+                renamed.append(page)
+                moved.append(
+                    AddressChange(page.title, old, page.path, page.published_at is not None)
+                )
+        check_paths_are_free(renamed)
+        changes += moved[: MAX_LISTED - len(changes)]
+        if is_large and len(moved) > 1:
+            below, published = count_below(post.pk)
+            total += 1 + below
+            redirects += moved[0].has_redirect + published
+        else:
+            total += len(moved)
+            redirects += sum(one.has_redirect for one in moved)
     return MovePlan(posts, parent, changes, total, redirects)
 
 
@@ -144,6 +155,15 @@ def move_posts(
     moved = [_move(post, place.parent_id, orders[post.pk], actor) for post in posts]
     record_updates([(item.post.pk, item.payload()) for item in neighbours], actor=actor)
     return moved
+
+
+def _load_below(post: Post, ids: Sequence[UUID]) -> Iterator[tuple[Post, str]]:
+    """The pages of these ids, parents first and at hand, each with its path. One query."""
+    found = Post.objects.in_bulk(ids) if ids else {}
+    known = {post.pk: post, **found}
+    for page in (found[id_] for id_ in ids if id_ in found):
+        page.parent = known.get(page.parent_id) if page.parent_id else None
+        yield page, page.path
 
 
 def _move(post: Post, parent_id: UUID | None, order: int, actor: Actor) -> Post:

@@ -17,7 +17,8 @@ from content.layers.state import event_payload, lock_post, lock_post_in, open_la
 from content.media_usage import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
-from content.rules.check import taken_by_another
+from content.paths.tree_changes import ancestors_of
+from content.rules.check import check_depth, taken_by_another
 from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -56,7 +57,8 @@ def find_deleters(post_ids: Collection[UUID]) -> dict[UUID, str]:
 def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     """Take a post out of the trash, as it was; what was to be published meanwhile waits for a new date.
 
-    Raises `RuleViolation` on `slug` where slug or address are taken by now.
+    Raises `RuleViolation` on `slug` where slug or address are taken by now, and on `parentId` where the tree would be
+    too deep.
     """
     actor.require_person("restore posts")
     actor.require("posts.restore")
@@ -66,6 +68,9 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
         message = _("The original of this variation is in the trash. Restore it first.")
         raise RuleViolation(message, code="original_deleted")
+    if post.parent is not None:
+        # Pages in the trash do not count where others move, so that the tree may be deeper above it by now.
+        check_depth(post, 1 + len(ancestors_of([post.parent])))
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():
         post.publish_at = None  # bringing something back is no wish to see it published

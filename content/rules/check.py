@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
@@ -15,6 +14,7 @@ from content.changes import ABSENT, TERMS_PATH, Change, Changes, diff
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.models import ModuleInstance, Post, Status
 from content.models.post import MAX_DEPTH
+from content.paths.tree_queries import is_anything_below
 from content.post_fields import POST_FIELDS
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
@@ -207,32 +207,13 @@ def check_parent(post: Post, value: object) -> int:
     return len(seen)
 
 
-_BELOW: Final = """
-    WITH RECURSIVE below (id, level) AS (
-        SELECT id, 0 FROM content_post WHERE id = %s
-        UNION ALL
-        SELECT child.id, below.level + 1
-        FROM content_post child JOIN below ON child.parent_id = below.id
-        WHERE below.level < %s
-    )
-    SELECT 1 FROM below WHERE level = %s LIMIT 1
-"""
-
-
-def _is_anything_below(post: Post, levels: int) -> bool:
-    """Whether a post stands that many levels below. As a chain of joins PostgreSQL plans for minutes."""
-    key = Post._meta.pk.get_db_prep_value(post.pk, connection)
-    with connection.cursor() as cursor:
-        cursor.execute(_BELOW, [key, levels, levels])
-        return cursor.fetchone() is not None
-
-
 def check_depth(post: Post, above: int) -> None:
-    """Raise `RuleViolation` where the post, or one below it, would have too many others above it. One query."""
+    """Raise `RuleViolation` where the post, or one below it, would have too many others above it. Pages in
+    the trash do not count. One query."""
     left = MAX_DEPTH - above
     if left >= 0 and (left == MAX_DEPTH or post._state.adding):
         return
-    if left < 0 or _is_anything_below(post, left + 1):
+    if left < 0 or is_anything_below(post.pk, left + 1):
         message = _("Pages can be at most %(most)s levels deep.") % {"most": MAX_DEPTH + 1}
         raise invalid("parentId", message, code="too_deep")
 

@@ -2,11 +2,12 @@
 
 from proofroom.editorial.find_replace import replacement_admin
 from proofroom.editorial.module_layouts import global_module_admin, group_admin
-from proofroom.editorial.posts import post_admin, url_pattern_admin
+from proofroom.editorial.posts import job_admin, post_admin, url_pattern_admin
 
 __all__ = [
     "global_module_admin",
     "group_admin",
+    "job_admin",
     "post_admin",
     "replacement_admin",
     "url_pattern_admin",

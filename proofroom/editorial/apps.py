@@ -19,6 +19,7 @@ class EditorialConfig(AppConfig):
         from proofroom.editorial import notifications
         from proofroom.editorial.inbox.counts import waiting_everywhere
         from proofroom.editorial.posts.bulk_actions import ACTIONS
+        from proofroom.editorial.posts.job_admin import UNDO_KIND
         from proofroom.editorial.posts.panels import post_list_actions
         from proofroom.editorial.posts.undo import UNDO_KINDS
         from proofroom.editorial.shared_content import notifications as shared_notifications
@@ -26,7 +27,7 @@ class EditorialConfig(AppConfig):
         from proofroom.notifications.services import register_kind
         from proofroom.shared_content.edit_page import edit_page_facts
 
-        for undo_kind in UNDO_KINDS:
+        for undo_kind in (*UNDO_KINDS, UNDO_KIND):
             undo_kinds.register(undo_kind, name=undo_kind.name)
         for at, action in enumerate(ACTIONS):
             post_list_actions.register(action, name=action.name, order=at - len(ACTIONS))
@@ -60,6 +61,16 @@ class EditorialConfig(AppConfig):
                 permissions=("posts.view",),
             ),
             order=30,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.WRITE,
+                gettext_lazy("Background jobs"),
+                "admin:content_postjob_changelist",
+                "clock",
+                permissions=("posts.edit",),
+            ),
+            order=85,
         )
         navigation_entries.register(
             NavigationEntry(

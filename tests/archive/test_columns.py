@@ -66,6 +66,8 @@ LEFT_OUT_TABLES: Final = {
     "content.DecisionBatch": WORK,
     "content.DecisionItem": WORK,
     "content.EditingMark": WORK,
+    "content.PostJob": WORK,
+    "content.PostJobItem": WORK,
     "content.RejectedChange": "a decision on what was proposed in the installation",
     "content.ReplacedPlace": WORK,
     "content.Replacement": WORK,

@@ -8,10 +8,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content import search
-from content.models import ModuleInstance, Post
-from content.posts import copy as copies
+from content.models import ModuleInstance, Post, PostJob
+from content.post_jobs import jobs
+from content.post_jobs.jobs import start_copy
 from content.posts import post_repository
-from content.posts.copy import copy_page
+from content.posts.copy import copy_page, pages_to_copy
 from content.posts.trash import delete_post
 from content.translations.translate import create_translation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
@@ -34,7 +35,7 @@ def test_a_page_is_copied_as_a_draft_with_modules_of_its_own() -> None:
     create_translation(post_id=source.pk, locale="de", actor=make.actor())
     source.refresh_from_db()
 
-    copy = copy_page(post_id=source.pk, actor=make.actor(), with_below=False).post
+    copy = copy_page(post_id=source.pk, actor=make.actor())
 
     copy.refresh_from_db()
     assert (copy.title, copy.path) == ("Copy of Overview", "/products/overview-copy")
@@ -48,14 +49,14 @@ def test_a_page_is_copied_as_a_draft_with_modules_of_its_own() -> None:
     assert Event.objects.filter(name="post.created", post_id=copy.pk).count() == 1
     assert Redirect.objects.count() == 0
     assert copy in search.find_posts(Post.objects.all(), "Copy Overview").matching()
-    again = copy_page(post_id=source.pk, actor=make.actor(), with_below=False).post
+    again = copy_page(post_id=source.pk, actor=make.actor())
     assert again.path == "/products/overview-copy-2"
 
 
 def test_a_copy_keeps_the_terms() -> None:
     source = make.post(taxonomyTermIds=[str(make.term("Coffee").pk)])
 
-    copy = copy_page(post_id=source.pk, actor=make.actor(), with_below=False).post
+    copy = copy_page(post_id=source.pk, actor=make.actor())
 
     terms = post_repository.load(source).taxonomy_term_ids
     assert len(terms) == 1
@@ -70,9 +71,10 @@ def test_the_pages_below_are_copied_on_request() -> None:
     page("below-gone", gone)
     delete_post(post_id=gone.pk, actor=make.actor())
 
-    result = copy_page(post_id=top.pk, actor=make.actor(), with_below=True)
+    copy, job = start_copy(post_id=top.pk, actor=make.actor())
 
-    assert result.below == 2
+    assert copy.path == "/top-copy"
+    assert (job.state, job.done, job.total) == ("done", 3, 3)
     assert [path for path in paths() if path.startswith("/top-copy")] == [
         "/top-copy",
         "/top-copy/middle",
@@ -88,19 +90,23 @@ def test_who_may_not_create_pages_copies_none(monkeypatch: pytest.MonkeyPatch) -
     page("below", top)
     proposed = page("proposed")
     Post.objects.filter(pk=proposed.pk).update(is_placeholder=True)
-    monkeypatch.setattr(copies, "MAX_COPIED", 1)
+    monkeypatch.setattr(jobs, "MAX_COPIED", 1)
 
     for actor in (make.actor("translator"), make.mcp_actor("editor"), make.agent_actor()):
-        with pytest.raises(NotAllowed):
-            copy_page(post_id=top.pk, actor=actor, with_below=False)
+        for begin in (copy_page, start_copy):
+            with pytest.raises(NotAllowed):
+                begin(post_id=top.pk, actor=actor)
     with pytest.raises(RuleViolation, match="at most 1"):
-        copy_page(post_id=top.pk, actor=make.actor(), with_below=True)
-    with pytest.raises(RuleViolation, match="Approve this page first"):
-        copy_page(post_id=proposed.pk, actor=make.actor(), with_below=False)
+        start_copy(post_id=top.pk, actor=make.actor())
+    for begin in (copy_page, start_copy):
+        with pytest.raises(RuleViolation, match="Approve this page first"):
+            begin(post_id=proposed.pk, actor=make.actor())
     delete_post(post_id=top.pk, actor=make.actor())
-    with pytest.raises(NotFound):
-        copy_page(post_id=top.pk, actor=make.actor(), with_below=False)
+    for begin in (copy_page, start_copy):
+        with pytest.raises(NotFound):
+            begin(post_id=top.pk, actor=make.actor())
     assert Post.objects.count() == 3
+    assert PostJob.objects.count() == 0
 
 
 def test_a_copy_takes_as_many_statements_for_many_pages_as_for_one() -> None:
@@ -108,16 +114,28 @@ def test_a_copy_takes_as_many_statements_for_many_pages_as_for_one() -> None:
     page("below", few)
     for number in range(7):
         page(f"below{number}", many)
-    copy_page(post_id=few.pk, actor=make.actor(), with_below=True)
+    start_copy(post_id=few.pk, actor=make.actor())
     counts = []
 
     for post in (few, many):
         with CaptureQueriesContext(connection) as asked:
-            copy_page(post_id=post.pk, actor=make.actor(), with_below=True)
+            start_copy(post_id=post.pk, actor=make.actor())
         # PostgreSQL keeps the words of each page by a statement of its own.
         counts.append(len([one for one in asked if "to_tsvector" not in one["sql"]]))
 
     assert counts[0] == counts[1]
+
+
+def test_what_stands_below_is_counted_before_any_of_it_is_read() -> None:
+    top = page("top")
+    for number in range(4):
+        page(f"below{number}", top)
+
+    with CaptureQueriesContext(connection) as asked:
+        found = pages_to_copy(top.pk, most=3)
+
+    assert len(found) == 3
+    assert len(asked) == 1
 
 
 def test_the_dialog_copies_and_says_where() -> None:
@@ -135,9 +153,12 @@ def test_the_dialog_copies_and_says_where() -> None:
     assert answer.json() == {
         "message": "“Copy of Top” created at /top-copy, with 1 page below it.",
         "page": str(copy.pk),
-        "open": f"/admin/content/post/{copy.pk}/change/",
-        "undo_step": "",  # with pages below it, it is taken back by hand
+        "open": f"/admin/content/postjob/{PostJob.objects.get().pk}/change/",
+        "undo_step": answer.json()["undo_step"],
+        "follow": False,
     }
+    client.post("/admin/undo/", {"undo": answer.json()["undo_step"]})
+    assert paths() == ["/top", "/top/below"]
     client.force_login(make.user("translator"))
     assert client.post(url, {"page": str(top.pk)}).status_code == 403
     assert Post.objects.count() == 4

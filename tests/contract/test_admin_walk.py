@@ -76,6 +76,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "proofroom_menus/menu/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,
+    "content/postjob/": EDITORS,
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
     "approval/": ADMIN,

@@ -52,6 +52,7 @@ TASKS = {
     "content.tasks.decide_batch",
     "content.tasks.publish_due_posts",
     "content.tasks.purge_trash",
+    "content.tasks.run_post_job",
     "content.tasks.run_replacement",
     "content.tasks.sweep_decisions",
     "core.tasks.dispatch_event",

@@ -1,4 +1,4 @@
-"""Steps with several posts of the list: published, archived, moved to the trash. Each post by itself."""
+"""Steps with several posts of the list: published, archived, moved to the trash. Many are done by a worker."""
 
 from __future__ import annotations
 
@@ -8,68 +8,65 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext as _
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy, ngettext
 
-from content.models import Post, Status
-from content.posts.publish import set_status
-from content.posts.trash import delete_post
-from proofroom.core.actor import Actor
+from content.models import JobKind, JobOutcome, Post, PostJob
+from content.post_jobs.jobs import outcomes_of, start_job
 from proofroom.core.admin.permissions import actor_of
+from proofroom.core.admin.undo import undo_button
 from proofroom.core.errors import CmsError
+from proofroom.editorial.posts.job_admin import job_url
 from proofroom.editorial.posts.panels import ListAction
 
-MAX_AT_ONCE: Final = 100
 _REFUSALS_SHOWN: Final = 5
-Step = Callable[[str, Actor], object]
 Sentence = Callable[[int], str]
 
 
-def _bulk(step: Step, sentence: Sentence) -> Callable[[HttpRequest, Sequence[str]], HttpResponse]:
+def _bulk(
+    kind: JobKind, sentence: Sentence
+) -> Callable[[HttpRequest, Sequence[str]], HttpResponse]:
     """An action that takes a step with each post. One that is refused keeps no other one back."""
 
     def run(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
-        response = HttpResponseRedirect(request.get_full_path())
-        if len(ids) > MAX_AT_ONCE:
-            text = _("Select at most %(most)s posts.") % {"most": MAX_AT_ONCE}
-            messages.error(request, text)
-            return response
-        actor, done, refusals = actor_of(request), 0, []
-        for id_ in ids:
-            try:
-                step(id_, actor)
-                done += 1
-            except CmsError as error:
-                refusals.append((id_, error.message))
-        if done:
-            messages.success(request, sentence(done) % {"n": done})
-        titles = Post.objects.in_bulk([UUID(id_) for id_, _message in refusals])
-        for id_, message in refusals[:_REFUSALS_SHOWN]:
-            post = titles.get(UUID(id_))
-            messages.error(request, f"{post.title}: {message}" if post else message)
-        left = len(refusals) - _REFUSALS_SHOWN
-        if left > 0:
-            text = ngettext(
-                "%(n)s other post was not changed.",
-                "%(n)s other posts were not changed.",
-                left,
-            )
-            messages.error(request, text % {"n": left})
-        return response
+        back = HttpResponseRedirect(request.get_full_path())
+        try:
+            job = start_job(kind=kind, post_ids=[UUID(id_) for id_ in ids], actor=actor_of(request))
+        except CmsError as error:
+            messages.error(request, error.message)
+            return back
+        if job.is_running:
+            return HttpResponseRedirect(job_url(job))
+        _say(request, job, sentence)
+        return back
 
     return run
 
 
-def _publish(id_: str, actor: Actor) -> object:
-    return set_status(post_id=id_, status=Status.PUBLISHED, actor=actor)
-
-
-def _archive(id_: str, actor: Actor) -> object:
-    return set_status(post_id=id_, status=Status.ARCHIVED, actor=actor)
-
-
-def _delete(id_: str, actor: Actor) -> object:
-    return delete_post(post_id=id_, actor=actor)
+def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
+    counts = outcomes_of(job)
+    changed = counts.get(JobOutcome.DONE, 0)
+    done = changed + counts.get(JobOutcome.UNCHANGED, 0)
+    if done:
+        text = sentence(done) % {"n": done}
+        undo = undo_button(request, "post.job", {"job": str(job.pk)}, back=job_url(job))
+        messages.success(request, format_html("{} {}", text, undo if changed else ""))
+    refused = job.items.filter(outcome=JobOutcome.REFUSED).order_by("position")
+    refusals = list(refused[:_REFUSALS_SHOWN]) if counts.get(JobOutcome.REFUSED) else []
+    titles = Post.objects.in_bulk([item.post for item in refusals])
+    for item in refusals:
+        post = titles.get(item.post)
+        messages.error(request, f"{post.title}: {item.why}" if post else item.why)
+    left = counts.get(JobOutcome.REFUSED, 0) - len(refusals)
+    if left:
+        text = ngettext(
+            "%(n)s other post was not changed.",
+            "%(n)s other posts were not changed.",
+            left,
+        )
+        messages.error(request, text % {"n": left})
+    if job.why:
+        messages.error(request, job.why)
 
 
 def _said_published(n: int) -> str:
@@ -86,12 +83,21 @@ def _said_deleted(n: int) -> str:
 
 ACTIONS: Final = (
     ListAction(
-        "publish", gettext_lazy("Publish"), "posts.publish", _bulk(_publish, _said_published)
+        "publish",
+        gettext_lazy("Publish"),
+        "posts.publish",
+        _bulk(JobKind.PUBLISH, _said_published),
     ),
     ListAction(
-        "archive", gettext_lazy("Archive"), "posts.archive", _bulk(_archive, _said_archived)
+        "archive",
+        gettext_lazy("Archive"),
+        "posts.archive",
+        _bulk(JobKind.ARCHIVE, _said_archived),
     ),
     ListAction(
-        "delete", gettext_lazy("Move to trash"), "posts.delete", _bulk(_delete, _said_deleted)
+        "delete",
+        gettext_lazy("Move to trash"),
+        "posts.delete",
+        _bulk(JobKind.DELETE, _said_deleted),
     ),
 )

@@ -8,9 +8,12 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.posts.copy import MAX_COPIED, CopyResult, copy_page, pages_to_copy
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from content.models import JobOutcome, Post, PostJob
+from content.post_jobs.jobs import outcomes_of, start_copy
+from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
+from proofroom.editorial.posts.job_admin import job_url, undo_job_value
 from proofroom.editorial.posts.move_pages import chosen_pages, tree_url, wants_json
 from proofroom.editorial.posts.post_pages import page, post_url
 from proofroom.editorial.posts.undo import undo_copy_value
@@ -18,33 +21,21 @@ from proofroom.editorial.posts.undo import undo_copy_value
 
 @answers_refusals
 def copy_pages(request: HttpRequest) -> HttpResponse:
-    """GET asks whether the pages below are copied too, POST copies."""
+    """GET asks whether the pages below are copied too, POST copies: the page at once, many below it by a worker."""
     require(request, "posts.create")
     sent = request.POST if request.method == "POST" else request.GET
     [post, *_others] = chosen_pages(sent.getlist("page"))
     problem, status = "", 200
     if request.method == "POST":
         try:
-            result = copy_page(
-                post_id=post.pk, actor=actor_of(request), with_below="below" in request.POST
-            )
+            return _copy(request, post)
         except CmsError as error:
             if wants_json(request):
                 return JsonResponse({"message": error.message}, status=error.status)
             if error.status in (403, 404):
                 raise
             problem, status = error.message, error.status
-        else:
-            message = _sentence(result)
-            # With pages below, a copy is more than one step takes back.
-            undo = undo_copy_value(request, result.post) if not result.below else ""
-            if wants_json(request):
-                answer = {"message": message, "page": str(result.post.pk), "undo_step": undo}
-                return JsonResponse({**answer, "open": post_url("change", result.post)})
-            opened = format_html('<a href="{}">{}</a>', post_url("change", result.post), _("Open"))
-            messages.success(request, format_html("{} {}", message, opened))
-            return HttpResponseRedirect(tree_url(result.post))
-    below = len(pages_to_copy(post))
+    below = len(pages_to_copy(post.pk))
     context = {
         "post": post,
         "below": below,
@@ -57,15 +48,51 @@ def copy_pages(request: HttpRequest) -> HttpResponse:
     return page(request, "admin/posts/copy.html", context, title=title, status=status)
 
 
-def _sentence(result: CopyResult) -> str:
-    words = {"title": result.post.title, "path": result.post.path, "number": result.below}
-    if not result.below:
-        return _("“%(title)s” created at %(path)s.") % words
-    return (
-        ngettext(
-            "“%(title)s” created at %(path)s, with %(number)s page below it.",
-            "“%(title)s” created at %(path)s, with %(number)s pages below it.",
-            result.below,
-        )
-        % words
+def _copy(request: HttpRequest, post: Post) -> HttpResponse:
+    job: PostJob | None = None
+    if "below" in request.POST:
+        copy, job = start_copy(post_id=post.pk, actor=actor_of(request))
+        message, url = _sentence(copy, job), job_url(job)
+        undo = ""
+        if not job.is_running and may(request, "posts.delete"):
+            undo = undo_job_value(request, job)
+    else:
+        copy = copy_page(post_id=post.pk, actor=actor_of(request))
+        message, url = _sentence(copy, None), post_url("change", copy)
+        undo = undo_copy_value(request, copy)
+    is_running = job is not None and job.is_running
+    if wants_json(request):
+        answer = {"message": message, "page": str(copy.pk), "undo_step": undo, "open": url}
+        return JsonResponse({**answer, "follow": is_running})
+    opened = format_html(
+        '<a href="{}">{}</a>', url, _("Show progress") if is_running else _("Open")
     )
+    messages.success(request, format_html("{} {}", message, opened))
+    return HttpResponseRedirect(tree_url(copy))
+
+
+def _sentence(copy: Post, job: PostJob | None) -> str:
+    words: dict[str, object] = {"title": copy.title, "path": copy.path}
+    if job is None:
+        return _("“%(title)s” created at %(path)s.") % words
+    if job.is_running:
+        number = job.total - 1
+        text = ngettext(
+            "“%(title)s” created at %(path)s. Copying %(number)s page below it.",
+            "“%(title)s” created at %(path)s. Copying %(number)s pages below it.",
+            number,
+        )
+        return text % {**words, "number": f"{number:,}"}
+    counts = outcomes_of(job)
+    number, failed = counts[JobOutcome.DONE] - 1, counts.get(JobOutcome.REFUSED, 0)
+    text = ngettext(
+        "“%(title)s” created at %(path)s, with %(number)s page below it.",
+        "“%(title)s” created at %(path)s, with %(number)s pages below it.",
+        number,
+    ) % {**words, "number": number}
+    if failed:
+        more = ngettext(
+            "%(number)s page could not be copied.", "%(number)s pages could not be copied.", failed
+        )
+        text = f"{text} {more % {'number': failed}}"
+    return text

@@ -15,11 +15,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from content.models import Layer, Post, QueuedChange
+from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
 from proofroom.core.admin.permissions import may, require
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
+from proofroom.editorial.posts.job_admin import describe_job, job_url
 from proofroom.editorial.posts.post_pages import (
     page,
     post_url,
@@ -106,7 +107,12 @@ def page_tree(request: HttpRequest) -> HttpResponse:
         for node in nodes.values():
             if node.post.parent_id in nodes:
                 nodes[node.post.parent_id].children.append(node)
+    running = PostJob.objects.filter(kind=JobKind.COPY, state=JobState.RUNNING)
     context |= {
+        "jobs": [
+            (job, describe_job(job), job_url(job))
+            for job in running.filter(by=request.user.pk).order_by("created_at")
+        ],
         "nodes": top,
         "total": total,
         "query": text,

@@ -8,6 +8,7 @@ import { openTask } from "./page_task.js";
 const root = document.querySelector("[data-page-tree]");
 const menu = document.querySelector("[data-row-menu]");
 const said = document.querySelector("[data-said]");
+const jobs = document.getElementById("tree-jobs");
 const words = root.dataset;
 const storageKey = `tree:${words.kind}:${words.locale}`;
 const TYPE_AHEAD_MILLISECONDS = 600;
@@ -304,7 +305,7 @@ document.addEventListener("pointerdown", ({ target }) => {
 // Moves.
 
 /** Say what was done or what went wrong, with the way back. */
-function tell(text, { undo = null, step = "", open = "", isProblem = false } = {}) {
+function tell(text, { undo = null, step = "", open = "", follow = false, isProblem = false } = {}) {
   said.querySelector("[data-said-text]").textContent = text;
   said.classList.toggle("is-problem", isProblem);
   said.hidden = false;
@@ -315,6 +316,7 @@ function tell(text, { undo = null, step = "", open = "", isProblem = false } = {
   stepButton.value = step;
   const link = said.querySelector("a[data-said-open]");
   link.hidden = !open;
+  link.textContent = follow ? words.followWord : words.openWord;
   if (open) link.href = open;
   button.onclick = () => {
     said.hidden = true;
@@ -361,7 +363,7 @@ function task(address, page) {
     failed: words.failed,
     onDone: async (answer) => {
       await refresh(answer.page ?? page);
-      tell(answer.message, { undo: answer.undo, step: answer.undo_step, open: answer.open });
+      tell(answer.message, { undo: answer.undo, step: answer.undo_step, open: answer.open, follow: answer.follow });
     },
     onClose: () => { const item = byId(page); if (item) focus(item); },
     onFail: (text) => tell(text, { isProblem: true }),
@@ -403,6 +405,7 @@ async function refresh(id) {
   const fresh = page?.getElementById(root.id);
   if (!fresh) return;
   swap(root, fresh);
+  swap(jobs, page.getElementById(jobs.id));
   if (tree()) prepare(tree());
   for (const box of boxes()) box.checked = kept.has(box.value);
   showChosen();
@@ -411,6 +414,14 @@ async function refresh(id) {
   if (item && hadFocus) focus(item);
   else if (tree()) reach(tree().firstElementChild, true);
 }
+
+// A copy that a worker made is there when its progress goes away.
+let hadJobs = jobs.childElementCount > 0;
+new MutationObserver(() => {
+  const hasJobs = jobs.childElementCount > 0;
+  if (hadJobs && !hasJobs) refresh();
+  hadJobs = hasJobs;
+}).observe(jobs, { childList: true });
 
 // Dragging by the grip, with a mouse, a pen or a finger.
 

@@ -1,0 +1,103 @@
+"""Steps with many posts that a worker takes: what was asked for, how far it is, and what came of each post."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+
+
+class JobKind(models.TextChoices):
+    COPY = "copy"
+    PUBLISH = "publish"
+    ARCHIVE = "archive"
+    DELETE = "delete"
+
+
+class JobState(models.TextChoices):
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class JobOutcome(models.TextChoices):
+    WAITING = "waiting"
+    DONE = "done"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    UNDONE = "undone"
+    KEPT = "kept"
+
+
+class PostJob(models.Model):
+    """One step with many posts. `is_undo`: what was done is being taken back, or was.
+
+    `total` and `done` count the posts of the direction that it goes. `title` is that of the page whose copy it is.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    kind = models.CharField(max_length=10, choices=JobKind.choices)
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
+    is_undo = models.BooleanField(default=False)
+    title = models.CharField(max_length=300, blank=True, default="")
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    why = models.TextField(blank=True, default="")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, default="")
+    language = models.CharField(max_length=20, blank=True, default="")
+    touched_at = models.DateTimeField(auto_now=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "background job"
+        verbose_name_plural = "background jobs"
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "id"], name="post_job_latest"),
+            models.Index(
+                fields=["touched_at"],
+                name="post_job_running",
+                condition=models.Q(state="running"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.title or self.total}"
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == JobState.RUNNING
+
+
+class PostJobItem(models.Model):
+    """A post of a job, in its order. `made` is the copy that was made of it; `version` the one that it was left with;
+    `before` says what it was."""
+
+    job = models.ForeignKey(PostJob, on_delete=models.CASCADE, related_name="items")
+    position = models.PositiveIntegerField()
+    post = models.UUIDField()
+    made = models.UUIDField(null=True, blank=True)
+    version = models.PositiveIntegerField(default=0)
+    before = models.JSONField(default=dict, blank=True)
+    outcome = models.CharField(
+        max_length=10, choices=JobOutcome.choices, default=JobOutcome.WAITING
+    )
+    why = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["job", "position"], name="post_job_item_once"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["job", "outcome", "position"], name="post_job_item_next"),
+            models.Index(fields=["job", "post"], name="post_job_item_post"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.post}: {self.outcome}"

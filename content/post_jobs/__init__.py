@@ -1,0 +1,1 @@
+"""Steps with many posts: copies of trees, and statuses of many posts at once."""

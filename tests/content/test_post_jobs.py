@@ -1,0 +1,247 @@
+"""Jobs with many posts: progress, cancel, undo, and what keeps a post as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from content.models import JobKind, JobOutcome, JobState, Post, PostJob, Status
+from content.post_jobs import jobs
+from content.post_jobs.jobs import (
+    cancel_job,
+    execute_job,
+    forget_old_jobs,
+    outcomes_of,
+    resume_jobs,
+    start_copy,
+    start_job,
+    undo_job,
+)
+from content.post_jobs.steps import STEPS
+from content.posts.edit import edit_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
+from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
+from tests import make
+from tests.content.test_move import page
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave all jobs to a worker, which is the test."""
+    monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
+    monkeypatch.setattr(jobs, "queue_task", lambda *_names: None)
+
+
+def tree() -> Post:
+    """A page with two below it, one of which has two below it."""
+    top = page("top")
+    middle = page("middle", top)
+    page("other", top)
+    page("leaf", middle)
+    page("leaf2", middle)
+    return top
+
+
+def paths() -> list[str]:
+    return sorted(Post.objects.alive().values_list("path", flat=True))
+
+
+def copied() -> list[str]:
+    return [path for path in paths() if path.startswith("/top-copy")]
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("at_a_time", [1, 2, 50])
+def test_a_worker_copies_what_stands_below(at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tree()
+    step = replace(STEPS["copy"], at_a_time=at_a_time)
+    monkeypatch.setattr(jobs, "STEPS", {"copy": step})
+
+    copy, job = start_copy(post_id=top.pk, actor=make.actor())
+
+    assert (job.state, job.done, job.total) == ("running", 1, 5)
+    assert copied() == ["/top-copy"]
+    execute_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.done) == (JobState.DONE, 5)
+    assert copied() == [
+        "/top-copy",
+        "/top-copy/middle",
+        "/top-copy/middle/leaf",
+        "/top-copy/middle/leaf2",
+        "/top-copy/other",
+    ]
+    assert copy.path == "/top-copy"
+    ended = Event.objects.get(name="posts.job-ended")
+    assert ended.payload["done"] == 5
+    execute_job(job.pk)
+    assert len(copied()) == 5
+
+
+@pytest.mark.usefixtures("later")
+def test_a_page_that_went_meanwhile_is_left_out_with_all_below_it() -> None:
+    top = tree()
+    _copy, job = start_copy(post_id=top.pk, actor=make.actor())
+    delete_post(post_id=Post.objects.get(path="/top/middle").pk, actor=make.actor())
+
+    execute_job(job.pk)
+
+    assert copied() == ["/top-copy", "/top-copy/other"]
+    assert outcomes_of(job) == {"done": 2, "refused": 3}
+    refused = job.items.filter(outcome=JobOutcome.REFUSED)
+    assert all("moved or deleted" in item.why for item in refused)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_page_whose_address_is_taken_keeps_no_other_one_back() -> None:
+    top = tree()
+    copy, job = start_copy(post_id=top.pk, actor=make.actor())
+    page("other", copy)
+
+    execute_job(job.pk)
+
+    assert outcomes_of(job) == {"done": 4, "refused": 1}
+    assert "other" in job.items.get(outcome=JobOutcome.REFUSED).why
+
+
+@pytest.mark.usefixtures("later")
+def test_a_copy_that_is_cancelled_keeps_what_is_done_and_is_undone() -> None:
+    top = tree()
+    _copy, job = start_copy(post_id=top.pk, actor=make.actor())
+    with pytest.raises(Conflict):
+        undo_job(job_id=job.pk, actor=make.actor("admin"))
+    cancel_job(job_id=job.pk, actor=make.actor("admin"))
+    execute_job(job.pk)
+    assert copied() == ["/top-copy"]
+    with pytest.raises(Conflict):
+        cancel_job(job_id=job.pk, actor=make.actor("admin"))
+
+    undo_job(job_id=job.pk, actor=make.actor("admin"))
+    execute_job(job.pk)
+
+    assert copied() == []
+    job.refresh_from_db()
+    assert (job.state, job.is_undo, job.done, job.total) == (JobState.DONE, True, 1, 1)
+    with pytest.raises(Conflict):
+        undo_job(job_id=job.pk, actor=make.actor("admin"))
+
+
+def test_an_undone_copy_keeps_what_was_changed_since_and_what_stands_above_it() -> None:
+    top = tree()
+    _copy, job = start_copy(post_id=top.pk, actor=make.actor())
+    leaf = Post.objects.get(path="/top-copy/middle/leaf")
+    edit_post(
+        post_id=leaf.pk,
+        actor=make.actor(),
+        edit=lambda document: document.with_fields({"title": "Changed"}),
+    )
+
+    undo_job(job_id=job.pk, actor=make.actor("admin"))
+
+    assert copied() == ["/top-copy", "/top-copy/middle", "/top-copy/middle/leaf"]
+    assert outcomes_of(job) == {"undone": 2, "kept": 3}
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        (JobKind.PUBLISH, Status.DRAFT, Status.PUBLISHED),
+        (JobKind.ARCHIVE, Status.PUBLISHED, Status.ARCHIVED),
+        (JobKind.ARCHIVE, Status.DRAFT, Status.ARCHIVED),
+    ],
+)
+def test_the_status_of_many_posts_is_set_and_undone(kind: JobKind, before: str, after: str) -> None:
+    posts = [make.post(name, status=before) for name in ("Tea", "Milk")]
+    there = make.post("There")
+    set_status(post_id=there.pk, status=after, actor=make.actor("admin"))
+
+    job = start_job(
+        kind=kind, post_ids=[post.pk for post in [*posts, there]], actor=make.actor("admin")
+    )
+
+    assert outcomes_of(job) == {"done": 2, "unchanged": 1}
+    assert {row.status for row in Post.objects.all()} == {after}
+    undo_job(job_id=job.pk, actor=make.actor("admin"))
+    assert {row.status for row in Post.objects.filter(pk__in=[p.pk for p in posts])} == {before}
+    there.refresh_from_db()
+    assert there.status == after
+
+
+def test_many_posts_go_to_the_trash_and_come_back() -> None:
+    posts = [make.post(name) for name in ("Tea", "Milk")]
+
+    job = start_job(
+        kind=JobKind.DELETE, post_ids=[post.pk for post in posts], actor=make.actor("admin")
+    )
+
+    assert Post.objects.alive().count() == 0
+    undo_job(job_id=job.pk, actor=make.actor("admin"))
+    assert Post.objects.alive().count() == 2
+
+
+@pytest.mark.usefixtures("later")
+def test_who_lost_the_right_or_the_account_changes_nothing_more() -> None:
+    post, other = make.post("Tea", status=Status.DRAFT), make.post("Milk", status=Status.DRAFT)
+    actor = make.actor("editor")
+    first = start_job(kind=JobKind.PUBLISH, post_ids=[post.pk], actor=actor)
+    make.user("editor").__class__.objects.filter(pk=actor.user.pk).update(role="translator")
+    execute_job(first.pk)
+    first.refresh_from_db()
+    assert (first.state, first.done) == (JobState.FAILED, 0)
+    second = start_job(kind=JobKind.PUBLISH, post_ids=[other.pk], actor=make.actor("admin"))
+    PostJob.objects.filter(pk=second.pk).update(by=None)
+    execute_job(second.pk)
+    second.refresh_from_db()
+    assert second.state == JobState.FAILED
+    assert "no longer has an account" in second.why
+    assert {row.status for row in Post.objects.all()} == {Status.DRAFT}
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda job: cancel_job(job_id=job.pk, actor=make.actor("editor")),
+        lambda job: undo_job(job_id=job.pk, actor=make.actor("editor")),
+    ],
+)
+def test_the_jobs_of_others_are_not_found(act: Callable[[PostJob], object]) -> None:
+    job = start_job(kind=JobKind.PUBLISH, post_ids=[make.post("Tea").pk], actor=make.actor("admin"))
+
+    with pytest.raises(NotFound):
+        act(job)
+
+
+def test_programs_and_translators_begin_no_job() -> None:
+    post = make.post("Tea", status=Status.DRAFT)
+
+    for actor in (make.actor("translator"), make.mcp_actor("editor"), make.agent_actor()):
+        with pytest.raises(NotAllowed):
+            start_job(kind=JobKind.PUBLISH, post_ids=[post.pk], actor=actor)
+    for ids in ([], [post.pk] * (jobs.MAX_POSTS + 1)):
+        with pytest.raises(RuleViolation):
+            start_job(kind=JobKind.PUBLISH, post_ids=ids, actor=make.actor("admin"))
+    assert PostJob.objects.count() == 0
+
+
+def test_a_lost_job_goes_on_and_old_ones_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
+    monkeypatch.setattr(jobs, "send_after_commit", lambda _send, what: sent.append(what))
+    job = start_job(kind=JobKind.PUBLISH, post_ids=[make.post("Tea").pk], actor=make.actor("admin"))
+    sent.clear()
+    assert resume_jobs() == 0
+    PostJob.objects.update(touched_at=timezone.now() - timedelta(minutes=5))
+
+    assert resume_jobs() == 1
+    assert sent == [f"post job {job.pk}"]
+    assert forget_old_jobs() == 0
+    PostJob.objects.update(ended_at=timezone.now() - timedelta(days=91))
+    assert forget_old_jobs() == 2  # with its post
