@@ -117,7 +117,7 @@ def find_job(*, job_id: UUID, actor: Actor) -> PostJob:
     """Raises `NotFound` where there is none, or it is somebody else's."""
     job = jobs_for(actor).filter(pk=job_id).first()
     if job is None:
-        raise NotFound(_("There is no such background job."))
+        raise NotFound(_("Background job not found."))
     return job
 
 

@@ -54,7 +54,7 @@ def _copy(job: PostJob, items: Items, actor: Actor) -> None:
         _copy_level(level, below, actor)
         made |= {item.post: item.made for item in level if item.made is not None}
     for item in waiting:
-        why = _("The page above was not copied, or this page was moved or deleted meanwhile.")
+        why = _("The page above was not copied, or this page was moved or deleted in the meantime.")
         item.outcome, item.why = JobOutcome.REFUSED, why
 
 
@@ -77,7 +77,7 @@ def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
         if copy is not None:
             item.made, item.version, item.outcome = copy.pk, copy.version, JobOutcome.DONE
         else:
-            why = _("The page or the copy of the page above it was deleted meanwhile.")
+            why = _("The page or its parent copy was deleted in the meantime.")
             item.outcome, item.why = JobOutcome.REFUSED, why
 
 
@@ -102,6 +102,7 @@ def _set_status(status: Status) -> Callable[[PostJob, Items, Actor], None]:
                 "status": post.status,
                 "publish_at": format_time(at) if at is not None else None,
                 "running": [str(id_) for id_ in running_variations(post)],
+                "never_published": post.published_at is None,
             }
             move_status(post=post, status=status, actor=actor)
             item.version, item.outcome = post.version, JobOutcome.DONE
@@ -118,6 +119,7 @@ def _undo_status(item: PostJobItem, actor: Actor) -> None:
         publish_at=parse_datetime(at) if at else None,
         actor=actor,
         running=item.before["running"],
+        was_never_published=item.before["never_published"],
     )
 
 

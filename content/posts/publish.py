@@ -46,9 +46,17 @@ def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
 
 
 def move_status(
-    *, post: Post, status: str, actor: Actor, publish_at: datetime | None = None
+    *,
+    post: Post,
+    status: str,
+    actor: Actor,
+    publish_at: datetime | None = None,
+    was_never_published: bool = False,
 ) -> None:
-    """The move itself, on a post that is locked in the caller's transaction. `publish_at` is for drafts."""
+    """The move itself, on a post that is locked in the caller's transaction. `publish_at` is for drafts.
+
+    `was_never_published` takes the first publication back: the draft has no date, and the address of a draft.
+    """
     actor.require_person("change the status of a post")
     if status not in Status.values:
         raise invalid(
@@ -87,6 +95,9 @@ def move_status(
     if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
         # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
+        set_path(post, path_for(post))
+    elif status == Status.DRAFT and was_never_published and post.published_at is not None:
+        post.published_at = None
         set_path(post, path_for(post))
     post.save()
     outbox.record_each(

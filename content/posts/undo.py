@@ -35,16 +35,24 @@ def undo_status(
     publish_at: datetime | None,
     actor: Actor,
     running: Sequence[UUID | str] = (),
+    was_never_published: bool = False,
 ) -> Post:
     """Return a post to the status and the schedule that it had before its last change.
 
-    `running` are the variations that ran before it, which start again.
+    `running` are the variations that ran before it, which start again. `was_never_published` says that the change
+    was the first publication, whose date goes with it.
     """
     post = _lock_unchanged(post_id, version)
     if publish_at is not None and publish_at <= timezone.now():
         publish_at = None
     for each in _WAYS_BACK.get((Status(post.status), Status(status)), (status,)):
-        move_status(post=post, status=each, actor=actor, publish_at=publish_at)
+        move_status(
+            post=post,
+            status=each,
+            actor=actor,
+            publish_at=publish_at,
+            was_never_published=was_never_published,
+        )
     for variation_id in running:
         change_variation(post_id=post.pk, variation_id=variation_id, actor=actor, running=True)
     return post

@@ -46,23 +46,45 @@ def save_view(
     query: str,
     columns: Sequence[str],
     is_shared: bool = False,
-    owner_id: int | None = None,
 ) -> ListView:
-    """Save a new view of the actor's; of another owner where a shared one comes back that was deleted.
+    """Save a new view of the actor's. Raises `RuleViolation` by field, and `NotAllowed`."""
+    return restore_view(
+        actor=actor,
+        owner_id=actor.user.pk,
+        list_name=list_name,
+        name=name,
+        query=query,
+        columns=columns,
+        is_shared=is_shared,
+    )
 
-    Raises `RuleViolation` by field, and `NotAllowed`.
-    """
+
+@transaction.atomic
+def restore_view(
+    *,
+    actor: Actor,
+    owner_id: int | None,
+    list_name: str,
+    name: str,
+    query: str,
+    columns: Sequence[str],
+    is_shared: bool,
+) -> ListView:
+    """Save a view that was deleted again, as its owner's: a shared one may be another person's, and is nobody's
+    where that account is gone. Raises as `save_view`."""
     _lock(actor)
-    owner_id = actor.user.pk if owner_id is None else owner_id
     if is_shared:
         actor.require(SHARE)
     elif owner_id != actor.user.pk:
         raise NotAllowed(_("You cannot save views of other people."))
+    if owner_id is not None:
+        accounts = get_user_model()._default_manager.filter(pk=owner_id)
+        owner_id = accounts.values_list("pk", flat=True).first()
     view = ListView(owner_id=owner_id, list_name=list_name, is_shared=is_shared)
     view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
     view.query, view.columns = _checked_query(query), _checked_columns(columns)
     own = ListView.objects.filter(owner=owner_id, list_name=list_name).exclude(name="")
-    if own.count() >= MAX_OWN:
+    if owner_id is not None and own.count() >= MAX_OWN:
         message = _("You have %(most)s views of this list. Delete one first.") % {"most": MAX_OWN}
         raise invalid("name", message, code="too_many")
     _require_room(view)

@@ -8,6 +8,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.deletion import Collector
 from django.utils import timezone
 
 
@@ -135,15 +136,28 @@ LIST_VIEW_NAME_MAX: Final = 60
 LIST_VIEW_QUERY_MAX: Final = 1500
 
 
+def keep_shared_views(
+    collector: Collector,
+    field: models.Field[object, object],
+    views: models.QuerySet[ListView],
+    using: str,
+) -> None:
+    """Delete what is an account's own together with it; what it shared stays, as nobody's."""
+    models.CASCADE(collector, field, views.filter(is_shared=False), using)
+    models.SET_NULL(collector, field, views.filter(is_shared=True), using)
+
+
 class ListView(models.Model):
     """A saved view of a list of the admin: filters, search and order as `query`, and columns, under a name.
 
     `list_name` is the label of the model, such as `content.post`. `columns` are names in their order; with none the
     list shows those that it starts with. The row without a name holds how its owner left the list itself: its
-    columns, and in `opens` the view that the list opens with.
+    columns, and in `opens` the view that the list opens with. A shared view outlives its owner's account.
     """
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=keep_shared_views, related_name="+"
+    )
     list_name = models.CharField(max_length=100)
     name = models.CharField(max_length=LIST_VIEW_NAME_MAX, blank=True)
     query = models.CharField(max_length=LIST_VIEW_QUERY_MAX, blank=True)

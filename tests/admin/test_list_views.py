@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -271,6 +272,48 @@ def test_a_deleted_view_comes_back_by_undo(signed_in: SignedIn) -> None:
     again = ListView.objects.get()
     assert (again.name, again.query, again.is_shared) == ("Drafts", DRAFTS, True)
     assert again.owner_id == view.owner_id
+
+
+@pytest.mark.usefixtures("posts")
+def test_shared_views_outlive_the_account_of_their_owner(signed_in: SignedIn) -> None:
+    shared, client = saved(is_shared=True), signed_in("admin")
+    saved(name="Mine")
+    for role in ("editor", "admin"):
+        set_opening_view(actor=make.actor(role), list_name=LIST, view_id=shared.pk)
+
+    make.user("editor").delete()
+
+    assert {view.name for view in ListView.objects.all()} == {"Drafts", ""}
+    assert ListView.objects.get(name="Drafts").owner is None
+    assert client.get(POSTS)["Location"] == f"{POSTS}?saved={shared.pk}&{DRAFTS}"
+    page = client.post(f"{POSTS}?saved={shared.pk}&{DRAFTS}", {"list_view": "delete"}, follow=True)
+    undo = re.search(r'name="undo" value="([^"]+)"', text(page))
+    assert undo
+    client.post("/admin/undo/", {"undo": undo[1]})
+    assert ListView.objects.get(name="Drafts").owner is None
+
+
+@pytest.mark.usefixtures("posts")
+def test_a_view_comes_back_where_its_owner_was_deleted_meanwhile(signed_in: SignedIn) -> None:
+    client, view = signed_in("admin"), saved(is_shared=True)
+    page = client.post(f"{POSTS}?saved={view.pk}&{DRAFTS}", {"list_view": "delete"}, follow=True)
+    undo = re.search(r'name="undo" value="([^"]+)"', text(page))
+    assert undo
+    make.user("editor").delete()
+
+    client.post("/admin/undo/", {"undo": undo[1]})
+
+    connection.check_constraints()
+    assert ListView.objects.get().owner is None
+
+
+@pytest.mark.parametrize("chosen", [["no-key"], [str(UUID(int=1)), "1"]])
+def test_a_selection_of_no_rows_is_refused(chosen: list[str], signed_in: SignedIn) -> None:
+    sent = {"action": "publish", "_selected_action": chosen}
+    page = signed_in("admin").post(POSTS, sent, follow=True)
+
+    assert page.status_code == 200
+    assert "The selection is not valid. Select the rows again." in text(page)
 
 
 @pytest.mark.usefixtures("posts")

@@ -12,13 +12,14 @@ from django.core import signing
 from django.test import Client
 from django.utils import timezone
 
-from content.models import Post, Status
+from content.models import Post, Status, UrlPattern
 from content.posts.publish import set_status
 from content.posts.undo import undo_status
 from content.variations.services import create_variation
 from content.variations.traffic import change_variation, running_variations
 from proofroom.core.errors import Conflict, NotAllowed
 from tests import make
+from tests.admin.pages import fields
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -99,6 +100,39 @@ def test_an_archived_post_is_published_again_at_its_address() -> None:
 
     post.refresh_from_db()
     assert (post.status, post.path) == (Status.PUBLISHED, path)
+
+
+def test_an_undone_first_publication_leaves_no_date(signed_in: SignedIn) -> None:
+    UrlPattern.objects.create(type="blog", locale="en", pattern="/blog/{yyyy}/{slug}")
+    post, client = make.post(status=Status.DRAFT), signed_in("editor")
+    path = Post.objects.get(pk=post.pk).path
+    url = f"/admin/content/post/{post.pk}/change/"
+    sent = {**fields(client.get(url), "was"), "do": "publish"}
+    page = client.post(url, sent, follow=True).content.decode()
+    assert Post.objects.get(pk=post.pk).published_at is not None
+
+    client.post("/admin/undo/", {"undo": _offered(page)})
+
+    post.refresh_from_db()
+    assert (post.status, post.published_at, post.path) == (Status.DRAFT, None, path)
+
+
+def test_a_later_publication_that_is_undone_keeps_the_first_date() -> None:
+    post, actor = make.post(), make.actor("editor")
+    first = Post.objects.get(pk=post.pk).published_at
+    set_status(post_id=post.pk, status=Status.DRAFT, actor=actor)
+    published = set_status(post_id=post.pk, status=Status.PUBLISHED, actor=actor)
+
+    undo_status(
+        post_id=post.pk,
+        version=published.version,
+        status=Status.DRAFT,
+        publish_at=None,
+        actor=actor,
+    )
+
+    post.refresh_from_db()
+    assert post.published_at == first is not None
 
 
 def test_a_scheduled_draft_that_was_published_is_scheduled_again() -> None:

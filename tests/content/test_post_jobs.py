@@ -171,6 +171,8 @@ def test_the_status_of_many_posts_is_set_and_undone(kind: JobKind, before: str, 
     assert {row.status for row in Post.objects.all()} == {after}
     undo_job(job_id=job.pk, actor=make.actor("admin"))
     assert {row.status for row in Post.objects.filter(pk__in=[p.pk for p in posts])} == {before}
+    dated = Post.objects.filter(pk__in=[p.pk for p in posts], published_at__isnull=False)
+    assert dated.exists() == (before == Status.PUBLISHED)
     there.refresh_from_db()
     assert there.status == after
 
@@ -245,3 +247,26 @@ def test_a_lost_job_goes_on_and_old_ones_are_forgotten(monkeypatch: pytest.Monke
     assert forget_old_jobs() == 0
     PostJob.objects.update(ended_at=timezone.now() - timedelta(days=91))
     assert forget_old_jobs() == 2  # with its post
+
+
+@pytest.mark.usefixtures("later")
+def test_a_turn_that_is_over_goes_on_by_a_message_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posts = [make.post(name, status=Status.DRAFT) for name in ("Tea", "Milk", "Coffee")]
+    job = start_job(
+        kind=JobKind.PUBLISH, post_ids=[post.pk for post in posts], actor=make.actor("admin")
+    )
+    sent: list[str] = []
+    monkeypatch.setattr(jobs, "send_after_commit", lambda _send, what: sent.append(what))
+    monkeypatch.setattr(jobs, "TURN_SECONDS", -1.0)
+    done = []
+
+    for _turn in range(4):
+        execute_job(job.pk)
+        job.refresh_from_db()
+        done.append((job.done, job.state))
+
+    assert done == [(1, "running"), (2, "running"), (3, "running"), (3, "done")]
+    assert sent == [f"post job {job.pk}"] * 3
+    assert Event.objects.filter(name="post.published").count() == 3

@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Final, Literal, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ALL_VAR, ERROR_FLAG, ORDER_VAR, PAGE_VAR, ChangeList
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.db.models.expressions import Combinable, F, OrderBy
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -36,6 +37,7 @@ from proofroom.core.list_views import (
     change_view,
     delete_view,
     list_views,
+    restore_view,
     save_view,
     set_columns,
     set_opening_view,
@@ -237,6 +239,16 @@ class ListAdmin(PermittedAdmin[M]):
             return False
         return super().lookup_allowed(lookup, value, request)
 
+    def response_action(self, request: HttpRequest, queryset: QuerySet[M]) -> HttpResponse | None:
+        """Run the chosen action; a selection that names no rows of this list is refused."""
+        try:
+            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
+                self.opts.pk.to_python(key)
+        except ValidationError:
+            messages.error(request, _("The selection is not valid. Select the rows again."))
+            return HttpResponseRedirect(request.get_full_path())
+        return super().response_action(request, queryset)
+
     def _locked_column(self) -> Column:
         links = self.list_display_links or self.list_display
         first: Column = links[0]
@@ -423,9 +435,10 @@ def _as_json(view: ListView) -> JsonObject:
 
 def _undo_delete(actor: Actor, arguments: JsonObject) -> Undone:
     columns = arguments["columns"]
-    view = save_view(
+    owner = arguments["owner"]
+    view = restore_view(
         actor=actor,
-        owner_id=int(str(arguments["owner"])),
+        owner_id=owner if isinstance(owner, int) else None,
         list_name=str(arguments["list"]),
         name=str(arguments["name"]),
         query=str(arguments["query"]),

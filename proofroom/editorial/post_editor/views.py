@@ -128,7 +128,7 @@ def save(
     """Save the form. `refused` is the page that shows what is to be corrected; of conflicts it is the editor's."""
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
-    status, publish_at = post.status, post.publish_at
+    status, publish_at, first_published = post.status, post.publish_at, post.published_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
     # What visitors saw of a test ends with the publication; undoing it starts the same again.
     is_leaving = status == Status.PUBLISHED and wanted not in (None, Status.PUBLISHED)
@@ -182,7 +182,12 @@ def save(
         undo: SafeString | str = ""
         if now.status != status:
             undo = offer_undo_status(
-                request, now, before=status, publish_at=publish_at, running=running
+                request,
+                now,
+                before=status,
+                publish_at=publish_at,
+                running=running,
+                was_never_published=first_published is None,
             )
         messages.success(request, format_html("{} {}", text, undo))
         url = post_url(frame.page, post)

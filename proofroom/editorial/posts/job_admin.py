@@ -148,7 +148,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
     try:
         job = find_job(job_id=UUID(object_id), actor=actor)
     except ValueError:
-        raise Http404(_("There is no such background job.")) from None
+        raise Http404(_("Background job not found.")) from None
     if request.method == "POST":
         with refusals_as_messages(request):
             if request.POST.get("action") == "cancel":

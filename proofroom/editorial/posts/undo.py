@@ -52,6 +52,7 @@ def offer_undo_status(
     before: str,
     publish_at: datetime | None,
     running: Sequence[UUID] = (),
+    was_never_published: bool = False,
 ) -> SafeString | str:
     """`post` as it stands now; the status, the schedule and the running variations are those that it had."""
     if not may(request, "posts.archive" if before == Status.ARCHIVED else "posts.publish"):
@@ -62,6 +63,7 @@ def offer_undo_status(
         "status": before,
         "publish_at": format_time(publish_at) if publish_at is not None else None,
         "running": [str(id_) for id_ in running],
+        "never_published": was_never_published,
     }
     return undo_button(request, "post.status", arguments, back=post_url("change", post))
 
@@ -105,6 +107,7 @@ def _undo_status(actor: Actor, arguments: JsonObject) -> Undone:
         publish_at=parse_datetime(at) if isinstance(at, str) else None,
         actor=actor,
         running=[str(id_) for id_ in running] if isinstance(running, list) else [],
+        was_never_published=arguments.get("never_published") is True,
     )
     text = {
         Status.PUBLISHED: _("Published again."),
