@@ -167,7 +167,8 @@ class _Reading:
         elif name in _TEXT_BLOCKS:
             self.html(block.html)
         else:
-            self.builder.unknown[f"block {name}"] += 1
+            is_empty = not re.sub(r"<[^>]*>", "", block.html).strip()
+            self.builder.unknown[f"block {name}" + (", which has no text" if is_empty else "")] += 1
             if any(block.blocks):
                 self.children(block, depth)
             else:

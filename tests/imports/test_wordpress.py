@@ -14,6 +14,7 @@ from content.models import Post
 from content.posts.edit import edit_post
 from content.posts.post_repository import load
 from media.models import Asset
+from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine, ImportRun
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
@@ -439,3 +440,22 @@ def test_an_attachment_whose_address_is_broken_harms_nothing(tmp_path):
     head = HEAD + "<wp:base_blog_url>http://[nowhere</wp:base_blog_url>"
     run(export(tmp_path, item(1, "One", "Text"), broken, head=head), fetch=False)
     assert Post.objects.get().title == "One"
+
+
+def test_footnotes_signs_of_percent_and_empty_blocks(tmp_path):
+    content = (
+        '<!-- wp:paragraph --><p>Tea<sup data-fn="a"><a href="#a">1</a></sup></p><!-- /wp:paragraph -->'
+        '<!-- wp:footnotes /--><!-- wp:acme/rates {"data":{"x":"y"}} /-->'
+    )
+    meta = {
+        "footnotes": '[{"content":"From <em>Assam</em>","id":"a"}]',
+        "_yoast_wpseo_metadesc": "Save 50% on tea",
+        "_yoast_wpseo_title": "%%title%% %%sep%%",
+    }
+    said = run(export(tmp_path, item(1, "Tea", content, meta=meta)))
+
+    post = Post.objects.get()
+    assert post.meta_description == "Save 50% on tea"
+    assert "From Assam" in to_text(load(post).modules[0].props["content"])
+    assert "left out: _yoast_wpseo_title." in said
+    assert "block acme/rates, which has no text (1)" in said

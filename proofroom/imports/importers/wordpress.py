@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -51,6 +52,8 @@ _SILENT: Final = frozenset(
 )
 _IMAGE: Final = re.compile(r"\.(jpe?g|png|gif|webp|avif|pdf)$", re.IGNORECASE)
 _SIZE: Final = re.compile(r"-(?:\d{1,5}x\d{1,5}|scaled|rotated)(?=\.\w{2,5}$)")
+_PLACEHOLDER: Final = re.compile(r"%%?[a-z][\w-]*%", re.IGNORECASE)
+"""What plugins put a value of the site in place of."""
 _TITLES: Final = ("_yoast_wpseo_title", "rank_math_title", "_aioseo_title")
 _DESCRIPTIONS: Final = (
     "_yoast_wpseo_metadesc", "rank_math_description", "_aioseo_description", "_genesis_description",
@@ -282,7 +285,7 @@ class WordPressReader(Reader):
                 reusable=lambda id_: self.index.reusable.get(id_, ""),
                 attached_images=lambda id_: list(self.index.attached.get(id_, ())),
             )
-            modules, unknown = content.read(entry.content, entry.post_id)
+            modules, unknown = content.read(_with_footnotes(entry), entry.post_id)
             if unknown:
                 listed = ", ".join(f"{name} ({number})" for name, number in sorted(unknown.items()))
                 message = _("Not recognized and kept as text: %(names)s.") % {"names": listed}
@@ -348,7 +351,13 @@ class WordPressReader(Reader):
         if entry.comments:
             text = _("Comments do not come in: %(number)s left out.") % {"number": entry.comments}
             said.append(Remark(place, text))
-        fields = sorted(key for key in entry.meta if not key.startswith("_"))
+        used = (*_TITLES, *_DESCRIPTIONS)
+        fields = sorted(
+            key
+            for key, value in entry.meta.items()
+            if (_PLACEHOLDER.search(value) if key in used else not key.startswith("_"))
+            and key != "footnotes"
+        )
         if fields:
             text = _("Custom fields of the source, left out: %(names)s.")
             said.append(Remark(place, text % {"names": ", ".join(fields)[:500]}))
@@ -362,7 +371,7 @@ class WordPressReader(Reader):
             fields["orderIndex"] = int(entry.order)
         for name, keys in (("metaTitle", _TITLES), ("metaDescription", _DESCRIPTIONS)):
             text = next((entry.meta[key] for key in keys if entry.meta.get(key)), "")
-            if text and "%" not in text:  # with placeholders of the plugin it says nothing here
+            if text and not _PLACEHOLDER.search(text):
                 fields[name] = " ".join(text.split())
         return fields
 
@@ -490,6 +499,23 @@ class WordPressReader(Reader):
         return self._attachment_at(address) or (
             self.file_key(address, base) if "/uploads/" in path else ""
         )
+
+
+def _with_footnotes(entry: _Entry) -> str:
+    """The content with its footnotes, which WordPress keeps beside it, as a list."""
+    try:
+        notes = json.loads(entry.meta.get("footnotes") or "[]")
+    except (ValueError, RecursionError):
+        notes = []
+    items = [
+        f"<li>{note.get('content') or ''}</li>"
+        for note in (notes if isinstance(notes, list) else ())
+        if isinstance(note, Mapping)
+    ]
+    if not items:
+        return entry.content
+    bare = re.sub(r"<!-- wp:footnotes\b.*?-->", "", entry.content, flags=re.DOTALL)
+    return f"{bare}<!-- wp:html --><ol>{''.join(items)}</ol><!-- /wp:html -->"
 
 
 def _file_path(address: str) -> str:
