@@ -58,7 +58,7 @@ class ReactionType(ABC, Generic[C]):
         """The request for a run, whose `values` placeholders name. Raises `NothingToSend`."""
 
 
-_found: Final[Registry[ReactionType[Any]]] = Registry("reaction_types", ReactionType)
+_found: Final[Registry[ReactionType[Any]]] = Registry("reaction_types", ReactionType)  # type: ignore[type-abstract]  # never made
 
 
 @cache

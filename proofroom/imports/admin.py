@@ -90,6 +90,13 @@ def content_importers() -> list[type[ContentImporter]]:
     return [one for one in importers if issubclass(one, ContentImporter) and one.suffixes]
 
 
+class OptionalJson(forms.JSONField):
+    """A field for JSON that is blank at first, where Django's says null."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "" if value is None else super().prepare_value(value)
+
+
 class ImportForm(forms.Form):
     source = forms.ChoiceField(label=gettext_lazy("Import from"))
     file = forms.FileField(
@@ -109,7 +116,7 @@ class ImportForm(forms.Form):
         assume_scheme="https",
         help_text=gettext_lazy("Links to this address are changed to the imported posts."),
     )
-    mapping = forms.JSONField(
+    mapping = OptionalJson(
         label=gettext_lazy("Mapping"),
         required=False,
         help_text=gettext_lazy("For CSV and JSON: an object with a column for each field."),

@@ -67,7 +67,7 @@ def _walk(items: MenuItems, depth: int = 0) -> Iterator[Mapping[str, object]]:
         yield from _walk(_children(item), depth + 1)
 
 
-def _children(item: Mapping[str, object]) -> list[Any]:
+def _children(item: Mapping[str, object]) -> Sequence[Any]:
     children = item.get("children")
     return children if isinstance(children, list) else ()
 

@@ -137,6 +137,7 @@ def test_an_agent_runs_and_its_reactions_follow(client: Client, admin: User) -> 
     called, sent = RunReaction.objects.order_by("number")
     assert (called.kind, called.target, called.error) == ("mcp_tool", "note_check", "")
     assert (sent.kind, sent.target) == ("ticket", "tickets.example.com")
+    assert sent.delivery_id is not None
     request = build_request(Delivery.objects.get(pk=sent.delivery_id))
     assert json.loads(request.body) == {"title": "Check the price of Bread", "run": str(run.pk)}
     page = client.get(f"/admin/agents_app/agentrun/{run.pk}/change/").content.decode()

@@ -17,6 +17,7 @@ from content.models import Post
 from proofroom.imports import item_runs, run_execution, runs
 from proofroom.imports.importers.json_file import JsonImporter
 from proofroom.imports.models import ImportLine, ImportRun, RunState
+from proofroom.imports.post_writer import write_post
 from proofroom.imports.run_execution import execute_run
 from tests import make
 
@@ -112,10 +113,9 @@ def test_an_unexpected_error_in_an_item_undoes_that_item_only(
 ) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"id": 1, "title": "Bad", "body": "x"}, GOOD]))
-    write = item_runs.write_post
 
     def broken(writer: Any, item: Any) -> Any:
-        written = write(writer, item)
+        written = write_post(writer, item)
         if item.source_id == "1":
             raise ZeroDivisionError("nothing to divide")
         return written
@@ -166,7 +166,6 @@ def test_a_run_that_fails_at_once_is_over(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.usefixtures("no_worker")
 def test_a_run_waits_where_the_database_was_away(monkeypatch: pytest.MonkeyPatch) -> None:
     run = uploaded([GOOD])
-    write = item_runs.write_post
 
     def away(*given: Any) -> None:
         raise OperationalError("gone")
@@ -177,7 +176,7 @@ def test_a_run_waits_where_the_database_was_away(monkeypatch: pytest.MonkeyPatch
     run.refresh_from_db()
     assert run.is_running
 
-    monkeypatch.setattr(item_runs, "write_post", write)
+    monkeypatch.setattr(item_runs, "write_post", write_post)
     execute_run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.counts["posts"]) == (RunState.DONE, {"created": 1})

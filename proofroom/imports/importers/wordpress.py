@@ -395,9 +395,9 @@ class WordPressReader(Reader):
 
         for menu in self.index.navigation:
             name = menu.title or menu.slug or _("Navigation")
-            entries = self._links_in(parse_blocks(menu.content), 0)
+            links = self._links_in(parse_blocks(menu.content), 0)
             yield MenuItem(
-                f"wp_navigation:{menu.post_id}", name, menu.slug, self.options.site_locale, entries
+                f"wp_navigation:{menu.post_id}", name, menu.slug, self.options.site_locale, links
             )
 
     def _links_in(self, block: Block, depth: int) -> tuple[MenuEntryItem, ...]:
