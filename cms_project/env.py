@@ -52,6 +52,7 @@ from cms_project.env_values import (
 from cms_project.folders import BASE_DIR
 from cms_project.media_storage import MediaEnvironment
 from cms_project.observability import ObservabilityEnvironment
+from cms_project.sign_in import SignInEnvironment
 
 _OTHER_PROVIDER: Final = re.compile(r"AI_PROVIDER_[A-Z0-9_]+")
 _HTTP_URL: Final[TypeAdapter[str]] = TypeAdapter(Url)
@@ -206,7 +207,9 @@ def example_of(model: type[BaseModel]) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Environment(ObservabilityEnvironment, MediaEnvironment, ProviderEnvironment):
+class Environment(
+    ObservabilityEnvironment, MediaEnvironment, SignInEnvironment, ProviderEnvironment
+):
     """Every variable that the project reads. Order and descriptions make `.env.example`."""
 
     model_config = SettingsConfigDict(

@@ -85,6 +85,16 @@ def _named(value: object) -> object:
     return found
 
 
+def _pairs(value: object) -> object:
+    """A text such as `a=b,c=d` as its pairs."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.rpartition("=") for part in value.split(",") if part.strip()]
+    if not all(name.strip() and other.strip() for name, _equals, other in pairs):
+        raise ValueError("it must look like cms-admins=admin,writers=editor")
+    return tuple((name.strip(), other.strip()) for name, _equals, other in pairs)
+
+
 def _from_base(value: Path) -> Path:
     return (BASE_DIR / value).resolve()
 
@@ -109,11 +119,9 @@ NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_named)]
 Url = Annotated[str, AfterValidator(_http_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 EmailUrl = Annotated[str, AfterValidator(_email_url)]
-Roles = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,19}$")], ...],
-    NoDecode,
-    BeforeValidator(split),
-]
+RoleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,19}$")]
+Roles = Annotated[tuple[RoleName, ...], NoDecode, BeforeValidator(split)]
+RolesByValue = Annotated[tuple[tuple[str, RoleName], ...], NoDecode, BeforeValidator(_pairs)]
 Rate = Annotated[str, AfterValidator(_rate)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Folder = Annotated[Path, AfterValidator(_from_base)]

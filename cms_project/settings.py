@@ -17,6 +17,7 @@ from cms_project.media_storage import media_origins, media_storage
 from cms_project.observability import prepare_observability, start_sentry
 from cms_project.own_packages import OWN_PACKAGES
 from cms_project.security import close_to_others, content_security_policy, secret_key
+from cms_project.sign_in import PROVIDER_ID, provider_settings  # noqa: F401  # a setting too
 
 BASE_DIR = folders.BASE_DIR
 CMS_ENV = load()
@@ -69,6 +70,8 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "oauth2_provider",
     "proofroom.core",
     "proofroom.accounts",
@@ -199,7 +202,7 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
-ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa")
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa") if CMS_ENV.password_login else ("mfa",)
 # Passwords are limited by `proofroom.accounts.login_limits`, codes by allauth.
 MFA_ADAPTER = "proofroom.accounts.allauth_adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
@@ -208,6 +211,16 @@ MFA_RECOVERY_CODE_DIGITS = 10
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_TOLERANCE = 1
 TWO_FACTOR_ROLES = frozenset(CMS_ENV.two_factor_roles)
+
+PASSWORD_LOGIN = CMS_ENV.password_login
+PROVIDER_NAME = CMS_ENV.oidc_name if CMS_ENV.oidc_server_url else ""
+PROVIDER_ROLE_CLAIM = CMS_ENV.oidc_role_claim
+PROVIDER_ROLES = CMS_ENV.oidc_roles
+PROVIDER_DEFAULT_ROLE = CMS_ENV.oidc_default_role
+SOCIALACCOUNT_ADAPTER = "proofroom.accounts.provider_adapter.ProviderAdapter"
+SOCIALACCOUNT_PROVIDERS = provider_settings(CMS_ENV)
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
 
 HAS_EMAIL = CMS_ENV.email_url is not None
 vars().update(email_settings(CMS_ENV.email_url))

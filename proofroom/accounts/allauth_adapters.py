@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import time
 from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -138,6 +140,19 @@ class AccountAdapter(DefaultAccountAdapter):
         used = [record.get("method", "") for record in get_authentication_records(request, user)]
         finish_sign_in(request, user, via="admin", methods=used)
         return response
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Whoever came through the provider just now is not asked again: they may have nothing else to show."""
+        used = get_authentication_records(self.request, self.request.user)
+        if used and used[-1].get("method") == "socialaccount":
+            return bool(time.time() - used[-1]["at"] > REAUTHENTICATION_TIMEOUT)
+        return bool(super().is_reauthentication_required(app=app, **kwargs))
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if methods or not settings.PROVIDER_NAME:
+            return methods
+        return [{"id": "provider", "url": reverse("confirm_with_provider")}]
 
     def get_login_stages(self) -> list[str]:
         return [

@@ -7,6 +7,8 @@ from typing import Any
 from allauth.account.signals import email_changed, password_reset
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authentication_failed, authenticator_added, authenticator_removed
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.signals import social_account_added
 from django.http import HttpRequest
 
 from proofroom.accounts.models import User
@@ -47,6 +49,12 @@ def on_factor_removed(
     _record("user.second-factor-removed", user, type=authenticator.type)
 
 
+def on_provider_connected(
+    sender: object, request: HttpRequest, sociallogin: SocialLogin, **kwargs: Any
+) -> None:
+    _record("user.second-factor-added", sociallogin.user, type="oidc")
+
+
 def on_code_refused(sender: object, user: User, **kwargs: Any) -> None:
     record_failed_login(user.email, via="admin")
 
@@ -58,3 +66,4 @@ def connect_signals() -> None:
     authenticator_added.connect(on_factor_added)
     authenticator_removed.connect(on_factor_removed)
     authentication_failed.connect(on_code_refused)
+    social_account_added.connect(on_provider_connected)

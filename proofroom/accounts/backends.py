@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
 from django.http import HttpRequest
 from django.utils import timezone
@@ -36,7 +37,7 @@ class RoleBackend(BaseBackend):
     ) -> User | None:
         address = (email or username or "").strip().lower()
         user = User.objects.filter(email=address).first() if address else None
-        if user is None or password is None:
+        if user is None or password is None or not settings.PASSWORD_LOGIN:
             # Unknown and wrong take the same time, so that neither can be told from the other.
             User().set_password(password or "")
             return None

@@ -12,12 +12,14 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from proofroom.accounts.admin.account import device_of
 from proofroom.accounts.models import Invitation, User
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.errors import NotAllowed
@@ -447,6 +449,29 @@ def test_sessions_are_listed_and_ended() -> None:
     assert (is_logged_in(here), is_logged_in(there)) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (
+            "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0",
+            "Firefox on Linux",
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/150.0 Safari/537.36 Edg/150.0",
+            "Edge on Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile Safari/604.1",
+            "Safari on iPhone",
+        ),
+        ("curl/8.5", "curl/8.5"),
+        ("", "Unknown device"),
+    ],
+)
+def test_sessions_are_told_apart_by_words(agent: str, words: str) -> None:
+    assert device_of(agent) == words
+
+
 def test_a_login_from_a_new_device_is_told_by_mail(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
@@ -485,6 +510,75 @@ def test_a_login_leads_nowhere_else(target: str) -> None:
     assert (done["Location"], plain.url) == ("/admin/", "/admin/")
 
 
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "/api/posts"])
+def test_a_confirmation_leads_nowhere_else(target: str) -> None:
+    make.user("editor")
+    client = Client()
+    log_in(client)
+
+    answer = client.post(
+        "/admin/account/confirm/", {"password": make.PASSWORD, "next": target}, follow=False
+    )
+
+    assert not answer["Location"].startswith(("http", "//", "/api"))
+
+
+def test_a_code_that_one_door_took_is_refused_by_the_other() -> None:
+    user = with_app()
+    client, code = Client(), code_now()
+    log_in(client)
+    client.post("/admin/login/code/", {"code": code})
+
+    replayed = ApiClient().send(
+        "POST", "/api/auth/login", {"email": user.email, "password": make.PASSWORD, "code": code}
+    )
+
+    assert is_logged_in(client)
+    assert replayed.status_code == 401
+
+
+@pytest.mark.parametrize("code", ["", " ", "00000000000000000000", "١٢٣٤٥٦", "\x00", "a" * 10_000])
+def test_codes_that_are_none_are_refused(code: str) -> None:
+    user = with_app()
+    client = Client()
+    log_in(client)
+
+    page = client.post("/admin/login/code/", {"code": code})
+    api = ApiClient().send(
+        "POST", "/api/auth/login", {"email": user.email, "password": make.PASSWORD, "code": code}
+    )
+
+    assert page.status_code in (400, 422)
+    assert api.status_code in (401, 422)
+    assert not is_logged_in(client)
+
+
+@pytest.mark.parametrize("door", ["admin", "api", "forgotten"])
+def test_known_and_unknown_emails_cost_the_same_hashes_and_get_the_same_words(
+    door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.user("editor")
+    hashed: list[str] = []
+    encode = MD5PasswordHasher.encode
+    monkeypatch.setattr(
+        MD5PasswordHasher, "encode", lambda *given: (hashed.append("once"), encode(*given))[1]
+    )
+
+    def ask(email: str) -> tuple[int, str, int]:
+        hashed.clear()
+        if door == "admin":
+            page = Client().post("/admin/login/", {"username": email, "password": "wrong"})
+            words = re.findall(r'class="errornote">(.*?)<', page.content.decode())
+            return page.status_code, str(words), len(hashed)
+        if door == "api":
+            api = ApiClient().send("POST", "/api/auth/login", {"email": email, "password": "wrong"})
+            return api.status_code, str(api.json()), len(hashed)
+        answer = Client().post("/admin/login/forgot/", {"email": email})
+        return answer.status_code, answer["Location"], len(hashed)
+
+    assert ask("editor@example.com") == ask("nobody@example.com")
+
+
 def test_a_login_starts_a_new_session_after_the_code_too() -> None:
     with_app()
     client = Client()
@@ -507,6 +601,10 @@ def test_a_login_starts_a_new_session_after_the_code_too() -> None:
         "/admin/account/email/",
         "/admin/account/sessions/",
         "/admin/account/methods/app/",
+        "/admin/account/methods/app/remove/",
+        "/admin/account/methods/passkeys/add/",
+        "/admin/account/methods/recovery-codes/new/",
+        "/admin/account/confirm/",
     ],
 )
 def test_every_page_of_the_login_refuses_forged_requests(path: str) -> None:

@@ -114,6 +114,9 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_webhooks.Webhook": SECRETS,
     "proofroom_webhooks.WorkflowSwitch": SETTINGS,
     "sessions.Session": SECRETS,
+    "socialaccount.SocialAccount": SECRETS,
+    "socialaccount.SocialApp": SECRETS,
+    "socialaccount.SocialToken": SECRETS,
     "usersessions.UserSession": SECRETS,
 }
 OWN_TIME: Final = "when the row was written here"

@@ -2,6 +2,7 @@
 
 from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 
@@ -10,6 +11,15 @@ from proofroom.accounts.admin import invitations, tokens, users
 __all__ = ["invitations", "tokens", "users"]
 
 # Each person sees their own on the page of their account; nobody edits these rows.
-for model in (EmailAddress, EmailConfirmation, Authenticator, UserSession):
+_THEIRS = (
+    EmailAddress,
+    EmailConfirmation,
+    Authenticator,
+    UserSession,
+    SocialAccount,
+    SocialApp,
+    SocialToken,
+)
+for model in _THEIRS:
     if admin.site.is_registered(model):
         admin.site.unregister(model)

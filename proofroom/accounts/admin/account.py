@@ -88,7 +88,8 @@ def account(request: HttpRequest) -> HttpResponse:
         _remember_language(response, saved["language"])
         _remember_theme(response, saved["theme"])
         return response
-    password_form = AdminPasswordChangeForm(user) if user.has_usable_password() else None
+    has_password = settings.PASSWORD_LOGIN and user.has_usable_password()
+    password_form = AdminPasswordChangeForm(user) if has_password else None
     if password_form is not None:
         # The page begins at its top, not at its second form.
         password_form.fields["old_password"].widget.attrs.pop("autofocus", None)
@@ -101,6 +102,25 @@ def account(request: HttpRequest) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return TemplateResponse(request, "admin/account/account.html", context, status=status)
+
+
+_BROWSERS = (
+    ("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox", "Firefox"), ("FxiOS", "Firefox"),
+    ("Chrome", "Chrome"), ("CriOS", "Chrome"), ("Safari", "Safari"),
+)  # fmt: skip
+_SYSTEMS = (
+    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"),
+    ("Mac OS X", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux"),
+)  # fmt: skip
+
+
+def device_of(agent: str) -> str:
+    """Browser and system for a person to recognize; the beginning of what else calls."""
+    browser = next((name for mark, name in _BROWSERS if mark in agent), None)
+    system = next((name for mark, name in _SYSTEMS if mark in agent), None)
+    if browser is None or system is None:
+        return agent[:60] or _("Unknown device")
+    return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
 
 
 def sessions(request: HttpRequest) -> HttpResponse:
@@ -123,7 +143,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": _("Sessions"),
-        "sessions": list_sessions(user),
+        "sessions": [(one, device_of(one.user_agent)) for one in list_sessions(user)],
         "current": current,
     }
     return TemplateResponse(request, "admin/account/sessions.html", context)

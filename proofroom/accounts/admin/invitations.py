@@ -140,13 +140,19 @@ class InvitationAdmin(FormAdmin[Invitation]):
 
 
 def accept_invitation_page(request: HttpRequest, secret: str) -> HttpResponse:
-    """GET asks for a name and a password. POST makes the account, and leads to the login."""
+    """GET asks for a name and a password. POST makes the account, and leads to the login.
+
+    Where nobody logs in with a password, the page leads to the provider, which makes the account.
+    """
     context: dict[str, Any] = {"form": None}
     try:
         invitation = find_invitation(secret)
     except NotFound:
         template = "admin/login/invitation_over.html"
         return TemplateResponse(request, template, context, status=404)
+    if not settings.PASSWORD_LOGIN:
+        context = {"invitation": invitation}
+        return TemplateResponse(request, "admin/login/invitation_provider.html", context)
     form = AcceptForm(request.POST if request.method == "POST" else None)
     if form.is_bound and save_form(
         form, lambda: accept_invitation(secret=secret, **form.cleaned_data)

@@ -37,6 +37,8 @@ class LoginPage(LoginView):
             "app_path": self.request.get_full_path(),
             "username": self.request.user.get_username(),
             "has_email": settings.HAS_EMAIL,
+            "has_passwords": settings.PASSWORD_LOGIN,
+            "provider_name": settings.PROVIDER_NAME,
             REDIRECT_FIELD_NAME: self.get_success_url(),
         }
 

@@ -6,7 +6,7 @@ They have the names that allauth looks for. Its pages for signing up are left ou
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from allauth.account import views as account
@@ -14,9 +14,10 @@ from allauth.mfa.base import views as factors
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as passkeys
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, re_path
@@ -24,6 +25,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 
+from proofroom.accounts.admin import provider
 from proofroom.accounts.admin.invitations import accept_invitation_page
 from proofroom.accounts.models import User
 from proofroom.accounts.services.sign_in import SECOND_FACTOR_KEY, require_second_factor
@@ -45,6 +47,10 @@ def in_frame(view: View, title: str | Promise) -> View:
                 "title": title,
                 "account": request.user,
                 "has_email": settings.HAS_EMAIL,
+                "provider_name": settings.PROVIDER_NAME,
+                "is_connected": partial(
+                    SocialAccount.objects.filter(user_id=request.user.pk).exists
+                ),
                 "must_add_factor": isinstance(request.user, User)
                 and require_second_factor(request.user)
                 and not request.session.get(SECOND_FACTOR_KEY),
@@ -56,6 +62,18 @@ def in_frame(view: View, title: str | Promise) -> View:
         return response
 
     return framed
+
+
+def with_passwords(view: View) -> View:
+    """A page that is there only where people log in with passwords."""
+
+    @wraps(view)
+    def found(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.PASSWORD_LOGIN:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return found
 
 
 def _page(route: str, view: View, name: str, title: str | Promise) -> URLPattern:
@@ -71,7 +89,12 @@ urlpatterns: list[URLPattern] = [
     path("login/", admin.site.login, name="account_login"),
     path("login/", admin.site.login, name="account_signup"),
     path("logout/", admin.site.logout, name="account_logout"),
-    _page("login/forgot/", account.password_reset, "account_reset_password", _FORGOT),
+    _page(
+        "login/forgot/",
+        with_passwords(account.password_reset),
+        "account_reset_password",
+        _FORGOT,
+    ),
     _page(
         "login/forgot/sent/", account.password_reset_done, "account_reset_password_done", _FORGOT
     ),
@@ -83,7 +106,9 @@ urlpatterns: list[URLPattern] = [
     ),
     re_path(
         r"^login/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
-        in_frame(account.password_reset_from_key, gettext_lazy("Choose a new password")),
+        in_frame(
+            with_passwords(account.password_reset_from_key), gettext_lazy("Choose a new password")
+        ),
         name="account_reset_password_from_key",
     ),
     _page(
@@ -103,6 +128,12 @@ urlpatterns: list[URLPattern] = [
         "accept_invitation",
         gettext_lazy("Create your account"),
     ),
+    _page("login/oidc/", provider.start_provider_login, "provider_login", gettext_lazy("Log in")),
+    re_path(
+        rf"^login/(?P<provider_id>{settings.PROVIDER_ID})/callback/$",
+        never_cache(provider.provider_callback),
+        name="openid_connect_callback",
+    ),
     _page("account/confirm/", account.reauthenticate, "account_reauthenticate", _CONFIRM),
     _page("account/confirm/code/", factors.reauthenticate, "mfa_reauthenticate", _CONFIRM),
     _page(
@@ -111,9 +142,21 @@ urlpatterns: list[URLPattern] = [
         "mfa_reauthenticate_webauthn",
         _CONFIRM,
     ),
+    _page(
+        "account/confirm/provider/",
+        provider.confirm_with_provider,
+        "confirm_with_provider",
+        _CONFIRM,
+    ),
     _page("account/email/", account.email, "account_email", gettext_lazy("Email")),
     _page("account/methods/", factors.index, "mfa_index", _METHODS),
     _page("account/methods/", factors.index, "mfa_list_webauthn", _METHODS),
+    path("account/methods/provider/connect/", provider.connect_provider, name="connect_provider"),
+    path(
+        "account/methods/provider/disconnect/",
+        provider.disconnect,
+        name="disconnect_provider",
+    ),
     _page(
         "account/methods/app/",
         totp.activate_totp,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from django.conf import settings
 from django.contrib import auth
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import OpenApiExample, extend_schema
@@ -23,7 +24,7 @@ from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
 from proofroom.core.api.throttles import show_rate_limit
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.errors import NotAuthenticated
+from proofroom.core.errors import NotAllowed, NotAuthenticated
 
 CREDENTIALS: Final = OpenApiExample(
     "An editor",
@@ -74,6 +75,8 @@ class SessionViewSet(ApiViewSet):
         if tries.is_over:
             show_rate_limit(request._request, tries)
             raise Throttled(wait=tries.wait)
+        if not settings.PASSWORD_LOGIN:
+            raise NotAllowed("This site has no login with passwords.", code="password_login_off")
         user = auth.authenticate(request._request, email=body.email, password=body.password)
         if not isinstance(user, User):
             record_failed_login(body.email, via="api")

@@ -97,10 +97,19 @@ def accept_invitation(*, secret: str, username: str, password: str) -> User:
     user = make_user(
         email=invitation.email, username=username, role=invitation.role, password=password
     )
-    invitation.accepted_at = timezone.now()
-    invitation.save(update_fields=["accepted_at"])
     actor = Actor(user=user, via="admin")
     outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
-    payload: JsonObject = {"id": str(invitation.pk), "email": user.email, "role": user.role}
-    outbox.record("invitation.accepted", actor=actor, payload=payload)
+    record_acceptance(invitation, actor)
     return user
+
+
+def record_acceptance(invitation: Invitation, actor: Actor) -> None:
+    """End an invitation whose account was made, by its new owner."""
+    invitation.accepted_at = timezone.now()
+    invitation.save(update_fields=["accepted_at"])
+    payload: JsonObject = {
+        "id": str(invitation.pk),
+        "email": invitation.email,
+        "role": actor.user.role,
+    }
+    outbox.record("invitation.accepted", actor=actor, payload=payload)

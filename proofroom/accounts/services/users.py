@@ -30,11 +30,17 @@ def create_user(*, email: str, username: str, role: str, password: str, actor: A
     return user
 
 
-def make_user(*, email: str, username: str, role: str, password: str) -> User:
-    """Store the account of a person; the caller asks who may, and records it. Raises `RuleViolation` by field."""
+def make_user(*, email: str, username: str, role: str, password: str | None) -> User:
+    """Store the account of a person, who needs a provider to log in where the password is None.
+
+    The caller asks who may, and records it. Raises `RuleViolation` by field.
+    """
     user = User(email=email.strip().lower(), username=username.strip(), role=role_of_person(role))
     _check(user)
-    _set_password(user, password)
+    if password is None:
+        user.set_unusable_password()
+    else:
+        _set_password(user, password)
     _save(user)
     user.confirm_email()
     return user
@@ -58,13 +64,25 @@ def change_user(
     would lose its last admin.
     """
     require_account_manager(actor)
-    user, admins = _lock_with_admins(user_id)
     wanted = {
         "role": role,
         "is_active": is_active,
         "username": username.strip() if username is not None else None,
         "email": email.strip().lower() if email is not None else None,
     }
+    return apply_changes(user_id=user_id, wanted=wanted, password=password, actor=actor)
+
+
+@transaction.atomic
+def apply_changes(
+    *,
+    user_id: int,
+    wanted: Mapping[str, _Change | None],
+    actor: Actor,
+    password: str | None = None,
+) -> User:
+    """Store what `change_user` is asked for; the caller asks who may. Raises as it does."""
+    user, admins = _lock_with_admins(user_id)
     changes = {
         name: value
         for name, value in wanted.items()

@@ -36,6 +36,7 @@ SENDING: Final = frozenset({"simulate_webhook_event"})
 # Visitors, people at work and operators see these: no tool changes a row of them.
 LIVE: Final = frozenset(
     {
+        "socialaccount.SocialAccount", "socialaccount.SocialApp", "socialaccount.SocialToken",
         "account.EmailAddress", "account.EmailConfirmation", "mfa.Authenticator", "usersessions.UserSession",
         "proofroom_accounts.ApiToken", "proofroom_accounts.Invitation", "proofroom_accounts.LoginDevice",
         "proofroom_accounts.Preferences", "proofroom_accounts.User",

@@ -1,0 +1,96 @@
+"""Logging in through a provider of identities: the way there, the way back, and the account that belongs to it."""
+
+from __future__ import annotations
+
+import logging
+from typing import cast
+
+from allauth.account.decorators import reauthentication_required
+from allauth.account.utils import get_next_redirect_url
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.providers.openid_connect.views import callback
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.login_limits import count_from_address
+from proofroom.accounts.models import User
+from proofroom.accounts.provider_adapter import refuse
+from proofroom.accounts.services.provider_accounts import disconnect_provider
+from proofroom.core.admin.permissions import actor_of, refusals_as_messages
+from proofroom.core.api.throttles import client_address, is_allowed_freely
+
+logger = logging.getLogger(__name__)
+
+
+def _leave(request: HttpRequest, process: str, next_url: str | None) -> HttpResponse:
+    """A page that leads to the provider: browsers follow no redirect from a form to another site (`form-action`)."""
+    if not settings.PROVIDER_NAME:
+        raise Http404
+    try:
+        provider = get_adapter().get_provider(request, settings.PROVIDER_ID)
+        answer = provider.redirect(request, process, next_url=next_url)
+    except (OSError, KeyError, TypeError, ValueError):
+        logger.exception("The provider of logins cannot be reached, or its answer cannot be read.")
+        refuse(request, _("The login did not work. Try again."))
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Going to %(provider)s") % {"provider": settings.PROVIDER_NAME},
+        "address": answer.url,
+    }
+    return TemplateResponse(request, "admin/login/leave.html", context)
+
+
+def start_provider_login(request: HttpRequest) -> HttpResponse:
+    """POST leads to the provider, and back to `next`."""
+    if request.method != "POST":
+        return HttpResponseRedirect(reverse("admin:login"))
+    address = client_address(request)
+    if not is_allowed_freely(address) and count_from_address(address).is_over:
+        refuse(request, _("Too many attempts. Try again in a few minutes."))
+    return _leave(request, "login", get_next_redirect_url(request))
+
+
+@login_required
+@reauthentication_required(app="allauth.socialaccount")
+def connect_provider(request: HttpRequest) -> HttpResponse:
+    """POST leads to the provider; whoever comes back logs in to this account from then on."""
+    if request.method != "POST":
+        return HttpResponseRedirect(reverse("mfa_index"))
+    return _leave(request, "connect", None)
+
+
+@login_required
+def confirm_with_provider(request: HttpRequest) -> HttpResponse:
+    """GET asks somebody who has no password and no second factor to log in again."""
+    context = {"next": get_next_redirect_url(request) or reverse("mfa_index")}
+    return TemplateResponse(request, "admin/account/confirm_provider.html", context)
+
+
+def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Where the provider sends people back to."""
+    if not settings.PROVIDER_NAME:
+        return HttpResponseRedirect(reverse("admin:login"))
+    try:
+        return cast("HttpResponse", callback(request, provider_id))
+    except (KeyError, TypeError, ValueError):
+        logger.exception("The answer of the provider of logins cannot be read.")
+        refuse(request, _("The login did not work. Try again."))
+
+
+@login_required
+@reauthentication_required(app="allauth.socialaccount")
+def disconnect(request: HttpRequest) -> HttpResponse:
+    """POST ends that the provider logs in to this account."""
+    if request.method != "POST":
+        return HttpResponseRedirect(reverse("mfa_index"))
+    with refusals_as_messages(request):
+        disconnect_provider(actor=actor_of(request), user=cast("User", request.user))
+        messages.success(
+            request, _("Disconnected %(provider)s.") % {"provider": settings.PROVIDER_NAME}
+        )
+    return HttpResponseRedirect(reverse("mfa_index"))

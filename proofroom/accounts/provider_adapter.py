@@ -1,0 +1,137 @@
+"""What django-allauth asks of this project when a provider of identities logs somebody in (`OIDC_SERVER_URL`).
+
+Nobody gets in by an email that the provider did not confirm, or into an account that was there before without
+logging in to it first, unless the operator trusts the provider with that (`OIDC_LINK_BY_EMAIL`).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final, NoReturn
+
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount, SocialLogin
+from allauth.socialaccount.providers.base import AuthError
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import User
+from proofroom.accounts.services.provider_accounts import (
+    create_provider_account,
+    follow_role,
+    role_of_claim,
+)
+from proofroom.accounts.services.sign_in import record_failed_login
+from proofroom.core.errors import CmsError
+
+logger = logging.getLogger(__name__)
+
+_SUBJECT: Final = "sub"
+
+
+def refuse(request: HttpRequest, text: str, email: str = "") -> NoReturn:
+    """Send somebody back to the page they came from, with the reason."""
+    messages.error(request, text)
+    if isinstance(request.user, User):
+        raise ImmediateHttpResponse(HttpResponseRedirect(reverse("mfa_index")))
+    record_failed_login(email, via="admin")
+    raise ImmediateHttpResponse(HttpResponseRedirect(reverse("admin:login")))
+
+
+def claims_of(login: SocialLogin) -> dict[str, Any]:
+    """What the provider says of a person: in the ID token, and where it has one, at its own address for that.
+
+    Both must be about the same person (OpenID Connect Core 5.3.2). Raises `ValueError` where they are not.
+    """
+    told = login.account.extra_data
+    token, userinfo = told.get("id_token") or {}, told.get("userinfo") or {}
+    if token and userinfo and token[_SUBJECT] != userinfo[_SUBJECT]:
+        raise ValueError("The ID token and the user info name different people.")
+    return {**token, **userinfo}
+
+
+class ProviderAdapter(DefaultSocialAccountAdapter):
+    """Accounts that a provider logs in."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        claims = claims_of(sociallogin)
+        # Groups, pictures and the rest are not needed again.
+        sociallogin.account.extra_data = {}
+        if sociallogin.account.pk:
+            SocialAccount.objects.filter(pk=sociallogin.account.pk).update(extra_data={})
+        if sociallogin.state.get("process") == "connect":
+            return
+        role = None
+        if settings.PROVIDER_ROLE_CLAIM:
+            role = role_of_claim(claims.get(settings.PROVIDER_ROLE_CLAIM))
+            if role is None:
+                refuse(request, _("Your account there has no role on this site."))
+        sociallogin.state["role"] = role
+        user = sociallogin.user
+        if sociallogin.is_existing and role is not None and user.can_log_in:
+            follow_role(user, role)
+
+    def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
+        """The account that is logged in to by email, where that is allowed: a confirmed one, of a person."""
+        found: tuple[User, str] | None = super().authenticate_by_email(sociallogin)
+        if found is None or not found[0].can_log_in:
+            return None
+        confirmed = EmailAddress.objects.filter(user=found[0], email=found[0].email, verified=True)
+        return found if confirmed.exists() else None
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Somebody new gets in with a confirmed email that no account has."""
+        emails = [one.email for one in sociallogin.email_addresses if one.verified]
+        if not emails:
+            refuse(request, _("The email of your account there is not confirmed."))
+        if User.objects.filter(email__iexact=emails[0]).exists():
+            refuse(
+                request,
+                _(
+                    "An account with your email is here already. Log in to it, then connect "
+                    "%(provider)s under Login methods."
+                )
+                % {"provider": settings.PROVIDER_NAME},
+                emails[0],
+            )
+        sociallogin.email_addresses = [
+            EmailAddress(email=emails[0].lower(), verified=True, primary=True)
+        ]
+        return True
+
+    def save_user(
+        self, request: HttpRequest, sociallogin: SocialLogin, form: object = None
+    ) -> User:
+        try:
+            user = create_provider_account(
+                email=sociallogin.email_addresses[0].email,
+                name=sociallogin.user.username,
+                role=sociallogin.state["role"],
+            )
+        except CmsError as error:
+            refuse(request, error.message)
+        sociallogin.user = sociallogin.account.user = user
+        sociallogin.account.save()
+        return user
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: object,
+        error: str | None = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        if error == AuthError.CANCELLED:
+            refuse(request, _("You cancelled the login."))
+        if exception is not None:
+            logger.warning("The login through the provider failed: %s", exception)
+        refuse(request, _("The login did not work. Try again."))
+
+    def get_connect_redirect_url(self, request: HttpRequest, socialaccount: SocialAccount) -> str:
+        return reverse("mfa_index")

@@ -1,0 +1,79 @@
+"""Accounts of people whom a provider of identities logs in: made, and given the role that it says."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import USERNAME_MAX, Invitation, User
+from proofroom.accounts.services.invitations import record_acceptance
+from proofroom.accounts.services.users import apply_changes, make_user
+from proofroom.core import outbox
+from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.errors import NotAllowed, RuleViolation, invalid
+from proofroom.core.json import JsonObject
+
+logger = logging.getLogger(__name__)
+
+
+def role_of_claim(value: object) -> str | None:
+    """The role for what the provider says of a person, by `OIDC_ROLES`; None where none fits."""
+    values = value if isinstance(value, list) else [value]
+    said = {text for text in values if isinstance(text, str)}
+    return next((role for name, role in settings.PROVIDER_ROLES if name in said), None)
+
+
+@transaction.atomic
+def create_provider_account(*, email: str, name: str, role: str | None) -> User:
+    """Make the account of somebody new whose email the provider confirmed, without a password.
+
+    The role is the given one, else that of an invitation to the email, else `OIDC_DEFAULT_ROLE`.
+    Raises `NotAllowed` where there is none of them, or `RuleViolation` by field.
+    """
+    address = email.strip().lower()
+    open_ones = Invitation.objects.select_for_update().filter(email=address)
+    invitation = next((one for one in open_ones if one.state == "pending"), None)
+    role = role or (invitation.role if invitation else settings.PROVIDER_DEFAULT_ROLE)
+    if role is None:
+        raise NotAllowed(_("You have no account here. Ask an administrator to invite you."))
+    username = re.sub(r"[^\w.@+-]+", "-", name or address.split("@")[0]).strip("-")[:USERNAME_MAX]
+    if not username or User.objects.filter(username=username).exists():
+        username = address[:USERNAME_MAX]
+    user = make_user(email=address, username=username, role=role, password=None)
+    actor = Actor(user=user, via="admin")
+    outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
+    if invitation is not None:
+        record_acceptance(invitation, actor)
+    return user
+
+
+def follow_role(user: User, role: str) -> None:
+    """Give an account the role that the provider says. The last admin stays one: nobody else could repair it."""
+    if user.role == role:
+        return
+    try:
+        apply_changes(
+            user_id=user.pk, wanted={"role": role}, actor=Actor(user=SYSTEM, via="system")
+        )
+    except RuleViolation as error:
+        logger.warning("The account %s keeps its role: %s", user.pk, error.message)
+    user.refresh_from_db()
+
+
+@transaction.atomic
+def disconnect_provider(*, actor: Actor, user: User) -> None:
+    """Forget who of the provider an account belongs to. Raises `RuleViolation` where nothing else logs in to it."""
+    actor.require_session("change login methods")
+    if not (settings.PASSWORD_LOGIN and user.has_usable_password()):
+        raise invalid(
+            "provider", _("You have no password, so you could no longer log in. Reset it first.")
+        )
+    removed, _rows = SocialAccount.objects.filter(user_id=user.pk).delete()
+    if removed:
+        payload: JsonObject = {"id": user.pk, "type": "oidc"}
+        outbox.record("user.second-factor-removed", actor=actor, payload=payload)
