@@ -69,7 +69,7 @@ def _walk(items: MenuItems, depth: int = 0) -> Iterator[Mapping[str, object]]:
 
 def _children(item: Mapping[str, object]) -> Sequence[Any]:
     children = item.get("children")
-    return children if isinstance(children, list) else ()
+    return children if isinstance(children, list) else []
 
 
 def menu_links(items: MenuItems, place: PageLocation, found: Sequence[Neighbour]) -> list[MenuLink]:

@@ -67,7 +67,7 @@ def test_sample_content_goes_from_sqlite_to_postgresql_and_back(
 
     (tmp_path / "second.zip").write_bytes(site.export(revisions=True))
     back = SqliteSite(tmp_path / "back", tmp_path_factory)
-    back.run("createsuperuser", "--noinput", "--email", "admin@example.com")
+    back.run("createsuperuser", "--noinput", "--username", "admin", "--email", "admin@example.com")
     back.run("import", "archive", str(tmp_path / "second.zip"))
     back.run("export", str(tmp_path / "back.zip"), "--revisions")
     assert (tmp_path / "back.zip").read_bytes() == archive
@@ -91,7 +91,7 @@ def test_content_of_postgresql_goes_to_sqlite_and_comes_back(
     (tmp_path / "site.zip").write_bytes(archive)
 
     other = SqliteSite(tmp_path / "other", tmp_path_factory)
-    other.run("createsuperuser", "--noinput", "--email", "admin@example.com")
+    other.run("createsuperuser", "--noinput", "--username", "admin", "--email", "admin@example.com")
     other.run("import", "archive", str(tmp_path / "site.zip"))
     other.run("export", str(tmp_path / "other.zip"), "--revisions")
     assert (tmp_path / "other.zip").read_bytes() == archive

@@ -1,7 +1,8 @@
 """The steps of the Containerfile, carried out in a clean Debian without an engine for containers: a folder that
 `debootstrap` fills, and `chroot`.
 
-What an engine adds is not in it: layers, networks, limits. It takes root and Debian's `debootstrap`.
+What an engine adds is not in it: layers, networks, limits. It takes root, Debian's `debootstrap`, and minutes, so it
+runs only where `IMAGE=1` asks for it: docs/development/testing.md.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from tests.faults.processes import free_port
 pytestmark = [
     pytest.mark.deployment,
     pytest.mark.skipif(
-        os.geteuid() != 0 or shutil.which("debootstrap") is None,
-        reason="it takes root and debootstrap",
+        os.environ.get("IMAGE") != "1" or os.geteuid() != 0 or shutil.which("debootstrap") is None,
+        reason="it takes IMAGE=1, root and debootstrap",
     ),
 ]
 CONTAINERFILE = ROOT / "deploy/Containerfile"
@@ -96,6 +97,8 @@ class Image:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+    # The settings of the tests keep new files to their owner; those of an image are for everybody.
+    before = os.umask(0o022)
     root = tmp_path_factory.mktemp("image") / "root"
     made = subprocess.run(
         ["debootstrap", "--variant=minbase", "--include=python3,python3-venv", SUITE, str(root)],
@@ -106,6 +109,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
         timeout=600,
     )
     if made.returncode != 0:
+        os.umask(before)
         pytest.skip(f"debootstrap cannot make a Debian here: {made.stdout[-500:]}")
     root.parent.chmod(0o755)
     for name in _OF_THIS_MACHINE:
@@ -120,6 +124,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     for instruction, rest in instructions():
         carry_out(built, instruction, rest)
     yield built
+    os.umask(before)
     shutil.rmtree(root, ignore_errors=True)
 
 
