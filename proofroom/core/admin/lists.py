@@ -239,7 +239,9 @@ class ListAdmin(PermittedAdmin[M]):
             return False
         return super().lookup_allowed(lookup, value, request)
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[M]) -> HttpResponse | None:
+    def response_action(  # type: ignore[override]  # the stubs are of a newer Django
+        self, request: HttpRequest, queryset: QuerySet[M]
+    ) -> HttpResponse | None:
         """Run the chosen action; a selection that names no rows of this list is refused."""
         try:
             for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
