@@ -67,7 +67,7 @@ class EditorialConfig(AppConfig):
                 NavigationGroup.WRITE,
                 gettext_lazy("Background jobs"),
                 "admin:content_postjob_changelist",
-                "clock",
+                "rows",
                 permissions=("posts.edit",),
             ),
             order=85,

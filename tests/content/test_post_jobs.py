@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, Status
@@ -270,3 +272,20 @@ def test_a_turn_that_is_over_goes_on_by_a_message_of_its_own(
     assert done == [(1, "running"), (2, "running"), (3, "running"), (3, "done")]
     assert sent == [f"post job {job.pk}"] * 3
     assert Event.objects.filter(name="post.published").count() == 3
+
+
+def test_the_list_and_the_page_of_a_job_say_what_it_does() -> None:
+    job = start_job(
+        kind=JobKind.PUBLISH,
+        post_ids=[make.post(name, status=Status.DRAFT).pk for name in ("Tea", "Milk")],
+        actor=make.actor("admin"),
+    )
+    client = Client()
+    client.force_login(make.user("admin"))
+
+    listed = client.get("/admin/content/postjob/?o=-started").content.decode()
+    page_of_job = client.get(f"/admin/content/postjob/{job.pk}/change/").content.decode()
+
+    assert "Started by" in listed
+    assert "Publish 2 posts" in listed
+    assert re.search(r"<h1[^>]*>\s*Publish 2 posts", page_of_job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -103,7 +104,7 @@ def _said_undone(job: PostJob) -> str:
 class PostJobAdmin(ListAdmin[PostJob]):
     view_permission = "posts.edit"
     empty_words = gettext_lazy("Copies of page trees and bulk actions are listed here.")
-    list_display = ("what", "progress", "by_name", "created_at", "outcome")
+    list_display = ("what", "progress", "started_by", "started", "outcome")
     list_display_links = ("what",)
     ordering = ("-created_at",)
 
@@ -117,6 +118,14 @@ class PostJobAdmin(ListAdmin[PostJob]):
     @admin.display(description=gettext_lazy("Posts"))
     def progress(self, job: PostJob) -> str:
         return f"{job.done:,} / {job.total:,}" if job.done < job.total else f"{job.total:,}"
+
+    @admin.display(description=gettext_lazy("Started by"), ordering="by_name")
+    def started_by(self, job: PostJob) -> str:
+        return job.by_name
+
+    @admin.display(description=gettext_lazy("Started"), ordering="created_at")
+    def started(self, job: PostJob) -> datetime:
+        return job.created_at
 
     @admin.display(description=gettext_lazy("State"))
     def outcome(self, job: PostJob) -> SafeString:
@@ -174,9 +183,6 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
     look, state = _STATES[job.state]
     context = {
         "job": job,
-        "heading": _("Undo: %(what)s") % {"what": describe_job(job)}
-        if job.is_undo
-        else describe_job(job),
         "badge": look,
         "state": state,
         "counts": [(str(labels[name]), counts[name]) for name in JobOutcome if name in counts],
@@ -199,7 +205,9 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
         "may_cancel": job.is_running,
         "may_undo": not job.is_running and not job.is_undo and counts.get(JobOutcome.DONE),
     }
-    title = _("Background jobs")
+    title = describe_job(job)
+    if job.is_undo:
+        title = _("Undo: %(what)s") % {"what": title}
     return form_page(request, "admin/posts/job.html", PostJob, context, title=title)
 
 
