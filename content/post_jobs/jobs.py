@@ -6,12 +6,14 @@ and the lock on the job lets one worker be at it at a time.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from django.db import OperationalError as DatabaseAway
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone, translation
@@ -27,6 +29,7 @@ from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, Rule
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
 
+logger = logging.getLogger(__name__)
 MAX_POSTS: Final = 1_000
 """Posts whose status is changed at once."""
 MAX_IN_REQUEST: Final = 25
@@ -219,10 +222,19 @@ def _do_next(job_id: UUID) -> bool:
                     step.run(job, items, actor)
         except NotAllowed as error:
             return _end(job, JobState.FAILED, error.message)
-        except CmsError as error:
+        except DatabaseAway:
+            raise  # it is tried again by the sweep
+        except Exception as error:  # one post must not stop all others, nor be tried for ever
+            why = (
+                error.message
+                if isinstance(error, CmsError)
+                else _("Something went wrong with this post. Try it on its own, or check the log.")
+            )
+            if not isinstance(error, CmsError):
+                logger.exception("post job %s failed at %s", job.pk, items[0].post)
             for item in items:
                 item.outcome = JobOutcome.KEPT if job.is_undo else JobOutcome.REFUSED
-                item.why = error.message
+                item.why = why
         else:
             for item in items:
                 if job.is_undo and item.outcome == JobOutcome.DONE:

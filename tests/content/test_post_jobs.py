@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content.models import JobKind, JobOutcome, JobState, Post, PostJob, Status
+from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem, Status
 from content.post_jobs import jobs
 from content.post_jobs.jobs import (
     cancel_job,
@@ -27,6 +27,7 @@ from content.post_jobs.steps import STEPS
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
+from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
@@ -272,6 +273,38 @@ def test_a_turn_that_is_over_goes_on_by_a_message_of_its_own(
     assert done == [(1, "running"), (2, "running"), (3, "running"), (3, "done")]
     assert sent == [f"post job {job.pk}"] * 3
     assert Event.objects.filter(name="post.published").count() == 3
+
+
+def test_a_post_that_breaks_a_step_keeps_no_other_one_back(
+    monkeypatch: pytest.MonkeyPatch, later: None
+) -> None:
+    posts = [make.post(name, status=Status.DRAFT) for name in ("Tea", "Milk", "Water")]
+    job = start_job(
+        kind=JobKind.PUBLISH, post_ids=[post.pk for post in posts], actor=make.actor("admin")
+    )
+    step = STEPS[JobKind.PUBLISH]
+
+    def run(job: PostJob, items: list[PostJobItem], actor: Actor) -> None:
+        step.run(job, items, actor)
+        if items[0].post == posts[1].pk:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(jobs, "STEPS", {JobKind.PUBLISH: replace(step, run=run)})
+
+    execute_job(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.done) == (JobState.DONE, 3)
+    rows = {item.post: (item.outcome, item.why) for item in job.items.all()}
+    assert rows[posts[1].pk] == (
+        JobOutcome.REFUSED,
+        "Something went wrong with this post. Try it on its own, or check the log.",
+    )
+    assert [Post.objects.get(pk=post.pk).status for post in posts] == [
+        "published",
+        "draft",
+        "published",
+    ]
 
 
 def test_the_list_and_the_page_of_a_job_say_what_it_does() -> None:
