@@ -56,7 +56,7 @@ def start_provider_login(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@reauthentication_required(app="allauth.socialaccount")
+@reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth has no types
 def connect_provider(request: HttpRequest) -> HttpResponse:
     """POST leads to the provider; whoever comes back logs in to this account from then on."""
     if request.method != "POST":
@@ -83,7 +83,7 @@ def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 
 @login_required
-@reauthentication_required(app="allauth.socialaccount")
+@reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth has no types
 def disconnect(request: HttpRequest) -> HttpResponse:
     """POST ends that the provider logs in to this account."""
     if request.method != "POST":
