@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -98,7 +97,7 @@ class AccountAdapter(DefaultAccountAdapter):
             return
         try:
             super().send_mail(template_prefix, email, context)
-        except (OSError, SMTPException):
+        except OSError:  # those of SMTP are such, too
             logger.exception("The mail %s could not be sent.", template_prefix)
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:

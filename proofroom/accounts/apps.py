@@ -17,6 +17,7 @@ class AccountsConfig(AppConfig):
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
+            NavigationTab,
             navigation_entries,
         )
 
@@ -29,18 +30,17 @@ class AccountsConfig(AppConfig):
                 "admin:proofroom_accounts_user_changelist",
                 "people",
                 permissions=("users.manage",),
+                tabs=(
+                    NavigationTab(
+                        gettext_lazy("Accounts"), "admin:proofroom_accounts_user_changelist"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Invitations"),
+                        "admin:proofroom_accounts_invitation_changelist",
+                    ),
+                ),
             ),
             order=10,
-        )
-        navigation_entries.register(
-            NavigationEntry(
-                NavigationGroup.SETTINGS,
-                gettext_lazy("Invitations"),
-                "admin:proofroom_accounts_invitation_changelist",
-                "people",
-                permissions=("users.manage",),
-            ),
-            order=11,
         )
         navigation_entries.register(
             NavigationEntry(

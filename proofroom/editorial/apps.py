@@ -64,7 +64,7 @@ class EditorialConfig(AppConfig):
         )
         navigation_entries.register(
             NavigationEntry(
-                NavigationGroup.WRITE,
+                NavigationGroup.SITE,
                 gettext_lazy("Background jobs"),
                 "admin:content_postjob_changelist",
                 "rows",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from smtplib import SMTPException
 from typing import Any
 from uuid import UUID
 
@@ -87,7 +86,7 @@ class InvitationAdmin(FormAdmin[Invitation]):
         if settings.HAS_EMAIL:
             try:
                 self.send(request, invitation, link)
-            except (OSError, SMTPException):
+            except OSError:  # those of SMTP are such, too
                 messages.warning(request, _("The mail could not be sent. Send the link yourself."))
             else:
                 messages.success(request, _("Invited %(email)s.") % {"email": invitation.email})

@@ -88,7 +88,7 @@ _CONFIRM = gettext_lazy("Confirm it is you")
 urlpatterns: list[URLPattern] = [
     path("login/", admin.site.login, name="account_login"),
     path("login/", admin.site.login, name="account_signup"),
-    path("logout/", admin.site.logout, name="account_logout"),
+    path("logout/", admin.site.admin_view(admin.site.logout), name="account_logout"),
     _page(
         "login/forgot/",
         with_passwords(account.password_reset),

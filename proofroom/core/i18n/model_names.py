@@ -19,7 +19,19 @@ from django.utils.choices import CallableChoiceIterator
 from django.utils.translation import gettext_lazy
 
 # What readers call a field, where its name is a word of the code.
-_NAMES: Final = {"locale": "language"}
+_NAMES: Final = {
+    "agent_id": "agent",
+    "by_name": "started by",
+    "connected_at": "connected since",
+    "created_at": "created",
+    "filename": "file name",
+    "form_slug": "form",
+    "is_active": "turned on",
+    "is_automatic": "created automatically",
+    "locale": "language",
+    "mime": "file type",
+    "updated_at": "changed",
+}
 
 
 def speak_the_readers_language() -> None:
