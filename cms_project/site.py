@@ -189,11 +189,16 @@ class CmsAdminSite(admin.AdminSite):
             record_logout(actor=actor_of(request))
         return super().logout(request, extra_context)
 
-    def password_change(
+    def password_change(  # type: ignore[override]  # a guess too many is no page of Django's
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> TemplateResponse:
+    ) -> HttpResponse:
         from proofroom.accounts.admin.login import finish_password_change
+        from proofroom.accounts.login_limits import count_for_account
 
+        if request.method == "POST" and request.user.is_authenticated:
+            tries = count_for_account(request.user.email)
+            if tries.is_over:
+                return self._too_many_tries(request, tries.wait)
         with transaction.atomic():
             response = super().password_change(request, extra_context)
             if request.method == "POST" and _is_done(response):

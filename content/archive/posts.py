@@ -504,6 +504,9 @@ def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:
                 )
                 % {"title": _title(row)}
             )
+        if row.translated_from == row.id:
+            text = _("%(title)s: a post cannot be a translation of itself.")
+            raise ArchiveError(text % {"title": _title(row)})
         if row.translated_from is not None and row.translated_from not in found:
             Post.objects.filter(pk=row.id).update(translated_from=None)
             CopyOrigin.objects.filter(post=UUID(row.id)).delete()
@@ -519,17 +522,22 @@ def _drop_lost_sources(rows: Sequence[PostRow], job: Import) -> None:
 def _require_globals(rows: Sequence[PostRow]) -> None:
     """Every global module that a post places is there: a place without one would not even be read."""
     placed = {
-        module["moduleInstanceId"]: (row, module["globalSlug"])
+        (module["moduleInstanceId"], module["type"], module["globalSlug"]): row
         for row in rows
         for module in row.document["modules"]
         if module["scope"] == "global"
     }
-    there = ModuleInstance.objects.filter(pk__in=placed).values_list("pk", flat=True)
-    for id_ in set(placed) - {str(pk) for pk in there}:
-        row, slug = placed[id_]
+    # Of the same type and slug: a place in one post must never lead to the module of another one.
+    there = ModuleInstance.objects.filter(
+        pk__in={id_ for id_, _type, _slug in placed}, scope="global"
+    )
+    known = {
+        (str(pk), type_, slug) for pk, type_, slug in there.values_list("pk", "type", "global_slug")
+    }
+    for place in placed.keys() - known:
         raise ArchiveError(
             _("%(title)s: the global module %(slug)r is neither in the archive nor on this site.")
-            % {"title": _title(row), "slug": slug}
+            % {"title": _title(placed[place]), "slug": place[2]}
         )
 
 

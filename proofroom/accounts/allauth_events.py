@@ -12,14 +12,11 @@ from allauth.socialaccount.signals import social_account_added
 from django.http import HttpRequest
 
 from proofroom.accounts.models import User
-from proofroom.accounts.services.sign_in import (
-    SECOND_FACTOR_KEY,
-    has_second_factor,
-    record_failed_login,
-)
+from proofroom.accounts.services.sign_in import has_second_factor, record_failed_login
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
+from proofroom.core.second_factor import SECOND_FACTOR_KEY
 
 
 def _record(kind: str, user: User, **payload: str) -> None:

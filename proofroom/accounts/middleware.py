@@ -13,8 +13,8 @@ from django.utils import timezone, translation
 
 from proofroom.accounts.models import User
 from proofroom.accounts.queries import preferences_of
-from proofroom.accounts.services.sign_in import SECOND_FACTOR_KEY
 from proofroom.core.middleware import ManagementMiddleware
+from proofroom.core.second_factor import lacks_second_factor
 
 
 class PreferencesMiddleware(ManagementMiddleware):
@@ -57,12 +57,12 @@ class SecondFactorMiddleware(ManagementMiddleware):
     def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         if not settings.TWO_FACTOR_ROLES or request.path_info.startswith(_WITHOUT_SECOND_FACTOR):
             return None
-        if request.headers.get("Authorization", "").lower().startswith("bearer "):
+        # A token is checked by the API, and by nothing else: elsewhere the session alone counts.
+        has_token = request.headers.get("Authorization", "").lower().startswith("bearer ")
+        if has_token and request.path_info.startswith("/api/"):
             return None
         user = request.user
-        if not isinstance(user, User) or user.role not in settings.TWO_FACTOR_ROLES:
-            return None
-        if request.session.get(SECOND_FACTOR_KEY):
+        if not isinstance(user, User) or not lacks_second_factor(user, request.session):
             return None
         if request.path_info.startswith("/api/"):
             text = "Your role requires two-factor authentication. Set it up in the admin first."

@@ -271,9 +271,15 @@ class Invitation(models.Model):
         return self.email
 
     @property
+    def _is_vouched_for(self) -> bool:
+        """Whether the person who invited may still do so."""
+        inviter = self.invited_by
+        return inviter is not None and inviter.can_log_in and inviter.has_perm("users.manage")
+
+    @property
     def state(self) -> str:
         if self.accepted_at is not None:
             return "accepted"
-        if self.revoked_at is not None:
+        if self.revoked_at is not None or not self._is_vouched_for:
             return "revoked"
         return "expired" if self.expires_at <= timezone.now() else "pending"

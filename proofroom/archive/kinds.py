@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args
 from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from proofroom.archive.imports import Import
 
 
+_FIRST_YEAR: Final = 1900
+_LAST_YEAR: Final = 2500
+
+
 def _check_id(value: str) -> str:
     if str(UUID(value)) != value:
         raise ValueError("must be a UUID in lower case")
@@ -41,6 +45,9 @@ def _check_moment(value: str) -> str:
     moment = parse_datetime(value)
     if moment is None or moment.tzinfo is None:
         raise ValueError("must be a time in ISO 8601 with its zone")
+    # Any zone of a reader can show it.
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise ValueError(f"must be a time between {_FIRST_YEAR} and {_LAST_YEAR}")
     return value
 
 

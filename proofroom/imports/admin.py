@@ -91,7 +91,14 @@ def content_importers() -> list[type[ContentImporter]]:
 
 
 class OptionalJson(forms.JSONField):
-    """A field for JSON that is blank at first, where Django's says null."""
+    """A field for JSON that is blank at first, where Django's says null, and refuses what is nested too deeply."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except RecursionError:
+            message = self.error_messages["invalid"]
+            raise forms.ValidationError(message, code="invalid", params={"value": ""}) from None
 
     def prepare_value(self, value: Any) -> Any:
         return "" if value is None else super().prepare_value(value)

@@ -125,19 +125,20 @@ def read_json(path: Path, place: str = "") -> RecordFile:
     except RecursionError:
         raise RuleViolation(_("The file is nested too deeply.")) from None
     except ValueError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
+        lines = [line for line in text.split("\n") if line.strip()]
         try:
             found = [json.loads(line) for line in lines]
         except (ValueError, RecursionError):
             raise RuleViolation(_("The file is not valid JSON: %(why)s") % {"why": error}) from None
     found = value_at(found, place) if place else found
     if isinstance(found, Mapping) and not place:
-        lists = [
-            value
-            for key in ("data", "items", "posts", "entries")
-            if isinstance(value := found.get(key), list)
-        ]
-        found = lists[0] if lists else [found]
+        lists = {key: value for key, value in found.items() if isinstance(value, list) and value}
+        usual = [key for key in ("data", "items", "posts", "entries") if key in lists]
+        for key in [*lists] if usual else []:
+            if key != usual[0]:
+                why = _("Not read: the list %(name)s. The mapping can name it as items.")
+                remarks.append(Remark(_("File"), why % {"name": key}))
+        found = lists[usual[0]] if usual else [found]
     if not isinstance(found, list):
         raise invalid(
             "mapping",
@@ -302,12 +303,8 @@ class RecordReader(Reader):
             )
         yield Remark(_("Columns"), text, "info")
         places = set(self.mapping.values())
-        used = {*places, *(place.split(".")[0] for place in places)}
         unused: Counter[str] = Counter(
-            name
-            for record in self.records
-            for name, value in record.items()
-            if name not in used and not name.startswith("_") and value not in (None, "", [], {})
+            name for record in self.records for name in _unused_names(record, places)
         )
         if unused:
             listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(100))
@@ -423,6 +420,8 @@ class RecordReader(Reader):
 
     def _words(self, record: JsonObject, name: str) -> list[str]:
         value = self._value(record, name)
+        if isinstance(value, Mapping):
+            value = [value]
         parts = value if isinstance(value, list) else re.split(r"[,;|]", str(value or ""))
         words: list[str] = []
         for part in parts:
@@ -452,6 +451,18 @@ class RecordReader(Reader):
         if self.options.site and not self.options.media:
             return urljoin(self.options.site, address)
         return address
+
+
+def _unused_names(record: Mapping[str, object], places: set[str], above: str = "") -> Iterator[str]:
+    """The names of values that no place of the mapping reads, those beside a place inside an object too."""
+    for key, value in record.items():
+        name = f"{above}{key}"
+        if name in places or value in (None, "", [], {}):
+            continue
+        if isinstance(value, Mapping) and any(place.startswith(f"{name}.") for place in places):
+            yield from _unused_names(value, places, f"{name}.")
+        elif above or not name.startswith("_"):
+            yield name
 
 
 def _whole_number(value: object) -> int | None:

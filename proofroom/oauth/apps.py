@@ -13,4 +13,5 @@ class OAuthConfig(AppConfig):
         from proofroom.core import outbox
         from proofroom.oauth.connections import end_after_account_change
 
-        outbox.subscribe_inside(("user.changed",), end_after_account_change)
+        changes = ("user.changed", "user.password-reset")
+        outbox.subscribe_inside(changes, end_after_account_change)

@@ -79,9 +79,11 @@ def signing_client(request: Request) -> str:
         raise BadSignature("client_assertion_type is not the one of RFC 7523.")
     try:
         claimed = jwt.decode(assertion, options={"verify_signature": False}).get("iss")
-    except (jwt.PyJWTError, ValueError) as error:
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
         raise BadSignature(str(error)) from error
-    client_id = str(claimed)
+    if not isinstance(claimed, str) or not claimed.isascii() or not claimed.isprintable():
+        raise BadSignature("iss is no client.")
+    client_id = claimed
     if request.client_id and request.client_id != client_id:
         raise BadSignature("The assertion is of another client.")
     row = OAuthClientKeys.objects.filter(client_id=client_id).first()
@@ -104,12 +106,11 @@ def signing_client(request: Request) -> str:
 
 def _use_once(claims: JsonObject) -> None:
     expires, name = claims["exp"], claims.get("jti")
-    left = expires - time.time() if isinstance(expires, int | float) else -1
-    if left > _LONGEST_SECONDS:
+    if not isinstance(expires, int | float) or expires > time.time() + _LONGEST_SECONDS:
         raise BadSignature(f"An assertion is valid for {_LONGEST_SECONDS} seconds at most.")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or not name.isprintable():
         raise BadSignature("jti is missing.")
-    # The leeway of the clocks is part of how long it could come again.
+    left = expires - time.time()
     used = hash_value(f"{claims['iss']} {name}")
     if not cache.add(f"oauth:assertion:{used}", True, left + 60):
         raise BadSignature("The assertion was used before.")

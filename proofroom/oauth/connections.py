@@ -116,7 +116,7 @@ def allow_again(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
 
 def end_after_account_change(event: Event) -> None:
     """End the connections of an account that was turned off, or has another role or password."""
-    changed = event.payload.get("changed")
+    changed = event.payload.get("changed", ["password"])
     if isinstance(changed, list) and {"role", "is_active", "password"}.intersection(changed):
         _end(OAuthConnection.objects.filter(user_id=event.payload.get("id")))
 

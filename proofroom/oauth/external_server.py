@@ -47,7 +47,7 @@ def find_external_client(token: str) -> ConnectedClient | None:
     issuer = str(settings.CMS_ENV.mcp_oauth_issuer)
     try:
         kind = str(jwt.get_unverified_header(token).get("typ", "jwt")).lower()
-    except (jwt.PyJWTError, ValueError) as error:
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
         raise BadSignature(str(error)) from error
     if kind not in _TYPES:
         raise BadSignature(f"The token is {kind!r}, no access token.")
@@ -113,15 +113,15 @@ def _read_keys_url(issuer: str) -> str:
 
 
 def _account(claims: JsonObject) -> User | None:
-    """The one active account that the token is about."""
-    claim = settings.CMS_ENV.mcp_oauth_account_claim
-    value = claims.get(claim)
-    if not isinstance(value, str) or not value or "\0" in value:
+    """The account of the person that the token is about; never that of an agent."""
+    value = claims.get(settings.CMS_ENV.mcp_oauth_account_claim)
+    if not isinstance(value, str) or not value or not value.isprintable():
         return None
-    if claim == "email" and claims.get("email_verified") is False:
+    is_address = "@" in value
+    if is_address and claims.get("email_verified", True) not in (True, "true"):
         return None
-    field = Q(email__iexact=value) if "@" in value else Q(username=value)
-    found = list(User.objects.filter(field, is_active=True)[:2])
+    field = Q(email__iexact=value) if is_address else Q(username=value)
+    found = [user for user in User.objects.filter(field)[:2] if user.can_log_in]
     return found[0] if len(found) == 1 else None
 
 

@@ -55,7 +55,7 @@ def find_key(token: str, keys: JsonObject) -> jwt.PyJWK | None:
     try:
         header = jwt.get_unverified_header(token)
         known = jwt.PyJWKSet.from_dict(keys).keys
-    except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as error:
+    except (jwt.PyJWTError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadSignature(f"The token or the keys cannot be read: {error}") from error
     signing = [key for key in known if key.public_key_use in (None, "sig")]
     name = header.get("kid")
@@ -92,6 +92,6 @@ def read_claims(token: str, key: jwt.PyJWK, *, audience: list[str], issuer: str)
         )
     except jwt.ExpiredSignatureError as error:
         raise ExpiredToken(str(error)) from error
-    except (jwt.PyJWTError, ValueError) as error:
+    except (jwt.PyJWTError, ValueError, OverflowError, RecursionError) as error:
         raise BadSignature(str(error)) from error
     return claims

@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from content.models import Draft, Post, Provenance, Revision
+from content.models import Draft, Post, PostModule, Provenance, Revision
 from media.models import Asset, StoredFile
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.imports import Mode, import_archive
@@ -144,6 +144,9 @@ def edit_field(name: str, value: object):
         (edit_post(version="1"), "is not valid: version"),
         (edit_post(locale="xx"), "not a language|another type or language"),
         (edit_post(createdAt="yesterday"), "is not valid: createdAt"),
+        (edit_post(createdAt="9999-12-31T23:59:59-12:00"), "is not valid: createdAt"),
+        (edit_post(updatedAt="0001-01-01T00:00:00+14:00"), "is not valid: updatedAt"),
+        (lambda rows: rows[0].update(translatedFrom=rows[0]["id"]), "translation of itself"),
         (edit_field("title", ""), "title is required"),
         (edit_field("title", "\u0000"), "NUL"),
         (edit_field("spell", 1), "no post field named 'spell'"),
@@ -351,6 +354,41 @@ def test_the_command_proposes_as_an_editor(archive, tmp_path):
 
 def test_a_global_module_that_is_nowhere(archive):
     refuses(with_rows(archive, "global-modules.jsonl", list.clear), "global module 'newsletter'")
+
+
+def test_a_place_never_leads_to_the_module_of_another_post():
+    post = site.fill()
+    archive = site.export()
+    row = (
+        PostModule.objects.filter(post=post, instance__scope="local")
+        .select_related("instance")
+        .first()
+    )
+    assert row is not None
+    before = Post.objects.count()
+
+    def change(rows):
+        mine = next(one for one in rows if one["id"] == str(post.pk))
+        other = json.loads(json.dumps(mine))
+        other |= {
+            "id": "7f0d7c2e-0000-4000-8000-000000000000",
+            "translationGroup": "7f0d7c2e-0000-4000-8000-000000000001",
+            "status": "draft", "translatedFrom": None, "variationOf": None, "provenance": [],
+        }  # fmt: skip
+        other["document"]["post"]["slug"] = "another"
+        other["document"]["modules"] = [{
+            "postModuleId": "7f0d7c2e-0000-4000-8000-000000000002",
+            "moduleInstanceId": str(row.instance_id), "type": row.instance.type, "scope": "global",
+            "orderIndex": 0, "locked": False, "props": {}, "overrides": {}, "globalSlug": "x",
+        }]  # fmt: skip
+        rows[:] = [other]
+
+    for name in ("drafts.jsonl", "redirects.jsonl", "menus.jsonl", "proposals.jsonl"):
+        archive = with_rows(archive, name, list.clear)
+    archive = with_rows(archive, "posts.jsonl", change)
+    with pytest.raises(ArchiveError, match="global module 'x'"):
+        import_archive(source=BytesIO(archive), actor=make.actor("editor"), mode=Mode.PROPOSE)
+    assert Post.objects.count() == before
 
 
 def test_an_address_in_a_menu_is_checked_as_in_the_admin(archive):

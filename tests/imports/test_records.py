@@ -18,6 +18,7 @@ from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
 from proofroom.imports.records import read_csv
+from proofroom.taxonomies.models import Term
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -309,3 +310,34 @@ def test_rich_text_of_other_editors_keeps_its_words(tmp_path: Path, body: Any, t
 
     assert " ".join(words(Post.objects.get()).replace("|", " ").split()) == text
     assert ("block poll" in said) == ("poll" in json.dumps(body))
+
+
+def test_what_is_not_read_of_objects_is_named(tmp_path):
+    path = tmp_path / "posts.json"
+    entry = {
+        "attributes": {"title": "One", "text": "kept", "lead": "lost", "deep": {"more": "lost"}},
+        "tag": {"name": "solo"},
+    }
+    path.write_text(json.dumps({"posts": [entry], "authors": [{"name": "somebody"}]}))
+
+    said = run(
+        "json",
+        path,
+        mapping=mapping(tmp_path, title="attributes.title", body="attributes.text", tags="tag"),
+    )
+
+    assert Term.objects.filter(name="solo").exists()
+    assert words(Post.objects.get()) == "kept"
+    assert "attributes.lead (1)" in said
+    assert "attributes.deep (1)" in said
+    assert "Not read: the list authors." in said
+
+
+def test_lines_of_json_may_hold_any_separator_of_lines(tmp_path):
+    path = tmp_path / "posts.jsonl"
+    lines = [{"title": "One", "body": "a\u2028b"}, {"title": "Two", "body": "c"}]
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines))
+
+    run("json", path)
+
+    assert set(Post.objects.values_list("title", flat=True)) == {"One", "Two"}

@@ -11,6 +11,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from django.core.cache import cache
+from django.test import Client
+from jwt.api_jws import PyJWS
 
 from proofroom.core.http_client import HttpResult
 from proofroom.oauth import client_metadata, signing_keys
@@ -234,3 +236,43 @@ def test_the_keys_of_another_client_open_nothing(settings: Any) -> None:
 
     refused(flow.redeem(own, code, **signed(assertion())), "invalid_client", 401)
     assert flow.redeem(own, code).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"exp": 10**400},
+        {"exp": True},
+        {"exp": [1]},
+        {"nbf": 10**400},
+        {"jti": "\ud800"},
+        {"iss": "\ud800"},
+        {"iss": "\0"},
+        {"iss": ["x"]},
+        {"sub": "\ud800"},
+        {"aud": [1, None]},
+    ],
+)
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
+def test_claims_of_any_kind_are_refused(settings: Any, path: str, claims: dict[str, Any]) -> None:
+    settings.SITE_URL = "http://localhost:8000"
+    code = flow.code_of(flow.person(), URL, redirect_uri=flow.SITE_REDIRECT)
+    now = time.time()
+    said = {
+        "iss": URL,
+        "sub": URL,
+        "aud": "http://localhost:8000",
+        "exp": now + 60,
+        "jti": "1",
+        **claims,
+    }
+    token = PyJWS().encode(json.dumps(said).encode(), KEY, "RS256", headers={"kid": "one"})
+    body = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": flow.SITE_REDIRECT,
+        "code_verifier": flow.VERIFIER,
+        "token": "x",
+    }
+
+    refused(Client().post(path, {**body, **signed(token)}), "invalid_client", 401)

@@ -142,12 +142,16 @@ def test_tokens_of_the_site_open_nothing_once_another_server_issues_them(
         {"email": ["editor@example.com"]},
         {"email": "editor@example.com\0"},
         {"email_verified": False},
+        {"email_verified": "false"},
+        {"email_verified": 0},
+        {"email": "writer@example.com"},  # an agent's
     ],
 )
 def test_a_token_that_is_not_right_opens_nothing(
     web: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     make.user("editor")
+    make.user("ai_agent", "writer")
 
     assert status_of(token(**changes)) == 401
     assert not OAuthConnection.objects.exists()

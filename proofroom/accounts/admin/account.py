@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.forms import AdminPasswordChangeForm
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.utils import translation
 from django.utils.translation import get_language_info, gettext_lazy, ngettext
@@ -129,10 +129,12 @@ def sessions(request: HttpRequest) -> HttpResponse:
     current = request.session.session_key or ""
     if request.method == "POST":
         chosen = request.POST.get("session", "")
+        if chosen and not (chosen.isascii() and chosen.isdecimal() and len(chosen) < 19):
+            raise Http404
         ended = end_sessions(
             actor=actor_of(request),
             keep=current,
-            session_id=int(chosen) if chosen.isdecimal() and len(chosen) < 19 else None,
+            session_id=int(chosen) if chosen else None,
         )
         messages.success(
             request,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any
+from typing import Any, Final
 
 from allauth.account import views as account
 from allauth.mfa.base import views as factors
@@ -17,6 +17,7 @@ from allauth.mfa.webauthn import views as passkeys
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import admin
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -28,9 +29,11 @@ from django.views.decorators.cache import never_cache
 from proofroom.accounts.admin import provider
 from proofroom.accounts.admin.invitations import accept_invitation_page
 from proofroom.accounts.models import User
-from proofroom.accounts.services.sign_in import SECOND_FACTOR_KEY, require_second_factor
+from proofroom.core.second_factor import lacks_second_factor
 
 View = Callable[..., HttpResponseBase]
+_UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+"""What the library of passkeys raises for a credential that no browser would send."""
 
 
 def in_frame(view: View, title: str | Promise) -> View:
@@ -39,7 +42,12 @@ def in_frame(view: View, title: str | Promise) -> View:
     @never_cache
     @wraps(view)
     def framed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = view(request, *args, **kwargs)
+        try:
+            response = view(request, *args, **kwargs)
+        except _UNREADABLE as error:
+            if "credential" not in request.POST:
+                raise
+            raise BadRequest("The credential cannot be read.") from error
         if isinstance(response, TemplateResponse):
             context = response.context_data or {}
             frame = {
@@ -52,8 +60,7 @@ def in_frame(view: View, title: str | Promise) -> View:
                     SocialAccount.objects.filter(user_id=request.user.pk).exists
                 ),
                 "must_add_factor": isinstance(request.user, User)
-                and require_second_factor(request.user)
-                and not request.session.get(SECOND_FACTOR_KEY),
+                and lacks_second_factor(request.user, request.session),
             }
             response.context_data = {**frame, **context}
             form = context.get("form")

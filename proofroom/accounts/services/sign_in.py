@@ -22,9 +22,8 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
 from proofroom.core.api.throttles import client_address
 from proofroom.core.errors import NotAuthenticated
+from proofroom.core.second_factor import SECOND_FACTOR_KEY
 
-SECOND_FACTOR_KEY: Final = "has_second_factor"
-"""In a session: whether whoever opened it has a second factor."""
 _FACTORS: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 

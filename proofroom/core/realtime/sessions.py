@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from proofroom.core.actor import ActorUser
+from proofroom.core.second_factor import lacks_second_factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ def authorize(scope: dict[str, Any], permission: str) -> PageConnection | None:
     """The connection of a scope through `AuthMiddlewareStack`; None for who may not come in."""
     user, session = scope["user"], scope["session"]
     if not (user.is_authenticated and user.is_staff and user.has_perm(permission)):
+        return None
+    if lacks_second_factor(user, session):
         return None
     return PageConnection(user.pk, session.session_key, session[HASH_SESSION_KEY], permission)
 
