@@ -69,7 +69,7 @@ def test_a_person_logs_in_consents_and_ends_the_client_in_the_account(
     page.goto(f"{live_server.url}/admin/account/")
     page.get_by_role("button", name="Disconnect Claude Code").click()
     page.get_by_text("Claude Code was disconnected.").wait_for()
-    assert page.get_by_text("No client is connected.").is_visible()
+    page.get_by_text("No client is connected.").wait_for()
     assert OAuthConnection.objects.get().ended_at is not None
 
 
