@@ -147,6 +147,26 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     assert not Autosave.objects.exists()
 
 
+def test_what_is_typed_before_the_form_was_read_is_kept(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    page.add_init_script(
+        """document.addEventListener("DOMContentLoaded", () => {
+            const field = document.querySelector("#f-post-title");
+            new MutationObserver((_, observer) => {
+                observer.disconnect();
+                field.value = "Typed at once";
+                field.dispatchEvent(new Event("input", { bubbles: true }));
+            }).observe(document.querySelector("[data-edit]"), { attributeFilter: ["data-ready"] });
+        })"""
+    )
+    opened(page, post)
+
+    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+
+    assert ["post.title", "Typed at once"] in Autosave.objects.get().entries
+
+
 def test_typing_past_the_offer_of_a_copy_loses_nothing(open_page: Any) -> None:
     post = make.post()
     for field in ("title", "excerpt"):

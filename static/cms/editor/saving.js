@@ -130,8 +130,8 @@ export function startSaving(form, changes, place) {
   changes.listen((found, words) => {
     number = found.size;
     if (number) problem = "";
-    // The first time is the page as it came, or what a refused save brought back.
-    if ((typed ? typed !== words : form.dataset.sent) && !isSaving) copies.plan();
+    // The first time there may be something to keep already: what a refused save brought back, or what was typed at once.
+    if ((typed ? typed !== words : number > 0) && !isSaving) copies.plan();
     typed = words;
     show();
   });
