@@ -151,13 +151,15 @@ def test_what_is_typed_before_the_form_was_read_is_kept(open_page: Any) -> None:
     post = make.post()
     page = open_page()
     page.add_init_script(
-        """document.addEventListener("DOMContentLoaded", () => {
-            const field = document.querySelector("#f-post-title");
+        """if (self === top) document.addEventListener("readystatechange", () => {
+            const form = document.querySelector("[data-edit]:not([data-ready])");
+            if (!form) return;
             new MutationObserver((_, observer) => {
                 observer.disconnect();
+                const field = document.querySelector("#f-post-title");
                 field.value = "Typed at once";
                 field.dispatchEvent(new Event("input", { bubbles: true }));
-            }).observe(document.querySelector("[data-edit]"), { attributeFilter: ["data-ready"] });
+            }).observe(form, { attributeFilter: ["data-ready"] });
         })"""
     )
     opened(page, post)
