@@ -61,6 +61,11 @@ def _email_url(value: str) -> str:
     return value
 
 
+def _file_or_http_url(value: str) -> str:
+    """An address, or `file:///path`."""
+    return value if re.fullmatch(r"file:///\S+", value) else _http_url(value)
+
+
 def _rate(value: str) -> str:
     if not re.fullmatch(r"off|[1-9]\d{0,8}/(second|minute|hour|day)", value):
         raise ValueError("it must look like 100/hour (per second, minute, hour or day), or be off")
@@ -117,6 +122,7 @@ Networks = Annotated[
 Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(split)]
 NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_named)]
 Url = Annotated[str, AfterValidator(_http_url)]
+FileUrl = Annotated[str, AfterValidator(_file_or_http_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 EmailUrl = Annotated[str, AfterValidator(_email_url)]
 RoleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,19}$")]

@@ -17,7 +17,7 @@ from cms_project.media_storage import media_origins, media_storage
 from cms_project.observability import prepare_observability, start_sentry
 from cms_project.own_packages import OWN_PACKAGES
 from cms_project.security import close_to_others, content_security_policy, secret_key
-from cms_project.sign_in import PROVIDER_ID, provider_settings  # noqa: F401  # a setting too
+from cms_project.sign_in import provider_settings
 
 BASE_DIR = folders.BASE_DIR
 CMS_ENV = load()
@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
+    "allauth.socialaccount.providers.saml",
     "oauth2_provider",
     "proofroom.core",
     "proofroom.accounts",
@@ -213,10 +214,11 @@ MFA_TOTP_TOLERANCE = 1
 TWO_FACTOR_ROLES = frozenset(CMS_ENV.two_factor_roles)
 
 PASSWORD_LOGIN = CMS_ENV.password_login
-PROVIDER_NAME = CMS_ENV.oidc_name if CMS_ENV.oidc_server_url else ""
-PROVIDER_ROLE_CLAIM = CMS_ENV.oidc_role_claim
-PROVIDER_ROLES = CMS_ENV.oidc_roles
-PROVIDER_DEFAULT_ROLE = CMS_ENV.oidc_default_role
+PROVIDER_ID = CMS_ENV.sso_provider or ""
+PROVIDER_NAME = CMS_ENV.sso_name if PROVIDER_ID else ""
+PROVIDER_ROLE_CLAIM = CMS_ENV.sso_role_claim
+PROVIDER_ROLES = CMS_ENV.sso_roles
+PROVIDER_DEFAULT_ROLE = CMS_ENV.sso_default_role
 SOCIALACCOUNT_ADAPTER = "proofroom.accounts.provider_adapter.ProviderAdapter"
 SOCIALACCOUNT_PROVIDERS = provider_settings(CMS_ENV)
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True

@@ -1,16 +1,15 @@
-"""Sign-in through a provider of identities (OpenID Connect): its variables, and allauth's settings for it."""
+"""Sign-in through a provider of identities (OpenID Connect or SAML): its variables, and allauth's settings for it."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from importlib.util import find_spec
+from typing import Any
 
 from pydantic import Field, model_validator
 from pydantic_settings import BaseSettings
 
-from cms_project.env_values import Hosts, RoleName, RolesByValue, Url, Words, secret
-
-PROVIDER_ID: Final = "oidc"
-"""What accounts of the provider are stored under: another client or name of it changes nothing."""
+from cms_project.env_values import FileUrl, Hosts, RoleName, RolesByValue, Url, Words, secret
+from proofroom.accounts.provider_ids import OIDC, SAML
 
 
 class SignInEnvironment(BaseSettings):
@@ -22,71 +21,121 @@ class SignInEnvironment(BaseSettings):
     )
     oidc_client_id: str | None = Field(None, description="What the provider calls this site.")
     oidc_client_secret: str | None = secret("Secret that goes with it.")
-    oidc_name: str = Field(
+    oidc_scopes: Words = Field(
+        ("openid", "profile", "email"), description="Scopes that are asked for."
+    )
+    saml_metadata_url: FileUrl | None = Field(
+        None,
+        description="SAML provider that people log in with: the address of its metadata, or file:///path.",
+    )
+    saml_entity_id: str | None = Field(None, description="What that provider calls itself.")
+    saml_id_attribute: str | None = Field(
+        None,
+        description="Attribute that names a person forever. Unset: the subject-id, else a persistent NameID.",
+    )
+    saml_email_attribute: str | None = Field(
+        None, description="Attribute with the email. Unset: the usual ones, else the NameID."
+    )
+    sso_name: str = Field(
         "single sign-on",
         min_length=1,
         max_length=40,
         description="What the button calls the provider.",
     )
-    oidc_scopes: Words = Field(
-        ("openid", "profile", "email"), description="Scopes that are asked for."
-    )
-    oidc_role_claim: str | None = Field(
+    sso_role_claim: str | None = Field(
         None,
-        description="Claim that says the role at every login, such as groups. Needs OIDC_ROLES.",
+        description="Claim, or attribute, that says the role at every login, such as groups. Needs SSO_ROLES.",
     )
-    oidc_roles: RolesByValue = Field(
+    sso_roles: RolesByValue = Field(
         (),
         description="Roles by values of that claim, such as cms-admins=admin,writers=editor. The first that fits.",
     )
-    oidc_default_role: RoleName | None = Field(
+    sso_default_role: RoleName | None = Field(
         None,
         description="Role of people without account. Unset: they need an invitation, or a role by the claim.",
     )
-    oidc_confirmed_domains: Hosts = Field(
+    sso_confirmed_domains: Hosts = Field(
         (),
         description="Domains whose emails count as confirmed, whatever the provider says, such as example.com.",
     )
-    oidc_link_by_email: bool = Field(
+    sso_link_by_email: bool = Field(
         False,
         description="1 lets the provider log in to accounts that are there, by confirmed email.",
     )
     password_login: bool = Field(
-        True, description="0 turns off logging in with a password. Needs OIDC_SERVER_URL."
+        True, description="0 turns off logging in with a password. Needs a provider."
     )
 
     @model_validator(mode="after")
     def _sign_in_fits_together(self) -> SignInEnvironment:
         if (self.oidc_server_url is None) != (self.oidc_client_id is None):
             raise ValueError("OIDC_SERVER_URL and OIDC_CLIENT_ID go together; one is missing")
-        if (self.oidc_role_claim is None) != (not self.oidc_roles):
-            raise ValueError("OIDC_ROLE_CLAIM and OIDC_ROLES go together; one is missing")
+        if (self.saml_metadata_url is None) != (self.saml_entity_id is None):
+            raise ValueError("SAML_METADATA_URL and SAML_ENTITY_ID go together; one is missing")
+        if self.saml_metadata_url is not None and find_spec("onelogin") is None:
+            raise ValueError("SAML_METADATA_URL needs the extra saml: install proofroom[saml]")
+        if self.oidc_server_url is not None and self.saml_metadata_url is not None:
+            raise ValueError("OIDC_SERVER_URL and SAML_METADATA_URL are both set; a site has one")
+        if (self.sso_role_claim is None) != (not self.sso_roles):
+            raise ValueError("SSO_ROLE_CLAIM and SSO_ROLES go together; one is missing")
         if "openid" not in self.oidc_scopes:
             raise ValueError("OIDC_SCOPES must have openid")
-        if not self.password_login and self.oidc_server_url is None:
-            raise ValueError("PASSWORD_LOGIN is 0, which needs OIDC_SERVER_URL")
+        if not self.password_login and self.sso_provider is None:
+            raise ValueError(
+                "PASSWORD_LOGIN is 0, which needs OIDC_SERVER_URL or SAML_METADATA_URL"
+            )
         return self
+
+    @property
+    def sso_provider(self) -> str | None:
+        """What accounts of the provider are stored under; none where there is no provider."""
+        if self.oidc_server_url is not None:
+            return OIDC
+        return SAML if self.saml_metadata_url is not None else None
 
 
 def provider_settings(env: SignInEnvironment) -> dict[str, Any]:
-    """The providers as `SOCIALACCOUNT_PROVIDERS`: none, or the one of the variables."""
-    if env.oidc_server_url is None:
-        return {}
-    app = {
-        "provider_id": PROVIDER_ID,
-        "name": env.oidc_name,
-        "client_id": env.oidc_client_id,
-        "secret": env.oidc_client_secret or "",
-        "settings": {
-            "server_url": env.oidc_server_url,
-            "email_authentication": env.oidc_link_by_email,
-            "verified_email": list(env.oidc_confirmed_domains),
-        },
-    }
+    """The provider of the variables as `SOCIALACCOUNT_PROVIDERS`."""
     return {
         "openid_connect": {
-            "APPS": [app],
+            "APPS": [_oidc_app(env)] if env.sso_provider == OIDC else [],
             "SCOPE": list(env.oidc_scopes),
             "OAUTH_PKCE_ENABLED": True,
-        }
+        },
+        "saml": {
+            "provider_class": "proofroom.accounts.saml.SamlProvider",
+            "APPS": [_saml_app(env)] if env.sso_provider == SAML else [],
+        },
+    }
+
+
+def _oidc_app(env: SignInEnvironment) -> dict[str, Any]:
+    return {
+        "provider_id": OIDC,
+        "name": env.sso_name,
+        "client_id": env.oidc_client_id,
+        "secret": env.oidc_client_secret or "",
+        "settings": {"server_url": env.oidc_server_url, **_trust(env)},
+    }
+
+
+def _saml_app(env: SignInEnvironment) -> dict[str, Any]:
+    attributes = {"uid": env.saml_id_attribute, "email": env.saml_email_attribute}
+    return {
+        "provider_id": SAML,
+        "name": env.sso_name,
+        "client_id": SAML,  # the part of this site's addresses that names the provider
+        "settings": {
+            "idp": {"entity_id": env.saml_entity_id, "metadata_url": env.saml_metadata_url},
+            "advanced": {"allow_single_label_domains": True},
+            "attributes": {name: [said] for name, said in attributes.items() if said},
+            **_trust(env),
+        },
+    }
+
+
+def _trust(env: SignInEnvironment) -> dict[str, Any]:
+    return {
+        "email_authentication": env.sso_link_by_email,
+        "verified_email": list(env.sso_confirmed_domains),
     }

@@ -49,7 +49,7 @@ def on_factor_removed(
 def on_provider_connected(
     sender: object, request: HttpRequest, sociallogin: SocialLogin, **kwargs: Any
 ) -> None:
-    _record("user.second-factor-added", sociallogin.user, type="oidc")
+    _record("user.second-factor-added", sociallogin.user, type=sociallogin.account.provider)
 
 
 def on_code_refused(sender: object, user: User, **kwargs: Any) -> None:

@@ -1,7 +1,8 @@
-"""What django-allauth asks of this project when a provider of identities logs somebody in (`OIDC_SERVER_URL`).
+"""What django-allauth asks of this project when a provider of identities logs somebody in (`OIDC_SERVER_URL`,
+`SAML_METADATA_URL`).
 
 Nobody gets in by an email that the provider did not confirm, or into an account that was there before without
-logging in to it first, unless the operator trusts the provider with that (`OIDC_LINK_BY_EMAIL`).
+logging in to it first, unless the operator trusts the provider with that (`SSO_LINK_BY_EMAIL`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
+from proofroom.accounts.provider_ids import SAML
 from proofroom.accounts.services.provider_accounts import (
     create_provider_account,
     follow_role,
@@ -47,8 +49,11 @@ def claims_of(login: SocialLogin) -> dict[str, Any]:
     """What the provider says of a person: in the ID token, and where it has one, at its own address for that.
 
     Both must be about the same person (OpenID Connect Core 5.3.2). Raises `ValueError` where they are not.
+    A SAML provider says attributes, each a list of texts.
     """
-    told = login.account.extra_data
+    told: dict[str, Any] = login.account.extra_data
+    if login.account.provider == SAML:
+        return told
     token, userinfo = told.get("id_token") or {}, told.get("userinfo") or {}
     if token and userinfo and token[_SUBJECT] != userinfo[_SUBJECT]:
         raise ValueError("The ID token and the user info name different people.")

@@ -32,7 +32,7 @@ from tests.served import ROOT
 
 pytestmark = pytest.mark.django_db
 
-START = "/admin/login/oidc/"
+START = "/admin/login/provider/"
 CALLBACK = "/admin/login/oidc/callback/"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
@@ -76,15 +76,20 @@ def configure(settings: Any, url: str, **more: Any) -> None:
             "oidc_server_url": url,
             "oidc_client_id": "site",
             "oidc_client_secret": "site-secret",
-            "oidc_name": "Example ID",
+            "sso_name": "Example ID",
             **more,
         }
     )
+    configure_sign_in(settings, env)
+
+
+def configure_sign_in(settings: Any, env: SignInEnvironment) -> None:
     settings.SOCIALACCOUNT_PROVIDERS = provider_settings(env)
-    settings.PROVIDER_NAME = env.oidc_name
-    settings.PROVIDER_ROLE_CLAIM = env.oidc_role_claim
-    settings.PROVIDER_ROLES = env.oidc_roles
-    settings.PROVIDER_DEFAULT_ROLE = env.oidc_default_role
+    settings.PROVIDER_ID = env.sso_provider or ""
+    settings.PROVIDER_NAME = env.sso_name if settings.PROVIDER_ID else ""
+    settings.PROVIDER_ROLE_CLAIM = env.sso_role_claim
+    settings.PROVIDER_ROLES = env.sso_roles
+    settings.PROVIDER_DEFAULT_ROLE = env.sso_default_role
     settings.PASSWORD_LOGIN = env.password_login
     settings.ACCOUNT_REAUTHENTICATION_METHODS = (
         ("password", "mfa") if env.password_login else ("mfa",)
@@ -131,7 +136,7 @@ def recorded(name: str) -> list[Event]:
 
 
 def test_somebody_new_gets_an_account_once(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="translator")
+    configure(settings, provider, sso_default_role="translator")
     client, again = Client(), Client()
 
     came = log_in(provider, client, "/admin/inbox/")
@@ -156,7 +161,7 @@ def test_somebody_new_gets_an_account_once(provider: str, settings: Any) -> None
 def test_an_email_that_is_not_confirmed_logs_nobody_in(
     provider: str, settings: Any, role: str | None
 ) -> None:
-    configure(settings, provider, oidc_default_role=role, oidc_link_by_email=True)
+    configure(settings, provider, sso_default_role=role, sso_link_by_email=True)
     make.user("editor")
     client = Client()
 
@@ -171,7 +176,7 @@ def test_an_email_that_is_not_confirmed_logs_nobody_in(
 
 
 def test_domains_that_the_operator_trusts_count_as_confirmed(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="editor", oidc_confirmed_domains="example.com")
+    configure(settings, provider, sso_default_role="editor", sso_confirmed_domains="example.com")
     client, stranger = Client(), Client()
 
     log_in(provider, client, verified="no")
@@ -181,7 +186,7 @@ def test_domains_that_the_operator_trusts_count_as_confirmed(provider: str, sett
 
 
 def test_an_account_that_is_there_already_is_not_taken_over(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
     make.user("admin")
     client = Client()
 
@@ -194,7 +199,7 @@ def test_an_account_that_is_there_already_is_not_taken_over(provider: str, setti
 
 
 def test_a_provider_that_is_trusted_with_it_logs_in_by_email(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_link_by_email=True)
+    configure(settings, provider, sso_link_by_email=True)
     user = make.user("editor")
     client, moved = Client(), Client()
 
@@ -211,7 +216,7 @@ def test_a_provider_that_is_trusted_with_it_logs_in_by_email(provider: str, sett
 def test_nobody_logs_in_by_email_to_an_account_that_is_not_theirs(
     provider: str, settings: Any, kind: str
 ) -> None:
-    configure(settings, provider, oidc_link_by_email=True, oidc_default_role="editor")
+    configure(settings, provider, sso_link_by_email=True, sso_default_role="editor")
     user = make.user("ai_agent" if kind == "agent" else "editor")
     if kind == "disabled":
         User.objects.filter(pk=user.pk).update(is_active=False)
@@ -226,7 +231,7 @@ def test_nobody_logs_in_by_email_to_an_account_that_is_not_theirs(
 
 
 def test_a_disabled_account_stays_out(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
     client = Client()
     log_in(provider, client)
     User.objects.update(is_active=False)
@@ -262,18 +267,18 @@ def test_people_connect_their_account_and_disconnect_it(provider: str) -> None:
 
 
 def test_whoever_has_no_password_keeps_the_provider(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
     client = Client()
     log_in(provider, client)
 
     client.post("/admin/account/methods/provider/disconnect/")
 
     assert SocialAccount.objects.exists()
-    assert "You have no password" in client.get("/admin/account/methods/").content.decode()
+    assert "Nothing else logs you in" in client.get("/admin/account/methods/").content.decode()
 
 
 def test_the_role_follows_the_claim(provider: str, settings: Any) -> None:
-    claim = {"oidc_role_claim": "groups", "oidc_roles": "cms-admins=admin,writers=editor"}
+    claim = {"sso_role_claim": "groups", "sso_roles": "cms-admins=admin,writers=editor"}
     configure(settings, provider, **claim)
     make.user("admin")
     client = Client()
@@ -294,7 +299,7 @@ def test_the_role_follows_the_claim(provider: str, settings: Any) -> None:
 
 
 def test_the_last_admin_keeps_the_role(provider: str, settings: Any) -> None:
-    claim = {"oidc_role_claim": "groups", "oidc_roles": "cms-admins=admin,writers=editor"}
+    claim = {"sso_role_claim": "groups", "sso_roles": "cms-admins=admin,writers=editor"}
     configure(settings, provider, **claim)
     client = Client()
     log_in(provider, client, groups="cms-admins")
@@ -326,7 +331,7 @@ def test_an_invitation_gives_the_role(provider: str, settings: Any) -> None:
 
 
 def test_the_second_factor_is_asked_for_all_the_same(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
     client = Client()
     log_in(provider, client)
     TOTP.activate(people().get(), SECRET)
@@ -359,7 +364,7 @@ def test_logging_in_with_passwords_can_be_turned_off(provider: str, settings: An
 def test_whoever_has_nothing_else_logs_in_again_before_methods_change(
     provider: str, settings: Any
 ) -> None:
-    configure(settings, provider, oidc_default_role="editor", password_login=False)
+    configure(settings, provider, sso_default_role="editor", password_login=False)
     client = Client()
     log_in(provider, client)
     at_once = client.get("/admin/account/methods/app/")
@@ -382,13 +387,13 @@ def test_whoever_has_nothing_else_logs_in_again_before_methods_change(
 
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "/media/x"])
 def test_it_leads_nowhere_else(provider: str, settings: Any, target: str) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
 
     assert log_in(provider, Client(), target)["Location"] == "/admin/"
 
 
 def test_an_answer_counts_once_and_in_its_own_session_only(provider: str, settings: Any) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
     client, stranger = Client(), Client()
     answer = answer_of(provider, address_in(client.post(START)))
 
@@ -431,7 +436,7 @@ def test_an_answer_without_its_code_logs_nobody_in(provider: str, change: str) -
 def test_the_code_needs_the_verifier_of_the_session_that_asked(
     provider: str, settings: Any
 ) -> None:
-    configure(settings, provider, oidc_default_role="editor")
+    configure(settings, provider, sso_default_role="editor")
     victim, client = Client(), Client()
     code = parse_qs(urlsplit(answer_of(provider, address_in(victim.post(START)))).query)["code"][0]
     own = parse_qs(urlsplit(address_in(client.post(START))).query)
@@ -476,7 +481,7 @@ def test_token_and_user_info_of_different_people_are_refused() -> None:
 
 
 def test_without_a_provider_there_are_no_such_pages(settings: Any) -> None:
-    settings.PROVIDER_NAME, settings.SOCIALACCOUNT_PROVIDERS = "", {}
+    configure_sign_in(settings, SignInEnvironment.model_validate({}))
     client = Client()
 
     assert client.post(START).status_code == 404
@@ -488,9 +493,20 @@ def test_without_a_provider_there_are_no_such_pages(settings: Any) -> None:
     ("variables", "said"),
     [
         ({"oidc_server_url": "https://id.example.com"}, "OIDC_CLIENT_ID"),
-        ({"oidc_role_claim": "groups"}, "OIDC_ROLES"),
-        ({"oidc_roles": "writers"}, "cms-admins=admin"),
-        ({"password_login": False}, "OIDC_SERVER_URL"),
+        ({"sso_role_claim": "groups"}, "SSO_ROLES"),
+        ({"sso_roles": "writers"}, "cms-admins=admin"),
+        ({"password_login": False}, "OIDC_SERVER_URL or SAML_METADATA_URL"),
+        ({"saml_metadata_url": "https://id.example.com/saml"}, "SAML_ENTITY_ID"),
+        ({"saml_metadata_url": "ftp://id.example.com", "saml_entity_id": "x"}, "http"),
+        (
+            {
+                "oidc_server_url": "https://id.example.com",
+                "oidc_client_id": "site",
+                "saml_metadata_url": "file:///idp.xml",
+                "saml_entity_id": "x",
+            },
+            "a site has one",
+        ),
     ],
 )
 def test_variables_that_do_not_fit_together_are_said(variables: Any, said: str) -> None:

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.login_limits import count_from_address
 from proofroom.accounts.models import User
 from proofroom.accounts.provider_adapter import refuse
+from proofroom.accounts.provider_ids import OIDC
 from proofroom.accounts.services.provider_accounts import disconnect_provider
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages
 from proofroom.core.api.throttles import client_address, is_allowed_freely
@@ -29,12 +30,12 @@ logger = logging.getLogger(__name__)
 
 def _leave(request: HttpRequest, process: str, next_url: str | None) -> HttpResponse:
     """A page that leads to the provider: browsers follow no redirect from a form to another site (`form-action`)."""
-    if not settings.PROVIDER_NAME:
+    if not settings.PROVIDER_ID:
         raise Http404
     try:
         provider = get_adapter().get_provider(request, settings.PROVIDER_ID)
         answer = provider.redirect(request, process, next_url=next_url)
-    except (OSError, KeyError, TypeError, ValueError):
+    except Exception:  # python3-saml raises bare ones, and those of lxml and of the network
         logger.exception("The provider of logins cannot be reached, or its answer cannot be read.")
         refuse(request, _("The login did not work. Try again."))
     context = {
@@ -73,7 +74,7 @@ def confirm_with_provider(request: HttpRequest) -> HttpResponse:
 
 def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Where the provider sends people back to."""
-    if not settings.PROVIDER_NAME:
+    if settings.PROVIDER_ID != OIDC:
         return HttpResponseRedirect(reverse("admin:login"))
     try:
         return cast("HttpResponse", callback(request, provider_id))

@@ -26,9 +26,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 
-from proofroom.accounts.admin import provider
+from proofroom.accounts.admin import provider, saml
 from proofroom.accounts.admin.invitations import accept_invitation_page
 from proofroom.accounts.models import User
+from proofroom.accounts.provider_ids import OIDC, SAML
 from proofroom.core.second_factor import lacks_second_factor
 
 View = Callable[..., HttpResponseBase]
@@ -57,7 +58,9 @@ def in_frame(view: View, title: str | Promise) -> View:
                 "has_email": settings.HAS_EMAIL,
                 "provider_name": settings.PROVIDER_NAME,
                 "is_connected": partial(
-                    SocialAccount.objects.filter(user_id=request.user.pk).exists
+                    SocialAccount.objects.filter(
+                        user_id=request.user.pk, provider=settings.PROVIDER_ID
+                    ).exists
                 ),
                 "must_add_factor": isinstance(request.user, User)
                 and lacks_second_factor(request.user, request.session),
@@ -85,6 +88,10 @@ def with_passwords(view: View) -> View:
 
 def _page(route: str, view: View, name: str, title: str | Promise) -> URLPattern:
     return path(route, in_frame(view, title), name=name)
+
+
+def _saml(route: str, view: saml.SamlView, name: str) -> URLPattern:
+    return re_path(rf"^login/(?P<organization_slug>{SAML})/{route}$", view, name=name)
 
 
 _METHODS = gettext_lazy("Login methods")
@@ -135,12 +142,18 @@ urlpatterns: list[URLPattern] = [
         "accept_invitation",
         gettext_lazy("Create your account"),
     ),
-    _page("login/oidc/", provider.start_provider_login, "provider_login", gettext_lazy("Log in")),
+    _page(
+        "login/provider/", provider.start_provider_login, "provider_login", gettext_lazy("Log in")
+    ),
     re_path(
-        rf"^login/(?P<provider_id>{settings.PROVIDER_ID})/callback/$",
+        rf"^login/(?P<provider_id>{OIDC})/callback/$",
         never_cache(provider.provider_callback),
         name="openid_connect_callback",
     ),
+    _saml("acs/", saml.receive_answer, "saml_acs"),
+    _saml("acs/finish/", saml.finish_login, "saml_finish_acs"),
+    _saml("metadata/", saml.show_metadata, "saml_metadata"),
+    _saml("logout/", saml.log_out, "saml_sls"),
     _page("account/confirm/", account.reauthenticate, "account_reauthenticate", _CONFIRM),
     _page("account/confirm/code/", factors.reauthenticate, "mfa_reauthenticate", _CONFIRM),
     _page(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import transaction
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def role_of_claim(value: object) -> str | None:
-    """The role for what the provider says of a person, by `OIDC_ROLES`; None where none fits."""
+    """The role for what the provider says of a person, by `SSO_ROLES`; None where none fits."""
     values = value if isinstance(value, list) else [value]
     said = {text for text in values if isinstance(text, str)}
     return next((role for name, role in settings.PROVIDER_ROLES if name in said), None)
@@ -32,7 +33,7 @@ def role_of_claim(value: object) -> str | None:
 def create_provider_account(*, email: str, name: str, role: str | None) -> User:
     """Make the account of somebody new whose email the provider confirmed, without a password.
 
-    The role is the given one, else that of an invitation to the email, else `OIDC_DEFAULT_ROLE`.
+    The role is the given one, else that of an invitation to the email, else `SSO_DEFAULT_ROLE`.
     Raises `NotAllowed` where there is none of them, or `RuleViolation` by field.
     """
     address = email.strip().lower()
@@ -69,11 +70,15 @@ def follow_role(user: User, role: str) -> None:
 def disconnect_provider(*, actor: Actor, user: User) -> None:
     """Forget who of the provider an account belongs to. Raises `RuleViolation` where nothing else logs in to it."""
     actor.require_session("change login methods")
-    if not (settings.PASSWORD_LOGIN and user.has_usable_password()):
+    passkeys = Authenticator.objects.filter(user_id=user.pk, type=Authenticator.Type.WEBAUTHN)
+    if not (settings.PASSWORD_LOGIN and user.has_usable_password()) and not passkeys.exists():
         raise invalid(
-            "provider", _("You have no password, so you could no longer log in. Reset it first.")
+            "provider",
+            _(
+                "Nothing else logs you in. Add a passkey first, or ask an administrator to set a password."
+            ),
         )
     removed, _rows = SocialAccount.objects.filter(user_id=user.pk).delete()
     if removed:
-        payload: JsonObject = {"id": user.pk, "type": "oidc"}
+        payload: JsonObject = {"id": user.pk, "type": settings.PROVIDER_ID}
         outbox.record("user.second-factor-removed", actor=actor, payload=payload)

@@ -1,0 +1,170 @@
+"""A SAML 2.0 identity provider as the standard describes it, which sign-in is tested against.
+
+It reads the request for a login (HTTP-Redirect binding) and answers with a signed assertion (HTTP-POST binding).
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
+
+import xmlsec
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+from lxml import etree
+from lxml.builder import ElementMaker
+
+ENTITY: Final = "https://idp.example.com/saml"
+LOGIN: Final = "https://idp.example.com/login"
+PERSISTENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+_SAML: Final = "urn:oasis:names:tc:SAML:2.0:assertion"
+_SAMLP: Final = "urn:oasis:names:tc:SAML:2.0:protocol"
+_METADATA: Final = "urn:oasis:names:tc:SAML:2.0:metadata"
+_saml = ElementMaker(namespace=_SAML, nsmap={"saml": _SAML})
+_samlp = ElementMaker(namespace=_SAMLP, nsmap={"samlp": _SAMLP, "saml": _SAML})
+
+
+@dataclass(frozen=True)
+class LoginRequest:
+    """What this site asks of the provider."""
+
+    id: str
+    issuer: str
+    answer_to: str
+
+    @classmethod
+    def read(cls, address: str) -> LoginRequest:
+        """Read the address that the browser is sent to."""
+        sent = parse_qs(urlsplit(address).query)["SAMLRequest"][0]
+        root = etree.fromstring(zlib.decompress(base64.b64decode(sent), -15))
+        issuer = root.findtext(f"{{{_SAML}}}Issuer")
+        assert issuer is not None
+        return cls(root.attrib["ID"], issuer, root.attrib["AssertionConsumerServiceURL"])
+
+
+@dataclass
+class SamlProvider:
+    key: rsa.RSAPrivateKey = field(
+        default_factory=lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    )
+
+    def certificate(self) -> x509.Certificate:
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "idp.example.com")])
+        now = datetime.now(UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(self.key.public_key())
+            .serial_number(1)
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .sign(self.key, hashes.SHA256())
+        )
+
+    def write_metadata(self, path: Path) -> str:
+        """Write what a site needs to know of the provider; returns its address."""
+        der = base64.b64encode(self.certificate().public_bytes(Encoding.DER)).decode()
+        path.write_text(
+            f'<EntityDescriptor xmlns="{_METADATA}" entityID="{ENTITY}">'
+            f'<IDPSSODescriptor protocolSupportEnumeration="{_SAMLP}"><KeyDescriptor use="signing">'
+            '<KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data>'
+            f"<X509Certificate>{der}</X509Certificate></X509Data></KeyInfo></KeyDescriptor>"
+            f'<SingleSignOnService Location="{LOGIN}" '
+            'Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"/>'
+            "</IDPSSODescriptor></EntityDescriptor>"
+        )
+        return path.as_uri()
+
+    def assertion(
+        self,
+        request: LoginRequest,
+        subject: str,
+        attributes: Mapping[str, Sequence[str]],
+        *,
+        name_format: str = PERSISTENT,
+        audience: str | None = None,
+        ends: timedelta = timedelta(minutes=5),
+    ) -> etree._Element:
+        """What the provider says of somebody, for the site that asked; not signed yet."""
+        now = datetime.now(UTC)
+        until = _time(now + ends)
+        return _saml.Assertion(
+            _saml.Issuer(ENTITY),
+            _saml.Subject(
+                _saml.NameID(subject, Format=name_format),
+                _saml.SubjectConfirmation(
+                    _saml.SubjectConfirmationData(
+                        InResponseTo=request.id, Recipient=request.answer_to, NotOnOrAfter=until
+                    ),
+                    Method="urn:oasis:names:tc:SAML:2.0:cm:bearer",
+                ),
+            ),
+            _saml.Conditions(
+                _saml.AudienceRestriction(_saml.Audience(audience or request.issuer)),
+                NotBefore=_time(now - timedelta(hours=1)),
+                NotOnOrAfter=until,
+            ),
+            _saml.AuthnStatement(
+                _saml.AuthnContext(
+                    _saml.AuthnContextClassRef("urn:oasis:names:tc:SAML:2.0:ac:classes:Password")
+                ),
+                AuthnInstant=_time(now),
+            ),
+            _saml.AttributeStatement(
+                *(
+                    _saml.Attribute(*map(_saml.AttributeValue, values), Name=name)
+                    for name, values in attributes.items()
+                )
+            ),
+            ID=f"_{uuid4().hex}",
+            Version="2.0",
+            IssueInstant=_time(now),
+        )
+
+    def sign(self, assertion: etree._Element) -> etree._Element:
+        """Sign an assertion with an enveloped signature (XML Signature), after its issuer."""
+        signature = xmlsec.template.create(
+            assertion, xmlsec.constants.TransformExclC14N, xmlsec.constants.TransformRsaSha256
+        )
+        assertion.insert(1, signature)
+        reference = xmlsec.template.add_reference(
+            signature, xmlsec.constants.TransformSha256, uri=f"#{assertion.attrib['ID']}"
+        )
+        xmlsec.template.add_transform(reference, xmlsec.constants.TransformEnveloped)
+        xmlsec.template.add_transform(reference, xmlsec.constants.TransformExclC14N)
+        xmlsec.tree.add_ids(assertion, ["ID"])
+        context = xmlsec.SignatureContext()
+        pem = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        context.key = xmlsec.Key.from_memory(pem, xmlsec.constants.KeyDataFormatPem)
+        context.sign(signature)
+        return assertion
+
+    def answer(self, request: LoginRequest, *assertions: etree._Element) -> str:
+        """What the provider's page posts back to the site, as `SAMLResponse`."""
+        response = _samlp.Response(
+            _saml.Issuer(ENTITY),
+            _samlp.Status(_samlp.StatusCode(Value="urn:oasis:names:tc:SAML:2.0:status:Success")),
+            *assertions,
+            ID=f"_{uuid4().hex}",
+            Version="2.0",
+            IssueInstant=_time(datetime.now(UTC)),
+            Destination=request.answer_to,
+            InResponseTo=request.id,
+        )
+        return base64.b64encode(etree.tostring(response)).decode()
+
+
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
