@@ -163,7 +163,7 @@ def test_the_image_is_not_root_and_may_not_change_its_code(image: Image) -> None
 def test_the_image_has_its_static_files_and_every_extra(image: Image) -> None:
     files = list((image.root / "app/static-files/cms").glob("*.*.js"))
     assert files
-    image.run("python", "-c", "import boto3, storages, psycopg, redis")
+    image.run("python", "-c", "import boto3, storages, psycopg, redis, onelogin.saml2.auth")
     assert not (image.root / "tmp/build").exists()
 
 

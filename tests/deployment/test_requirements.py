@@ -28,6 +28,7 @@ EXTRAS = {
     "opentelemetry-sdk",
     "opentelemetry-exporter-otlp-proto-http",
     "prometheus-client",
+    "python3-saml",
     "sentry-sdk",
 }
 NOT_IMPORTED = {
