@@ -93,15 +93,20 @@ def cancel_job(*, job_id: UUID, actor: Actor) -> PostJob:
 
 
 def undo_job(*, job_id: UUID, actor: Actor) -> PostJob:
-    """Take back what a job did, the last post first, unless a post was changed since. Raises `Conflict`."""
+    """Take back what a job did, the last post first, unless a post was changed since. Raises `Conflict`.
+
+    An undo that was cancelled, or stopped, goes on with what it had not reached.
+    """
     with transaction.atomic():
         job = _lock_own(job_id, actor)
         if job.is_running:
             raise Conflict(_("This is still running. Cancel it first."), code="running")
-        if job.is_undo:
+        left = job.items.filter(outcome=JobOutcome.DONE).count()
+        if job.is_undo and not left:
             raise Conflict(_("This has already been undone."), code="undone")
-        job.is_undo, job.state, job.done, job.why = True, JobState.RUNNING, 0, ""
-        job.total = job.items.filter(outcome=JobOutcome.DONE).count()
+        if not job.is_undo:
+            job.is_undo, job.total, job.done = True, left, 0
+        job.state, job.why = JobState.RUNNING, ""
         job.by_id, job.by_name = actor.user.pk, actor.user.username
         job.ended_at, job.language = None, get_language() or ""
         job.save()

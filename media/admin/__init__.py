@@ -52,6 +52,7 @@ class AssetAdmin(FormAdmin[Asset]):
     search_fields = ("filename",)  # what is found, `get_search_results` says
     list_select_related = ("uploaded_by",)
     list_per_page = 48
+    has_column_choice = False  # tiles have none
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         actor = actor_of(request)

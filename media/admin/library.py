@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import ORDER_VAR
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -14,13 +15,14 @@ from media.admin.file_choice import MediaChoice, choice_of
 from media.admin.upload_forms import KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset, AssetStatus
+from proofroom.core.admin.lists import ALL, SAVED_VAR, ViewChangeList, list_state
 from proofroom.core.admin.permissions import may
 
 VIEW: Final = "view"
 GRID, TABLE = "grid", "table"
 
 
-class LibraryList(ChangeList):
+class LibraryList(ViewChangeList):
     """The list of the admin, which knows in addition how it is looked at: the address remembers."""
 
     def get_filters_params(self, params: Any = None) -> Any:
@@ -31,6 +33,10 @@ class LibraryList(ChangeList):
     @property
     def look(self) -> str:
         return TABLE if self.params.get(VIEW) == TABLE else GRID
+
+    @property
+    def order(self) -> str:
+        return self._named(str(self.params.get(ORDER_VAR, "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +71,13 @@ class Chip:
 def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]:
     """Return what the page shows beside what Django's list does. No query of its own."""
     rows: QuerySet[Any] = listed.result_list
-    # By the numbers that Django's list knows its columns by.
     orders = [
         ("", _("Newest first")),
-        ("6", _("Oldest first")),
-        ("1", _("By name")),
-        ("-3", _("Largest first")),
-        ("-4", _("Most used first")),
+        ("created_at", _("Oldest first")),
+        ("filename", _("By name")),
+        ("-size", _("Largest first")),
+        ("-uses", _("Most used first")),
     ]
-    ordering = str(listed.params.get("o", ""))
     found = []
     for spec in listed.filter_specs:
         name: str = spec.parameter_name  # type: ignore[attr-defined]
@@ -83,6 +87,9 @@ def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]
         labels = dict(spec.lookup_choices)  # type: ignore[attr-defined]
         label = str(labels.get(value, value))
         found.append(Chip(str(spec.title), label, listed.get_query_string(remove=[name])))
+    state = list_state(request)
+    plain = [(SAVED_VAR, ALL)] if state is not None and state.opens else []
+    plain += [(VIEW, TABLE)] if listed.look == TABLE else []
     return {
         "tiles": [FileTile(choice_of(asset), asset.uses) for asset in rows],
         "look": listed.look,
@@ -91,8 +98,9 @@ def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]
             for look, label in ((GRID, _("Tiles")), (TABLE, _("Table")))
         ],
         "orders": orders,
-        "ordering": ordering if ordering in dict(orders) else "",
+        "ordering": listed.order if listed.order in dict(orders) else "",
         "chips": found,
+        "all_url": f"?{urlencode(plain)}",
         "may_upload": may(request, "media.upload"),
         "may_edit": may(request, "media.edit"),
         "may_delete": may(request, "media.delete"),

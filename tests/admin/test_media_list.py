@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from media.models import Asset, AssetStatus
 from media.services.update import update_asset
+from proofroom.core.models import ListView
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +72,7 @@ def test_the_list_is_narrowed_to_what_needs_somebody(signed_in: SignedIn) -> Non
         listed(client, "?by=-1") == listed(client, "?since=2") == listed(client, "?words=fr") == []
     )
     page = client.get(f"{LIST}?o=-3&view=table").content.decode()
-    assert '<option value="-3" selected>Largest first</option>' in page
+    assert '<option value="-size" selected>Largest first</option>' in page
     assert listed(client, "?o=-3&view=table")[0] == "tall.png"
     assert listed(client, "?o=1") == ["line.png", "mute.png", "tall.png"]
     assert listed(client, "?o=6") == ["tall.png", "mute.png", "line.png"]
@@ -80,6 +81,37 @@ def test_the_list_is_narrowed_to_what_needs_somebody(signed_in: SignedIn) -> Non
     page = client.get(f"{LIST}?words=en&view=table").content.decode()
     assert '<a class="chip-link" href="?view=table">Alt text: <bdi>Missing in English' in page
     assert Asset.objects.get(pk=mute.pk).alt_text == ""
+
+
+def test_filters_order_and_look_are_saved_as_a_view(signed_in: SignedIn) -> None:
+    make.image("mute.png")
+    client = signed_in("editor")
+    asked = f"{LIST}?words=en&o=-3&view=table"
+    assert client.get(asked).content.decode().count("Save view</summary>") == 1
+
+    answer = client.post(asked.replace("-3", "-size"), {"list_view": "save", "name": "To describe"})
+
+    view = ListView.objects.get()
+    assert (view.list_name, view.query) == ("media.asset", "o=-size&view=table&words=en")
+    page = client.get(answer["Location"]).content.decode()
+    assert f'<a href="{answer["Location"]}" aria-current="page"><bdi>To describe</bdi></a>' in (
+        page.replace("&amp;", "&")
+    )
+    assert '<table class="media-table">' in page
+    assert f'<input type="hidden" name="saved" value="{view.pk}">' in page
+    # Columns are not chosen here.
+    assert 'value="columns"' not in page
+    client.post(answer["Location"], {"list_view": "columns", "order": ["filename"]})
+    assert ListView.objects.get().columns == []
+    changed = client.get(f"{answer['Location']}&shape=tall").content.decode()
+    assert '<span class="view-changed">Edited</span>' in changed
+
+    client.post(answer["Location"], {"list_view": "opening"})
+
+    assert client.get(LIST)["Location"] == answer["Location"]
+    bare = client.get(f"{LIST}?saved=all&shape=tall&view=table").content.decode()
+    assert '<input type="hidden" name="saved" value="all">' in bare
+    assert '<a href="?saved=all&amp;view=table">Show all files</a>' in bare
 
 
 def bulk(client: Client, do: str, *assets: Asset, **more: str) -> Any:

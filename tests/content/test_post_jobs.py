@@ -137,6 +137,40 @@ def test_a_copy_that_is_cancelled_keeps_what_is_done_and_is_undone() -> None:
         undo_job(job_id=job.pk, actor=make.actor("admin"))
 
 
+@pytest.mark.usefixtures("later")
+def test_an_undo_that_was_cancelled_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = [make.post(name, status=Status.DRAFT) for name in ("Tea", "Milk", "Coffee")]
+    admin = make.actor("admin")
+    job = start_job(kind=JobKind.PUBLISH, post_ids=[post.pk for post in posts], actor=admin)
+    execute_job(job.pk)
+    undo_job(job_id=job.pk, actor=admin)
+    monkeypatch.setattr(jobs, "TURN_SECONDS", -1.0)
+    execute_job(job.pk)
+    client = Client()
+    client.force_login(make.user("admin"))
+    address = f"/admin/content/postjob/{job.pk}/change/"
+    assert "Continue undo" not in client.get(address).content.decode()
+    client.post(address, {"action": "cancel"})
+    assert outcomes_of(job) == {"undone": 1, "done": 2}
+    said = client.get(address).content.decode()
+    assert "Cancelled. You can continue the undo here." in said
+    assert "Continue undo" in said
+
+    client.post(address, {"action": "undo"})
+    job.refresh_from_db()
+    assert (job.state, job.done, job.total) == (JobState.RUNNING, 1, 3)
+    for _turn in range(3):
+        execute_job(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.done, job.total) == (JobState.DONE, 3, 3)
+    assert outcomes_of(job) == {"undone": 3}
+    assert {row.status for row in Post.objects.all()} == {Status.DRAFT}
+    assert "Continue undo" not in client.get(address).content.decode()
+    with pytest.raises(Conflict):
+        undo_job(job_id=job.pk, actor=admin)
+
+
 def test_an_undone_copy_keeps_what_was_changed_since_and_what_stands_above_it() -> None:
     top = tree()
     _copy, job = start_copy(post_id=top.pk, actor=make.actor())

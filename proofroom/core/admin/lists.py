@@ -210,6 +210,8 @@ class ListAdmin(PermittedAdmin[M]):
 
     optional_columns: ClassVar[tuple[str, ...]] = ()
     """Columns that are there to choose, and not shown at first."""
+    has_column_choice: ClassVar[bool] = True
+    """Whether people choose the columns of this list."""
 
     @property
     def all_columns(self) -> list[Column]:
@@ -270,7 +272,8 @@ class ListAdmin(PermittedAdmin[M]):
         elif is_bare and state.view is not None and (state.view.query or not request.GET):
             return HttpResponseRedirect(_address(state.view))
         shown = [column_name(column) for column in self.get_list_display(request)]
-        state.choices = self._column_choices(shown)
+        if self.has_column_choice:
+            state.choices = self._column_choices(shown)
         context = {"list_state": state, **(extra_context or {})}
         return super().changelist_view(request, context)
 
@@ -292,6 +295,7 @@ class ListAdmin(PermittedAdmin[M]):
             for name, values in request.GET.lists()
             if name not in _NO_FILTERS
             for value in values
+            if value
         ]
         return ListState(
             tabs=[
@@ -339,7 +343,7 @@ class ListAdmin(PermittedAdmin[M]):
     def _changed_address(self, request: HttpRequest, state: ListState) -> str:
         """Where to go on to; empty for the same page."""
         actor, do, sent = actor_of(request), request.POST["list_view"], request.POST
-        if do == "columns":
+        if do == "columns" and self.has_column_choice:
             columns = self._sent_columns(sent)
             if state.view is None:
                 set_columns(actor=actor, list_name=self.list_name, columns=columns)

@@ -163,7 +163,10 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
             if request.POST.get("action") == "cancel":
                 cancel_job(job_id=job.pk, actor=actor)
                 messages.success(
-                    request, _("Cancelled. What is done is kept. You can undo it here.")
+                    request,
+                    _("Cancelled. You can continue the undo here.")
+                    if job.is_undo
+                    else _("Cancelled. What is done is kept. You can undo it here."),
                 )
             else:
                 messages.success(request, _said_undone(undo_job(job_id=job.pk, actor=actor)))
@@ -203,7 +206,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
         if copy is not None and copy.outcome == JobOutcome.DONE
         else "",
         "may_cancel": job.is_running,
-        "may_undo": not job.is_running and not job.is_undo and counts.get(JobOutcome.DONE),
+        "may_undo": not job.is_running and counts.get(JobOutcome.DONE),
     }
     title = describe_job(job)
     if job.is_undo:

@@ -17,6 +17,9 @@ function attachFilters(form) {
   form.addEventListener("change", ({ target }) => { if (target.matches("select")) form.requestSubmit(); });
   form.addEventListener("submit", () => {
     for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
+    // The number of a view alone would bring its filters back.
+    const { saved } = form.elements;
+    if (saved && [...new FormData(form).keys()].every((name) => name === "saved")) saved.value = "all";
   });
   // Whoever comes back finds the fields as they were.
   window.addEventListener("pageshow", () => { for (const field of form.elements) field.disabled = false; });
