@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 
 
-class SamlProvider(SAMLProvider):  # type: ignore[misc]  # allauth has no types
+class SamlProvider(SAMLProvider):
     """allauth's provider, with the attributes that the site names, and people who stay the same."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
