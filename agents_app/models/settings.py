@@ -23,6 +23,10 @@ class AgentSwitch(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
 
+    class Meta:
+        verbose_name = "agent"
+        verbose_name_plural = "agents"
+
     def __str__(self) -> str:
         return f"{self.agent_id}: {'on' if self.is_enabled else 'off'}"
 

@@ -183,9 +183,8 @@ def _require_marks_of(paths: Collection[str], marks: Collection[str]) -> None:
     """Raise `RuleViolation` where a mark names the writer of something that the draft does not change."""
     for marked in marks:
         if not any(paths_overlap(marked, path) for path in paths):
-            raise invalid(
-                marked[:80], _("The draft names a writer of this, and does not change it.")
-            )
+            message = _("The draft names an author of this field, but does not change the field.")
+            raise invalid(marked[:80], message)
 
 
 def _draft_row(draft: Draft, export: Export) -> JsonObject:

@@ -593,7 +593,7 @@ def _bring_change(row: PostRow, post: Post, live: PostDocument, job: Import) -> 
     waiting = _waiting_paths(post, live, archived, changes) if changes else frozenset()
     if waiting:
         job.conflict(
-            _("Review holds other changes of the same fields: %(paths)s.")
+            _("Review has other changes to the same fields: %(paths)s.")
             % {"paths": ", ".join(sorted(waiting)[:5])}
         )
     elif (changes or moves) and post.updated_at > read_moment(row.updated_at):

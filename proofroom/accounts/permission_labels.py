@@ -29,7 +29,7 @@ GROUP_LABELS: Final[dict[str, _StrPromise]] = {
     "settings": gettext_lazy("Settings"),
     "taxonomies": gettext_lazy("Terms"),
     "tokens": gettext_lazy("API tokens"),
-    "urlPatterns": gettext_lazy("Address patterns"),
+    "urlPatterns": gettext_lazy("URL patterns"),
     "users": gettext_lazy("People"),
     "webhooks": gettext_lazy("Webhooks"),
 }
@@ -78,7 +78,7 @@ LABELS: Final[dict[str, _StrPromise]] = {
     "settings.manage": gettext_lazy("Change site settings and read the activity log"),
     "taxonomies.edit": gettext_lazy("Create and edit terms"),
     "tokens.manage": gettext_lazy("Create and revoke API tokens"),
-    "urlPatterns.edit": gettext_lazy("Change address patterns"),
+    "urlPatterns.edit": gettext_lazy("Change URL patterns"),
     "users.manage": gettext_lazy("Invite people and change their roles"),
     "webhooks.manage": gettext_lazy("Create and edit webhooks"),
 }

@@ -98,7 +98,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             refuse(
                 request,
                 _(
-                    "An account with your email is here already. Log in to it, then connect "
+                    "An account with your email already exists. Log in to it, then connect "
                     "%(provider)s under Login methods."
                 )
                 % {"provider": settings.PROVIDER_NAME},

@@ -137,7 +137,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
         kind = find_kind(row.kind)
         target = kind.find(UUID(row.row))
         if target is None:
-            raise NotFound(_("What the change is of is not here."))
+            raise NotFound(_("The content that this change belongs to is not on this site."))
         try:
             # By the rules of its approval, of which nothing stays.
             with transaction.atomic():
@@ -153,7 +153,9 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
                 transaction.set_rollback(True)
             here = kind.document_of(target)
             if not row.is_stale and kind.portable(row.base) != kind.portable(here):
-                raise invalid("base", _("This is not what the change was made from."))
+                raise invalid(
+                    "base", _("The change was made from another version of this content.")
+                )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise invalid("document", _("The change has an invalid format.")) from error
         proposal = SharedProposal.objects.create(

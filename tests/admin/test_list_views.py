@@ -381,3 +381,16 @@ def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:
     translators = text(signed_in("translator").get(POSTS))
     assert "Move to trash" not in translators
     assert "_selected_action" not in translators
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [(POSTS, "New post"), ("/admin/seo/redirect/", "New redirect")],
+)
+def test_the_button_of_a_list_says_what_the_page_it_opens_is_called(
+    signed_in: SignedIn, address: str, words: str
+) -> None:
+    page = text(signed_in("admin").get(address))
+
+    assert f'class="addlink">{words}</a>' in page
+    assert page.count(words) >= 2  # also where the list is empty

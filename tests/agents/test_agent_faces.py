@@ -111,7 +111,7 @@ def test_what_keeps_an_agent_from_answering_is_said(
     )
     assert body["account"] == {"state": "off", "username": "agent:elsewhere"}
     assert "which has no key" in page
-    assert "Account is inactive, so the agent cannot write anything" in page
+    assert "Account is turned off, so the agent cannot write anything" in page
 
 
 def test_an_admin_switches_an_agent_and_everybody_hears_of_it(signed_in: Any) -> None:

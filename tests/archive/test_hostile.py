@@ -205,8 +205,8 @@ NOWHERE = "9f0d7c2e-0000-4000-8000-000000000000"
         (edit_draft(updatedBy="stranger@example.com"), "stranger@example.com is named as a writer"),
         (mark("", person="stranger@example.com"), "stranger@example.com is named as a writer"),
         (mark("", approvedBy="admin"), "approvedBy"),
-        (mark("post.slug"), "does not change it"),
-        (mark("post.spell"), "does not change it"),
+        (mark("post.slug"), "does not change the field"),
+        (mark("post.spell"), "does not change the field"),
     ],
 )
 def test_drafts_of_posts(archive, change, sentence):
@@ -279,14 +279,17 @@ def proposal(of: str, /, **values: object):
         (proposal("menu", document={"items": [{"type": "post"}]}), "postId"),
         (proposal("menu", document={"items": [3]}), "items.0"),
         (proposal("menu", kind="spell"), "no kind of shared content 'spell'"),
-        (proposal("menu", kind="term"), "not here"),
+        (proposal("menu", kind="term"), "not on this site"),
         (proposal("menu", state="approved"), "is not valid: state"),
         (proposal("menu", decidedBy="admin@example.com"), "is not valid: decidedBy"),
         (proposal("menu", by="stranger@example.com"), "is named as a writer"),
         (proposal("menu", writers=["stranger@example.com"]), "is named as a writer"),
-        (proposal("menu", base={"name": "Forged"}), "not what the change was made from"),
-        (proposal("term", base={"name": "Forged"}), "not what the change was made from"),
-        (proposal("menu", base={"items": [{"label": "Forged"}]}), "not what|invalid format"),
+        (proposal("menu", base={"name": "Forged"}), "made from another version"),
+        (proposal("term", base={"name": "Forged"}), "made from another version"),
+        (
+            proposal("menu", base={"items": [{"label": "Forged"}]}),
+            "made from another version|invalid format",
+        ),
     ],
 )
 def test_changes_that_wait_for_approval(proposed, change, sentence):

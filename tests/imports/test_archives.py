@@ -109,7 +109,7 @@ def test_what_somebody_has_staged_stays() -> None:
     make.staged(post, {"excerpt": "By an editor"}, layer=Layer.REVIEW)
     browser = client()
     tried = compared(browser, archive)
-    assert "Review holds other changes" in ImportLine.objects.get(is_conflict=True).message
+    assert "Review has other changes" in ImportLine.objects.get(is_conflict=True).message
 
     browser.post(page_of(tried), {"action": "propose"})
     execute_run(ImportRun.objects.get(is_dry_run=False).pk)
@@ -236,7 +236,7 @@ def test_editors_compare_and_propose_an_archive_and_publish_none() -> None:
     browser = client("editor")
     assert browser.get(reverse(f"{EXPORT}_add")).status_code == 403
     page = browser.get(f"{reverse(f'{IMPORT}_add')}?source=archive").content.decode()
-    assert "Archive of Proofroom" in page
+    assert "Proofroom archive" in page
 
     tried = compared(browser, archive)
 

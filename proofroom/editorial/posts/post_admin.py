@@ -122,6 +122,7 @@ class PostList(ViewChangeList):
 @admin.register(Post)
 class PostAdmin(ListAdmin[Post]):
     view_permission = "posts.view"
+    add_title = gettext_lazy("New post")
     empty_words = gettext_lazy("Posts are the pages, articles and other entries of your site.")
     list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
     optional_columns = ("first_published", "scheduled", "created")

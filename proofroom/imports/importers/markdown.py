@@ -254,7 +254,7 @@ class MarkdownReader(Reader):
                 yield item
         if self.other_files and not wanted:
             listed = ", ".join(f"{name} ({n})" for name, n in self.other_files.most_common())
-            message = _("Files that are no Markdown were left out: %(names)s.")
+            message = _("Files that are not Markdown were left out: %(names)s.")
             yield Remark(_("Folder"), message % {"names": listed})
         if unused and not wanted:
             listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(30))

@@ -349,7 +349,7 @@ class WordPressReader(Reader):
             text = _("Its status in the source: %(status)s.") % {"status": entry.status}
             said.append(Remark(place, text, "info"))
         if entry.comments:
-            text = _("Comments do not come in: %(number)s left out.") % {"number": entry.comments}
+            text = _("Comments are not imported: %(number)s left out.") % {"number": entry.comments}
             said.append(Remark(place, text))
         used = (*_TITLES, *_DESCRIPTIONS)
         fields = sorted(

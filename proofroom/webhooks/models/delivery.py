@@ -137,6 +137,10 @@ class WorkflowSwitch(models.Model):
     )
     updated_at = models.DateTimeField(auto_now=True)
 
+    class Meta:
+        verbose_name = "workflow"
+        verbose_name_plural = "workflows"
+
     def __str__(self) -> str:
         return f"{self.workflow_id}: {'on' if self.is_enabled else 'off'}"
 
