@@ -34,7 +34,7 @@ export function startModules(form, changes) {
     try {
       const controls = (await fetchPage(url)).querySelector("[data-module] [data-controls]");
       card.querySelector("[data-controls]").replaceWith(controls);
-      changes.known(card.dataset.module);
+      changes.known(card);
       notifyAdded(controls);
     } catch {
       say(list.dataset.failed);
@@ -172,10 +172,8 @@ export function startModules(form, changes) {
     if (card && target === first) card.querySelector("[data-summary]").textContent = first.value.slice(0, 90);
   });
   changes.listen((found) => {
-    for (const card of cards()) {
-      const id = card.dataset.module;
-      card.classList.toggle("is-changed", [...found].some((path) => path === `modules.${id}` || path.startsWith(`modules.${id}.`)));
-    }
+    const ids = new Set([...found].filter((path) => path.startsWith("modules.")).map((path) => path.split(".")[1]));
+    for (const card of cards()) card.classList.toggle("is-changed", ids.has(card.dataset.module));
     for (const section of form.querySelectorAll("[data-section]")) {
       const names = [...section.querySelectorAll("[name^='post.']")].map((one) => one.name.split(".").slice(0, 2).join("."));
       section.classList.toggle("is-changed", names.some((name) => found.has(name)));

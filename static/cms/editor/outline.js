@@ -28,7 +28,9 @@ export function startOutline(form, modules, changes) {
     const known = new Map([...list.children].map((line) => [line.dataset.outlineOf, line]));
     const lines = modules.cards().map((card) => {
       const line = known.get(card.dataset.module) ?? lineOf(card);
-      line.querySelector("[data-words]").textContent = card.querySelector("[data-summary]").textContent;
+      const [words, place] = [card.querySelector("[data-summary]").textContent, line.querySelector("[data-words]")];
+      // Text that is put in anew has the whole list laid out again.
+      if (place.textContent !== words) place.textContent = words;
       return line;
     });
     const isSame = lines.length === list.children.length && lines.every((line, at) => line === list.children[at]);

@@ -14,76 +14,152 @@ const unitOf = (name) => {
   return parts.slice(0, parts[1].startsWith("new-") ? 2 : 4).join(".");
 };
 
-function unitsOf(sent) {
-  const units = new Map();
+const partOf = (unit) => (unit.startsWith("modules.") ? unit.split(".")[1] : "");
+
+/** What a form sends, by module, and "" for the rest. */
+function partsOf(sent) {
+  const parts = new Map();
   for (const [name, value] of sent) {
     if (IGNORED.test(name) || value instanceof File) continue;
     // A second name of the same field, such as its document beside its Markdown; an empty one says nothing.
     if (name.includes("~") && value === "") continue;
     const unit = unitOf(name.replace(/~\w+$/, ""));
+    const part = partOf(unit);
+    if (!parts.has(part)) parts.set(part, new Map());
+    const units = parts.get(part);
     units.set(unit, `${units.get(unit) ?? ""}\n${name}=${value}`);
   }
-  return units;
+  return parts;
 }
 
-const idsOf = (form, name) => new FormData(form).getAll(name).map((token) => token.split(":")[0]);
-const isNew = (id) => id.startsWith("new-");
+const SENDS_NOTHING = ["button", "file", "image", "reset", "submit"];
 
-/** `changes.now()` answers the paths that differ; `changes.listen` is told of them after each. */
+/** What the fields of one module send, as the form around it would say. */
+function entriesIn(card, form) {
+  const entries = [];
+  for (const field of card.querySelectorAll("input[name], textarea[name], select[name]")) {
+    if (field.form !== form || SENDS_NOTHING.includes(field.type) || field.matches(":disabled")) continue;
+    if (field instanceof HTMLSelectElement) {
+      for (const option of field.selectedOptions) if (!option.disabled) entries.push([field.name, option.value]);
+    } else if (!["checkbox", "radio"].includes(field.type) || field.checked) entries.push([field.name, field.value]);
+  }
+  return entries;
+}
+
+const isNew = (id) => id.startsWith("new-");
+const NOTHING = new Map();
+const textOf = (units) => [...units].join("\n");
+
+/**
+ * `changes.now()` answers the paths that differ; `changes.listen` is told of them in a pause of the typing, with a number
+ * that is another one where anything was typed since. Typing reads the fields of its module alone: a post may have a
+ * hundred of them.
+ */
 export function watchChanges(form) {
   const listeners = [];
-  const typed = () => unitsOf(new FormData(form));
-  const before = typed();
+  const sent = new FormData(form);
+  let before = partsOf(sent);
+  let typed = partsOf(sent);
+  let orders = [[], []];
+  const differing = new Map();
   let touched = new Set(JSON.parse(form.dataset.touched || "[]"));
+  let stale = null; // the modules that may read otherwise now; null for the whole form
+  let revision = 1;
   let planned;
   let waitsSince = 0;
 
+  const idsOf = (data, name) => data.getAll(name).map((token) => token.split(":")[0]);
+
+  const unitsIn = (card) => partsOf(entriesIn(card, form)).get(card.dataset.module) ?? NOTHING;
+
+  function compare(part) {
+    const [were, are] = [before.get(part) ?? NOTHING, typed.get(part) ?? NOTHING];
+    const paths = [...new Set([...were.keys(), ...are.keys()])].filter((path) => were.get(path) !== are.get(path));
+    if (paths.length) differing.set(part, paths);
+    else differing.delete(part);
+  }
+
+  function take(part, units) {
+    if (textOf(typed.get(part) ?? NOTHING) !== textOf(units)) revision += 1;
+    typed.set(part, units);
+    compare(part);
+  }
+
+  function readAll() {
+    const data = new FormData(form);
+    const parts = partsOf(data);
+    for (const part of new Set([...before.keys(), ...typed.keys(), ...parts.keys()])) take(part, parts.get(part) ?? NOTHING);
+    const found = [idsOf(data, "order"), idsOf(data, "was_order")];
+    if (found[0].join() !== orders[0].join()) revision += 1;
+    orders = found;
+  }
+
+  function found() {
+    const [order, wasOrder] = orders;
+    const [stands, stood] = [new Set(order), new Set(wasOrder)];
+    const paths = new Set([...touched].filter((path) => !isNew(partOf(path))));
+    for (const some of differing.values()) for (const path of some) paths.add(path);
+    const removed = wasOrder.filter((id) => !stands.has(id));
+    const whole = new Set(removed);
+    for (const path of paths) if (isNew(partOf(path)) || whole.has(partOf(path))) paths.delete(path);
+    for (const id of [...order.filter(isNew), ...removed]) paths.add(`modules.${id}`);
+    if (order.filter((id) => stood.has(id)).join() !== wasOrder.filter((id) => stands.has(id)).join()) paths.add("order");
+    return paths;
+  }
+
   function now() {
-    const [units, order, wasOrder] = [typed(), idsOf(form, "order"), idsOf(form, "was_order")];
-    const moduleOf = (path) => (path.startsWith("modules.") ? path.split(".")[1] : "");
-    const found = new Set([...touched].filter((path) => !isNew(moduleOf(path))));
-    for (const path of new Set([...before.keys(), ...units.keys()])) {
-      if (before.get(path) !== units.get(path)) found.add(path);
-    }
-    const removed = wasOrder.filter((id) => !order.includes(id));
-    for (const path of found) if (moduleOf(path) && (isNew(moduleOf(path)) || removed.includes(moduleOf(path)))) found.delete(path);
-    for (const id of order.filter(isNew)) found.add(`modules.${id}`);
-    for (const id of removed) found.add(`modules.${id}`);
-    const [one, other] = [order.filter((id) => wasOrder.includes(id)), wasOrder.filter((id) => order.includes(id))];
-    if (one.join() !== other.join()) found.add("order");
-    return found;
+    readAll();
+    stale = new Set();
+    return found();
   }
 
   function tell() {
     clearTimeout(planned);
     waitsSince = 0;
-    const found = now();
-    const words = `${[...typed()].join("\n")}\n${idsOf(form, "order").join()}`;
-    for (const listener of listeners) listener(found, words);
+    if (stale === null) readAll();
+    else for (const card of stale) take(card.dataset.module, unitsIn(card));
+    stale = new Set();
+    const paths = found();
+    for (const listener of listeners) listener(paths, revision);
+  }
+
+  function wait() {
+    waitsSince ||= Date.now();
+    clearTimeout(planned);
+    planned = setTimeout(tell, Math.max(0, Math.min(PAUSE_MILLISECONDS, waitsSince + LONGEST_WAIT_MILLISECONDS - Date.now())));
   }
 
   const changes = {
     now,
     listen(listener) { listeners.push(listener); },
-    /** In a pause of the typing, or after a while without one: all of a long form is read for it. */
+    /** In a pause of the typing, or after a while without one, the whole form is read. */
     plan() {
-      waitsSince ||= Date.now();
-      clearTimeout(planned);
-      planned = setTimeout(tell, Math.max(0, Math.min(PAUSE_MILLISECONDS, waitsSince + LONGEST_WAIT_MILLISECONDS - Date.now())));
+      stale = null;
+      wait();
     },
     /** Fields that came to the page later stand as they came. */
-    known(id) {
-      for (const [path, value] of typed()) if (path.startsWith(`modules.${id}.`)) before.set(path, value);
+    known(card) {
+      const [part, units] = [card.dataset.module, unitsIn(card)];
+      before.set(part, new Map([...(before.get(part) ?? NOTHING), ...units]));
+      typed.set(part, units);
+      compare(part);
     },
     /** What was sent is what stands. */
-    settle(sent) {
-      before.clear();
-      for (const [path, value] of unitsOf(sent)) before.set(path, value);
+    settle(data) {
+      before = partsOf(data);
       touched = new Set();
+      stale = null;
       tell();
     },
   };
-  for (const name of ["input", "change"]) form.addEventListener(name, changes.plan);
+  for (const name of ["input", "change"]) {
+    form.addEventListener(name, ({ target }) => {
+      const card = target.closest("[data-module]");
+      if (card && form.contains(card)) stale?.add(card);
+      else stale = null;
+      wait();
+    });
+  }
   changes.plan();
   return changes;
 }
@@ -96,8 +172,8 @@ export function startSaving(form, changes, place) {
   let problem = "";
   let isSaving = false;
   let copy = "";
-  let typed = "";
-  const copies = startAutosave(form, { isDirty: () => changes.now().size > 0, onState(name) { copy = name; show(); } });
+  let typed = 0;
+  const copies = startAutosave(form, { isDirty: () => number > 0, onState(name) { copy = name; show(); } });
 
   function show() {
     const words = state.dataset;
@@ -127,12 +203,12 @@ export function startSaving(form, changes, place) {
   }
   setInterval(show, 30_000);
 
-  changes.listen((found, words) => {
+  changes.listen((found, revision) => {
     number = found.size;
     if (number) problem = "";
     // The first time there may be something to keep already: what a refused save brought back, or what was typed at once.
-    if ((typed ? typed !== words : number > 0) && !isSaving) copies.plan();
-    typed = words;
+    if ((typed ? typed !== revision : number > 0) && !isSaving) copies.plan();
+    typed = revision;
     show();
   });
 

@@ -115,10 +115,11 @@ export function setBlock(editor, level) {
 
 /** Bring the toolbar in line with where the cursor is. */
 export function show(bar, editor) {
+  const can = editor.can();
   for (const button of bar.querySelectorAll("[data-do]")) {
     const name = button.dataset.do;
     if (MARKS.includes(name) && name !== "table") button.setAttribute("aria-pressed", String(editor.isActive(name)));
-    if (name === "undo" || name === "redo") button.disabled = !editor.can()[name]();
+    if (name === "undo" || name === "redo") button.disabled = !can[name]();
   }
   const level = HEADINGS.find((one) => editor.isActive("heading", { level: one })) ?? 0;
   const select = bar.querySelector("[data-block]");
