@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -59,6 +60,15 @@ _DRAWING: Final = re.compile(
 _DRAWN_WORDS: Final = re.compile(
     r"<(text|tspan|title|desc|p|div|span)\b[^<>]*>([^<]*\S[^<]*)", re.DOTALL | re.IGNORECASE
 )
+_NOTHING: Final = re.compile(
+    r"<!--(?P<comment>.*?)(?:-->|\Z)|<(?P<tag>script|style|template|title|input|canvas|svg)\b"
+    r"|<img\b(?P<image>[^<>]*)>|<iframe\b(?P<frame>[^<>]*)>",
+    re.DOTALL | re.IGNORECASE,
+)
+_IMAGE_ADDRESS: Final = re.compile(
+    r"\b(?:data-)?src\s*=\s*[\"']?\s*(?!data:)[^\s\"'<>]", re.IGNORECASE
+)
+_MARKERS: Final = re.compile(r"\s*(?:/?wp:|(?:more|nextpage|noteaser)\b)")
 _BLANK: Final = re.compile(r"[ \t\r\n\f]+")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
@@ -127,6 +137,26 @@ def _words_of_drawing(drawing: re.Match[str]) -> str:
         " ".join(found[2].split()) for found in _DRAWN_WORDS.finditer(drawing[1] or "")
     )
     return f" {words} " if words else ""
+
+
+def left_out_of(html: str) -> Counter[str]:
+    """What of HTML nothing is made of, or only words, counted by its name for the report."""
+    found: Counter[str] = Counter()
+    for one in _NOTHING.finditer(html):
+        if one["comment"] is not None:
+            found["comment <!-- … -->"] += not _MARKERS.match(one["comment"])
+        elif one["tag"]:
+            tag = one["tag"].lower()
+            found[
+                "drawing <svg>, of which the words are kept" if tag == "svg" else f"element <{tag}>"
+            ] += 1
+        elif one["image"] is not None:
+            found["picture without an address of its own"] += not _IMAGE_ADDRESS.search(
+                one["image"]
+            )
+        else:
+            found["frame without an address"] += not _IMAGE_ADDRESS.search(one["frame"])
+    return +found
 
 
 def parse_html(html: str) -> HtmlElement:

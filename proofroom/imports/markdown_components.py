@@ -27,7 +27,11 @@ _LONGEST_TAG: Final = 60
 
 
 def without_components(
-    text: str, is_mdx: bool, simpler: Counter[str], fence: re.Pattern[str]
+    text: str,
+    is_mdx: bool,
+    simpler: Counter[str],
+    left_out: Counter[str],
+    fence: re.Pattern[str],
 ) -> str:
     """The text with what its components show, and what stands in them no deeper than they do.
 
@@ -63,6 +67,7 @@ def without_components(
             made.append(line)
             continue
         if is_mdx and line.lstrip().startswith("{/*"):
+            left_out["comment {/* … */}"] += 1
             while "*/}" not in line and at < len(lines):
                 line = lines[at]
                 at += 1

@@ -20,7 +20,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from proofroom.core.json import JsonObject
 from proofroom.definitions.richtext.markdown_reader import parser
-from proofroom.imports.html_reader import KNOWN_TAGS, Frame, blocks_of_html
+from proofroom.imports.html_reader import KNOWN_TAGS, Frame, blocks_of_html, left_out_of
 from proofroom.imports.items import Remark, Severity
 from proofroom.imports.markdown_dialects import DialectReader, MarkdownSource
 
@@ -36,6 +36,14 @@ class MarkdownContent:
     simpler: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     labels: list[str] = field(default_factory=list)
+
+    def add(self, other: MarkdownContent) -> None:
+        """Put another text after this one."""
+        self.blocks += other.blocks
+        self.unknown += other.unknown
+        self.simpler += other.simpler
+        self.left_out += other.left_out
+        self.labels += other.labels
 
     def remarks(self, place: str) -> list[Remark]:
         """What there is to say of the text, for the report."""
@@ -64,7 +72,9 @@ def read_markdown(text: str, source: MarkdownSource | None = None) -> MarkdownCo
     )
     text = reader.read(text.replace("\r\n", "\n").replace("\r", "\n"))
     env: dict[str, object] = {"unknown": content.unknown}
-    content.blocks = blocks_of_html(_renderer().render(text, env))
+    html = _renderer().render(text, env)
+    content.left_out += left_out_of(html)
+    content.blocks = blocks_of_html(html)
     return content
 
 
@@ -91,13 +101,11 @@ def _render_html(
         tag = found[1].lower()
         if tag == "svg":
             env["drawing"] = not found[0].startswith("</")
-            if env["drawing"] and isinstance(unknown, Counter):
-                unknown["drawing <svg>, of which the words are kept"] += 1
         if env.get("drawing"):
             return found[0]
         if tag in KNOWN_TAGS:
             if (
-                tag in ("script", "style", "iframe", "form", "video")
+                tag in ("iframe", "form", "video")
                 and isinstance(unknown, Counter)
                 and not found[0].startswith("</")
             ):

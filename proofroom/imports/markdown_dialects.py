@@ -116,7 +116,8 @@ class DialectReader:
         return "\n\n".join([made, "\n".join(notes)]) if notes else made
 
     def _lines(self, text: str) -> list[str]:
-        return without_components(text, self.source.is_mdx, self.simpler, FENCE).split("\n")
+        is_mdx = self.source.is_mdx
+        return without_components(text, is_mdx, self.simpler, self.left_out, FENCE).split("\n")
 
     def blocks(self, lines: Sequence[str], depth: int) -> list[str]:
         if depth > _DEEPEST:

@@ -13,6 +13,9 @@ from proofroom.imports.html_reader import Frame, image_paragraph, link_paragraph
 from proofroom.imports.items import ModuleItem
 
 _PLAYERS: Final = frozenset({"iframe", "embed", "object"})
+_TITLE_MAX: Final = 160
+_CAPTION_MAX: Final = 300
+"""What is longer stands below the module too."""
 MAX_PROSE: Final = 400_000
 """Characters of one prose module; a longer text goes on in the next one."""
 
@@ -22,12 +25,13 @@ class ModuleBuilder:
     """Gathers text into prose, and puts other modules where they stand in it.
 
     `allowed` are the modules that the post may have: what would need another one becomes text. `unknown` counts what
-    was not understood, by its name.
+    was not understood, by its name, `left_out` what nothing was made of.
     """
 
     allowed: frozenset[str]
     modules: list[ModuleItem] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     _blocks: list[JsonObject] = field(default_factory=list)
     _length: int = 0
 
@@ -51,7 +55,9 @@ class ModuleBuilder:
         """A page or film of another site as a module, else a link to it."""
         is_page = frame.address.startswith(("https://", "http://"))
         if frame.tag in _PLAYERS and is_page and "embed" in self.allowed:
-            self.add_module("embed", {"url": frame.address, "title": title[:160]})
+            self.add_module("embed", {"url": frame.address, "title": title[:_TITLE_MAX]})
+            if len(title) > _TITLE_MAX:
+                self.add_blocks([text_paragraph(title, "italic")])
         else:
             self.add_blocks([link_paragraph(frame.address, title)])
 
@@ -67,10 +73,15 @@ class ModuleBuilder:
         """Pictures: address, alternative text and caption of each."""
         for start in range(0, len(pictures), 60):
             items = [
-                {"imageId": address, "caption": caption[:300]}
+                {"imageId": address, "caption": caption[:_CAPTION_MAX]}
                 for address, _, caption in pictures[start : start + 60]
             ]
-            if not self.add_module("gallery", {"items": cast("Json", items)}):
+            if self.add_module("gallery", {"items": cast("Json", items)}):
+                whole = [
+                    one for _, _, one in pictures[start : start + 60] if len(one) > _CAPTION_MAX
+                ]
+                self.add_blocks([text_paragraph(one, "italic") for one in whole])
+            else:
                 for address, alt, caption in pictures[start : start + 60]:
                     self.add_blocks([image_paragraph(address, alt)])
                     if caption:

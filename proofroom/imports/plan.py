@@ -114,6 +114,9 @@ def _add_post(plan: ImportPlan, item: PostItem) -> None:
     except CmsError as error:
         plan.remarks.append(Remark(item.place, error.message, "error"))
         return
+    if item.parent_id and not is_tree:
+        text = _("Posts of type %(type)s have no parent; that of the source was left out.")
+        plan.remarks.append(Remark(item.place, text % {"type": item.type}))
     plan.posts[item.source_id] = PlannedPost(
         item.source_id,
         item.place,

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from io import StringIO
@@ -21,9 +21,10 @@ from content.post_fields import POST_FIELDS
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of
+from proofroom.imports.authors import read_authors
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
-from proofroom.imports.html_reader import blocks_of_html
-from proofroom.imports.items import Item, ModuleItem, PostItem, Remark, TermItem
+from proofroom.imports.html_reader import blocks_of_html, left_out_of
+from proofroom.imports.items import Item, MediaItem, ModuleItem, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import MarkdownContent, read_markdown
 from proofroom.imports.media_files import MediaFiles
 from proofroom.imports.module_builder import ModuleBuilder
@@ -39,7 +40,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "body": ("body", "content", "text", "html", "markdown"),
     "locale": ("locale", "language", "lang"),
     "parent": ("parent", "parentId", "parent_id"),
-    "author": ("author", "author_email", "authorEmail"),
+    "author": ("author", "authors", "author_email", "authorEmail"),
     "image": ("image", "featured_image", "featuredImage", "cover", "thumbnail"),
     "tags": ("tags",),
     "topics": ("topics", "categories", "category"),
@@ -51,6 +52,19 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What a record can fill, and the names that are looked for without a mapping."""
 _SETTINGS: Final = frozenset({"items", "format"})
+_IDS: Final = ("id", "documentId", "_id", "_ref", "$oid", "uuid")
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "title": ("rendered", "value", "text"),
+    "slug": ("current", "value", "slug"),
+    "locale": ("code", "locale", "languages_code", "slug", *_IDS),
+    "oldPath": ("path", "url", "current"),
+    "author": ("email", "mail", "name", "displayName", "display_name", "username", *_IDS),
+}
+"""Where an object holds the one line that a field takes; else it is a reference to another record."""
+_FILE_KEYS: Final = ("url", "src", "secure_url", "filename_disk", "path", "href")
+_FILE_HOLDERS: Final = ("file", "image", "asset", "media", "data", "directus_files_id")
+_ALT_KEYS: Final = ("alternativeText", "alt", "alt_text", "altText", "description", "title")
+_TERM_KEYS: Final = ("name", "title", "label", "slug", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +275,10 @@ class RecordReader(Reader):
         uses = {use.slug for use in self.type.taxonomies}
         left_out: Counter[str] = Counter()
         seen: set[tuple[str, str]] = set()
+        media = [
+            "image",
+            *(f"customFields.{name}" for name, prop in self.custom.items() if prop.kind == "media"),
+        ]
         for place, record in zip(self.file.places, self.records, strict=True):
             title = self._line(record, "title")
             if not title:
@@ -270,7 +288,7 @@ class RecordReader(Reader):
             source_id = self._line(record, "id") or self._line(record, "slug") or title
             terms: list[tuple[str, str]] = []
             for taxonomy in ("tags", "topics"):
-                words = self._words(record, taxonomy)
+                words, _lost = self._words(record, taxonomy)
                 if taxonomy not in uses:
                     left_out[taxonomy] += len(words)
                     continue
@@ -279,6 +297,11 @@ class RecordReader(Reader):
                     if (taxonomy, word) not in seen:
                         seen.add((taxonomy, word))
                         yield TermItem(word, taxonomy, word)
+            for name in media if not wanted else ():
+                found, _lost = files_in(self._value(record, name))
+                for number, file in enumerate(found):
+                    if number or file.alt_text:
+                        yield replace(file, address=self.file_key(file.address, ""))
             item = self.read_post(
                 f"{place}: {title}",
                 partial(self._post, record, source_id, title, tuple(terms)),
@@ -303,12 +326,20 @@ class RecordReader(Reader):
             )
         yield Remark(_("Columns"), text, "info")
         places = set(self.mapping.values())
+        read = {place: _KNOWN[name] for name, place in self.mapping.items() if name in _KNOWN}
         unused: Counter[str] = Counter(
-            name for record in self.records for name in _unused_names(record, places)
+            name
+            for record in self.records
+            for name in _unused_names(record, places - read.keys(), known=read)
+            if name not in self.used_names(record)
         )
         if unused:
             listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(100))
             yield Remark(_("Columns"), _("Not used: %(names)s.") % {"names": listed})
+
+    def used_names(self, record: JsonObject) -> Collection[str]:
+        """The keys that are read, or no values of the source, whatever the mapping says."""
+        return ()
 
     def _post(
         self,
@@ -331,6 +362,7 @@ class RecordReader(Reader):
             modules = builder.finish()
             content.unknown.update(builder.unknown)
             fields = self._fields(record, place, remarks)
+            remarks += self._remarks_on_values(record, place)
             remarks += content.remarks(place)
             if named and not locale_of(named):
                 remarks.append(unknown_locale(place, named, locale))
@@ -338,6 +370,7 @@ class RecordReader(Reader):
         if old_path.startswith(self.options.site or "\n"):
             old_path = old_path[len(self.options.site) :] or "/"
         is_path = old_path.startswith("/") and old_path != "/"
+        image = self._value(record, "image")
         return PostItem(
             source_id=source_id,
             place=place,
@@ -349,21 +382,16 @@ class RecordReader(Reader):
             fields=fields,
             modules=modules,
             terms=terms,
-            featured_image=self._address(self._value(record, "image")),
+            featured_image=next((one.address for one in files_in(image)[0]), ""),
             addresses=(old_path,) if is_path else (),
             old_paths=(old_path,) if is_path else (),
-            author_email=self._line(record, "author"),
+            author_email=read_authors(self._value(record, "author"))[0],
             remarks=tuple(remarks),
         )
 
     def _fields(self, record: JsonObject, place: str, remarks: list[Remark]) -> JsonObject:
         fields: JsonObject = {}
         custom: JsonObject = {}
-
-        def leave_out(name: str, value: object) -> None:
-            text = _("%(field)s cannot hold %(value)s; it was left out.")
-            shown = value if isinstance(value, str) else json.dumps(value, default=str)
-            remarks.append(Remark(place, text % {"field": name, "value": shown[:100]}))
 
         for name, declared in POST_FIELDS.items():
             value = self._value(record, name)
@@ -375,18 +403,19 @@ class RecordReader(Reader):
             elif declared.is_text and line:
                 fields[name] = line
             else:
-                leave_out(name, value)
+                remarks.append(_left_out(place, name, value))
         for name, prop in self.custom.items():
             value = self._value(record, f"customFields.{name}")
             if value in (None, ""):
                 continue
             if prop.kind == "media":
-                custom[name] = self._address(value)
+                custom[name] = next((one.address for one in files_in(value)[0]), "")
+                remarks += _remarks_on_files(place, name, value)
             elif prop.kind == "number" and isinstance(value, str):
                 if (number := _whole_number(value)) is not None:
                     custom[name] = number
                 else:
-                    leave_out(name, value)
+                    remarks.append(_left_out(place, name, value))
             else:
                 custom[name] = cast("Json", value)
         return {**fields, "customFields": custom} if custom else fields
@@ -401,8 +430,35 @@ class RecordReader(Reader):
             return read_markdown(text)
         has_bare_lines = self.format == "text" or "<p" not in text
         text = escape(text) if self.format == "text" else text
+        content.left_out += left_out_of(text)
         content.blocks = blocks_of_html(text, has_bare_lines=has_bare_lines)
         return content
+
+    def _remarks_on_values(self, record: JsonObject, place: str) -> list[Remark]:
+        """The values that no field of the post can hold, and the authors that are no account here."""
+        said: list[Remark] = []
+        for name in ("id", "slug", "locale", "parent", "body"):
+            value = self._value(record, name)
+            is_held = not isinstance(value, bool) if name == "body" else self._line(record, name)
+            if value not in (None, "", [], {}) and str(value).strip() and not is_held:
+                said.append(_left_out(place, name, value))
+        old_path = self._value(record, "oldPath")
+        if old_path and not self._line(record, "oldPath").startswith(
+            ("/", self.options.site or "/")
+        ):
+            said.append(_left_out(place, "oldPath", old_path))
+        for taxonomy in {"tags", "topics"} & {use.slug for use in self.type.taxonomies}:
+            lost = self._words(record, taxonomy)[1]
+            said += [_left_out(place, taxonomy, value) for value in lost]
+        said += _remarks_on_files(place, "image", self._value(record, "image"))
+        author = self._value(record, "author")
+        email, names = read_authors(author)
+        if names:
+            text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
+            said.append(Remark(place, text, "info"))
+        elif author not in (None, "", [], {}) and not email:
+            said.append(_left_out(place, "author", author))
+        return said
 
     def _value(self, record: JsonObject, name: str) -> object:
         place = self.mapping.get(name)
@@ -412,32 +468,36 @@ class RecordReader(Reader):
 
     def _line(self, record: JsonObject, name: str) -> str:
         value = self._value(record, name)
-        if isinstance(value, Mapping):  # a reference to another record
-            value = value.get("id") or value.get("documentId")
+        if isinstance(value, Mapping):
+            keys = _KEYS.get(name, _IDS)
+            value = next((value[key] for key in keys if value.get(key) not in (None, "")), None)
+            if isinstance(value, Mapping):
+                value = next((value[key] for key in _IDS if value.get(key)), None)
         if value is None or isinstance(value, bool | dict | list):
             return ""
         return " ".join(str(value).split())
 
-    def _words(self, record: JsonObject, name: str) -> list[str]:
+    def _words(self, record: JsonObject, name: str) -> tuple[list[str], list[object]]:
+        """The names of terms, and the values that are none."""
         value = self._value(record, name)
         if isinstance(value, Mapping):
             value = [value]
         parts = value if isinstance(value, list) else re.split(r"[,;|]", str(value or ""))
         words: list[str] = []
+        lost: list[object] = []
         for part in parts:
+            named: object = part
             if isinstance(part, Mapping):
-                part = part.get("name") or part.get("title") or part.get("slug")
-            if part not in (None, "") and (word := " ".join(str(part).split())):
+                # A row of a junction holds the term in an object of its own.
+                inside = next((one for one in part.values() if isinstance(one, Mapping)), {})
+                named = next(
+                    (one[key] for one in (part, inside) for key in _TERM_KEYS if one.get(key)), None
+                )
+            if isinstance(named, bool | Mapping | list) or (named is None and part is not None):
+                lost.append(part)
+            elif named is not None and (word := " ".join(str(named).split())):
                 words.append(word)
-        return words
-
-    def _address(self, value: object) -> str:
-        """The address of a file: itself, or in an object that describes it."""
-        if isinstance(value, list):
-            value = value[0] if value else None
-        if isinstance(value, Mapping):
-            value = value.get("url") or value.get("src") or value.get("filename_disk")
-        return value.strip() if isinstance(value, str) else ""
+        return words, lost
 
     def link_key(self, address: str, base: str) -> str:
         site = self.options.site.rstrip("/")
@@ -453,16 +513,85 @@ class RecordReader(Reader):
         return address
 
 
-def _unused_names(record: Mapping[str, object], places: set[str], above: str = "") -> Iterator[str]:
+_KNOWN: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(("tags", "topics"), frozenset((*_TERM_KEYS, *_IDS))),
+    **{name: frozenset((*_KEYS.get(name, ()), *_IDS)) for name in ("slug", "locale", "parent")},
+    "image": frozenset((*_FILE_KEYS, *_FILE_HOLDERS, *_ALT_KEYS, "caption", *_IDS)),
+    "author": frozenset((*_KEYS["author"], "first_name", "last_name", "firstName", "lastName")),
+}
+"""What is read of an object that fills a field."""
+
+
+def _unused_names(
+    record: Mapping[str, object],
+    places: set[str],
+    above: str = "",
+    *,
+    known: Mapping[str, frozenset[str]],
+) -> Iterator[str]:
     """The names of values that no place of the mapping reads, those beside a place inside an object too."""
     for key, value in record.items():
         name = f"{above}{key}"
         if name in places or value in (None, "", [], {}):
             continue
-        if isinstance(value, Mapping) and any(place.startswith(f"{name}.") for place in places):
-            yield from _unused_names(value, places, f"{name}.")
-        elif above or not name.startswith("_"):
+        if name in known:
+            described = value if isinstance(value, list) else [value]
+            for one in described:
+                if isinstance(one, Mapping):
+                    yield from (
+                        f"{name}.{inner}"
+                        for inner, kept in one.items()
+                        if inner not in known[name] and isinstance(kept, str | list) and kept
+                    )
+        elif isinstance(value, Mapping) and any(
+            place.startswith(f"{name}.") for place in (*places, *known)
+        ):
+            yield from _unused_names(value, places, f"{name}.", known=known)
+        else:
             yield name
+
+
+def files_in(value: object) -> tuple[list[MediaItem], list[object]]:
+    """The files that a value names, by their addresses or in objects that describe them; and what names none."""
+    files: list[MediaItem] = []
+    lost: list[object] = []
+    for one in value if isinstance(value, list) else [value]:
+        if one in (None, "", [], {}):
+            continue
+        described = one if isinstance(one, Mapping) else {}
+        holders = (described, *(described.get(key) for key in _FILE_HOLDERS))
+        addresses = (
+            holder[key]
+            for holder in holders
+            if isinstance(holder, Mapping)
+            for key in _FILE_KEYS
+            if isinstance(holder.get(key), str)
+        )
+        address = one if isinstance(one, str) else next((found for found in addresses if found), "")
+        texts = [str(described[key]) for key in _ALT_KEYS if isinstance(described.get(key), str)]
+        if address.strip():
+            alt = next((" ".join(text.split()) for text in texts if text.strip()), "")
+            files.append(MediaItem(address.strip(), alt, str(described.get("caption") or "")))
+        else:
+            lost.append(one)
+    return files, lost
+
+
+def _remarks_on_files(place: str, name: str, value: object) -> list[Remark]:
+    """What of a value does not come into a field that holds one file."""
+    files, lost = files_in(value)
+    said = [_left_out(place, name, one) for one in lost]
+    if len(files) > 1:
+        text = _("%(field)s holds one file. Only in the media library: %(names)s.")
+        names = ", ".join(file.address for file in files[1:])
+        said.append(Remark(place, text % {"field": name, "names": names[:1000]}))
+    return said
+
+
+def _left_out(place: str, name: str, value: object) -> Remark:
+    text = _("%(field)s cannot hold %(value)s; it was left out.")
+    shown = value if isinstance(value, str) else json.dumps(value, default=str)
+    return Remark(place, text % {"field": name, "value": shown[:100]})
 
 
 def _whole_number(value: object) -> int | None:

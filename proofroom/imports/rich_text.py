@@ -93,7 +93,10 @@ def _node(node: object, unknown: Counter[str], depth: int) -> str:
         return "<br>"
     picture = _picture(node, attrs)
     if kind in ("image", "img", "upload", "media") and picture:
-        return picture
+        described = (node, attrs, node.get("image"), node.get("value"), node.get("file"))
+        captions = (one.get("caption") for one in described if isinstance(one, Mapping))
+        caption = next((one for one in captions if isinstance(one, str) and one.strip()), "")
+        return f"{picture}<p><em>{escape(caption)}</em></p>" if caption else picture
     if kind not in _PLAIN:
         unknown[f"node {name}"] += 1
     if inside:

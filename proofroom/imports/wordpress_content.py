@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
@@ -16,6 +17,7 @@ from proofroom.imports.html_reader import (
     blocks_of_element,
     blocks_of_html,
     image_paragraph,
+    left_out_of,
     only_blocks,
     parse_html,
     text_paragraph,
@@ -115,15 +117,15 @@ class WordPressContent:
 
     def read(
         self, content: str, post_id: str = ""
-    ) -> tuple[tuple[ModuleItem, ...], dict[str, int]]:
-        """The modules, and what was not understood by its name."""
+    ) -> tuple[tuple[ModuleItem, ...], dict[str, int], dict[str, int]]:
+        """The modules, what was not understood by its name, and what nothing was made of."""
         builder = ModuleBuilder(self.allowed)
         reading = _Reading(self, builder, post_id)
         if "<!-- wp:" in content:
             reading.children(parse_blocks(content), 0)
         else:
             reading.html(content, has_bare_lines=True)
-        return builder.finish(), dict(builder.unknown)
+        return builder.finish(), dict(builder.unknown), dict(+builder.left_out)
 
 
 @dataclass
@@ -155,7 +157,11 @@ class _Reading:
 
     def block(self, block: Block, depth: int) -> None:
         name = block.name
-        if name in _SILENT or depth > _DEEPEST:
+        if name in _SILENT:
+            return
+        if depth > _DEEPEST:
+            self.builder.unknown[f"block {name}, nested too deeply"] += 1
+            self.html(block.html)
             return
         read = getattr(self, f"read_{name.replace('-', '_')}", None) if "/" not in name else None
         if name.startswith("core-embed/"):
@@ -178,6 +184,8 @@ class _Reading:
         pictures = [_picture(figure) for figure in _figures(parse_html(_bare(block.html)))]
         if not pictures and isinstance(ids := block.attributes.get("ids"), list):
             pictures = [(self.source.attachment(str(id_)), "", "") for id_ in ids]
+            missing = sum(not address for address, _alt, _caption in pictures)
+            self.builder.left_out["picture of a gallery that is not in the file"] += missing
         self.builder.add_gallery([picture for picture in pictures if picture[0]])
         captions = parse_html(_bare(block.html)).find("figcaption")
         for caption in captions:
@@ -192,6 +200,9 @@ class _Reading:
         caption = next((one.text.strip() for one in root.find("figcaption")), "")
         if url:
             self.builder.add_frame(Frame("iframe", url), caption)
+        else:
+            self.builder.unknown[f"block {block.name} without an address"] += 1
+            self.html(block.html)
 
     def read_pullquote(self, block: Block, depth: int) -> None:
         root = parse_html(_bare(block.html))
@@ -228,12 +239,21 @@ class _Reading:
         is_first = not self.builder.modules and not self.builder.has_text
         fits = bool(title) and len(title) <= 160 and len(" ".join(lines)) <= 400
         buttons = [one for one in root.find("a") if one.text.strip()]
+        labels = [" ".join(one.text.split()) for one in buttons]
+        # All words of the cover have a place in the module, and it has no picture beside its own.
+        words = Counter(" ".join([title, *lines, *labels]).split())
+        fits = (
+            fits
+            and not Counter(root.text.split()) - words
+            and all(len(one) <= 60 for one in labels)
+        )
+        fits = fits and all(one.attributes.get("src") == url for one in root.find("img"))
         if is_first and fits and len(buttons) <= 1 and not any(root.find("ul", "ol", "table")):
             props: JsonObject = {"title": title, "subtitle": " ".join(lines)}
             if url:
                 props["imageId"] = url
-            if buttons and len(buttons[0].text.strip()) <= 60:
-                props["ctaLabel"] = " ".join(buttons[0].text.split())
+            if buttons:
+                props["ctaLabel"] = labels[0]
                 props["ctaUrl"] = buttons[0].attributes.get("href", "")
             if self.builder.add_module("hero", props):
                 return
@@ -285,6 +305,7 @@ class _Reading:
 
     def html(self, html: str, *, has_bare_lines: bool = False) -> None:
         """HTML with the shortcodes that stand in it."""
+        self.builder.left_out += left_out_of(html)
         html = _ANY_COMMENT.sub("", html)
         parts: list[str] = []
         end = 0
@@ -318,7 +339,8 @@ class _Reading:
                 if code == "caption" or code == "wp_caption":
                     parts.append(_captioned(inside, values))
                 elif code == "code" or code == "sourcecode":
-                    parts.append(f"<pre><code>{inside}</code></pre>")
+                    code_text = inside.replace("<", "&lt;").replace(">", "&gt;")
+                    parts.append(f"<pre><code>{code_text}</code></pre>")
                 else:
                     flush()
                     self.frame(inside.strip(), code)
@@ -386,6 +408,9 @@ class _Reading:
         if not any(ids):
             addresses = self.source.attached_images(self.post_id)
         found = [(address, "", "") for address in addresses if address]
+        if found:
+            missing = len(addresses) - len(found)
+            self.builder.left_out["picture of a gallery that is not in the file"] += missing
         if found:
             self.builder.add_gallery(found)
         else:

@@ -172,7 +172,9 @@ class ImportWriter:
         return Written("created", item.name, "", term.pk)
 
     def write_menu(self, item: MenuItem) -> Written:
-        entries = self._menu_entries(item.entries, 1)
+        lost: list[str] = []
+        entries = self._menu_entries(item.entries, 1, lost)
+        remarks = tuple(Remark(item.name, sentence) for sentence in lost)
         known = self.imported("menu", item.source_id)
         menu = Menu.objects.filter(pk=known.object_id).first() if known else None
         digest = hash_of(entries)
@@ -193,7 +195,7 @@ class ImportWriter:
                 text = _("A menu with this name already exists.")
                 return Written("skipped", item.name, text)
         if self.is_dry_run:
-            return Written("updated" if menu else "created", item.name)
+            return Written("updated" if menu else "created", item.name, remarks=remarks)
         try:
             with transaction.atomic():
                 if menu is not None:
@@ -211,12 +213,20 @@ class ImportWriter:
         except CmsError as error:
             return Written("failed", item.name, error.message)
         self.remember("menu", item.source_id, menu.pk, {"hash": digest})
-        return Written(outcome, item.name, "", menu.pk)
+        return Written(outcome, item.name, "", menu.pk, remarks)
 
-    def _menu_entries(self, entries: Sequence[MenuEntryItem], depth: int) -> list[Json]:
+    def _menu_entries(
+        self, entries: Sequence[MenuEntryItem], depth: int, lost: list[str]
+    ) -> list[Json]:
+        """The entries as menus store them. `lost` are sentences of what has no place in one."""
         found: list[Json] = []
         for entry in entries:
-            below = self._menu_entries(entry.entries, depth + 1) if depth < MAX_MENU_DEPTH else []
+            below: list[Json] = []
+            if depth < MAX_MENU_DEPTH:
+                below = self._menu_entries(entry.entries, depth + 1, lost)
+            elif entry.entries:
+                text = _("Menu items below %(label)s are nested too deeply; %(number)s left out.")
+                lost.append(text % {"label": entry.label[:100], "number": len(entry.entries)})
             label = "".join(char for char in entry.label if char.isprintable()).strip()[:LABEL_MAX]
             post_id = self.post_id(entry.post_id) if entry.post_id else None
             if post_id is not None:
@@ -227,8 +237,11 @@ class ImportWriter:
             planned = self.plan.posts.get(entry.post_id) if entry.post_id else None
             address = planned.path if planned is not None else self.link(entry.address, "")[0]
             url = safe_href(address) or ""
-            if label or below:
-                label = label or address or "…"
+            if label and not (url or below):
+                text = _("The menu item %(label)s has no address on this site.")
+                lost.append(text % {"label": label[:100]})
+            if label or below or url:
+                label = label or address[:LABEL_MAX] or "…"
                 found.append({"label": label, "type": "custom", "url": url, "children": below})
         return found
 

@@ -525,3 +525,62 @@ def test_the_words_of_drawings_are_kept(tmp_path):
     text = " ".join(text_of("/a").split())
     assert text == "Flow Tea in Inline cup drawing, end."
     assert "drawing <svg>" in said
+
+
+def test_authors_comments_and_values_that_fit_nowhere_are_named(tmp_path):
+    anna = make.user("editor", "anna.writes")
+    write(
+        tmp_path,
+        {
+            "authors.yml": f"anna:\n  name: Anna W.\n  email: {anna.email}\nbo:\n  name: Bo\n",
+            "one.md": "---\ntitle: One\nauthors: [anna, bo]\ntags: [tea, {odd: 1}]\nimage: [a.png]\n"
+            "order: first\npermalink: /:year/one\n---\nText <!-- hidden --> here.\n\n<!-- more\nlines -->\n\n"
+            "<script>x()</script>\n\n![Drawn](data:image/png;base64,AAAA)\n",
+            "two.mdx": "---\ntitle: Two\nauthor: Cy <cy@else.example>\n---\n{/* private */}\n\nText\n",
+            "2020-01-02-three.md": "---\nauthor: {name: Di, url: 'https://else.example'}\n---\nText\n",
+            "broken.yml": "a: [",
+        },
+    )
+
+    said = "\n".join(run(tmp_path))
+
+    assert Post.objects.get(title="One").author == anna
+    for part in (
+        "Author in the source: Bo.",
+        "No account has the author's email address cy@else.example",
+        "Author in the source: Di.",
+        "Date in the source: 2020-01-02.",
+        "tags cannot hold ['tea', {'odd': 1}]",
+        "image cannot hold ['a.png']",
+        "order cannot hold first",
+        "permalink cannot hold /:year/one",
+        "comment <!-- … --> (2), element <script> (1), picture without an address of its own (1)",
+        "comment {/* … */} (1)",
+        "Posts of type page have no tags; 1 left out.",
+    ):
+        assert part in said, part
+    assert Post.objects.get(title="Three").slug == "three"
+
+
+def test_a_site_of_docusaurus_keeps_its_folders_and_addresses(tmp_path):
+    write(
+        tmp_path,
+        {
+            "guides/_category_.json": '{"label": "How to", "position": 4, '
+            '"link": {"type": "generated-index", "description": "All of them"}}',
+            "guides/brew.mdx": "---\nid: brewing\nslug: /tea/brew\nsidebar_position: 2\ntitle: Brew\n---\n"
+            "See [the intro](../intro.md).\n",
+            "intro.md": "---\ntitle: Intro\n---\nTo [brew](/tea/brew), [by its id](guides/brewing).\n",
+        },
+    )
+
+    lines = "\n".join(run(tmp_path))
+
+    folder = Post.objects.get(title="How to")
+    assert (folder.slug, folder.order_index) == ("guides", 4)
+    assert folder.meta_description == "All of them"
+    brew = Post.objects.get(title="Brew")
+    assert (brew.parent, brew.order_index) == (folder, 2)
+    content = str(load(Post.objects.get(title="Intro")).modules[0].props)
+    assert content.count(f"'{brew.path}'") == 2
+    assert "does not match any post" not in lines

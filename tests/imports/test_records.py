@@ -341,3 +341,72 @@ def test_lines_of_json_may_hold_any_separator_of_lines(tmp_path):
     run("json", path)
 
     assert set(Post.objects.values_list("title", flat=True)) == {"One", "Two"}
+
+
+def test_nothing_of_a_record_is_left_out_in_silence(tmp_path: Path) -> None:
+    media = tmp_path / "media"
+    media.mkdir()
+    for name, colour in (("a.png", "red"), ("b.png", "blue")):
+        (media / name).write_bytes(make.picture(colour=colour))
+    anna = make.user("editor", "anna.writes")
+    path = tmp_path / "posts.json"
+    record = {
+        "id": {"nothing": "known"},
+        "title": {"rendered": "One"},
+        "slug": {"_type": "slug", "current": "first"},
+        "body": '<!-- A note --><p>Text</p><script>x()</script><img src="data:image/png;base64,AAAA">',
+        "author": [{"name": "Anna", "email": anna.email, "bio": "Writes"}, {"name": "Bo"}],
+        "image": [
+            {"url": "/a.png", "alt": "First"},
+            {"url": "/b.png", "alt": "Second"},
+            {"ref": 7},
+        ],
+        "tags": [{"tags_id": {"name": "Tea"}}, {"label": "Cup"}, {"colour": "red"}, True],
+        "locale": {"dialect": 3},
+        "parent": ["9"],
+        "oldPath": "https://else.example/one",
+        "_rev": "3-x",
+    }
+    path.write_text(json.dumps([record]))
+
+    said = run("json", path, media=str(media))
+
+    post = Post.objects.get(title="One")
+    assert (post.slug, post.author, words(post)) == ("first", anna, "Text")
+    assert set(post.post_terms.values_list("term__name", flat=True)) == {"Tea", "Cup"}
+    assert post.featured_media == Asset.objects.get(alt_text="First")
+    assert Asset.objects.filter(alt_text="Second").exists()
+    for part in (
+        'id cannot hold {"nothing": "known"}',
+        "image holds one file. Only in the media library: /b.png",
+        'image cannot hold {"ref": 7}',
+        'tags cannot hold {"colour": "red"}',
+        "tags cannot hold true",
+        'locale cannot hold {"dialect": 3}',
+        'parent cannot hold ["9"]',
+        "oldPath cannot hold https://else.example/one",
+        "Author in the source: Bo.",
+        "author.bio (1)",
+        "_rev (1)",
+        "comment <!-- … --> (1), element <script> (1), picture without an address of its own (1)",
+    ):
+        assert part in said, part
+    assert "author's email address" not in said
+
+
+def test_an_author_without_an_address_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "posts.json"
+    authors: list[Any] = ["Bo", {"username": "cy"}, 7, "Di <di@else.example>", {"odd": [1]}]
+    records = [{"id": n, "title": f"Post {n}", "author": one} for n, one in enumerate(authors)]
+    path.write_text(json.dumps(records))
+
+    said = run("json", path)
+
+    for part in (
+        "Author in the source: Bo.",
+        "Author in the source: cy.",
+        "Author in the source: 7.",
+        "No account has the author's email address di@else.example",
+        'author cannot hold {"odd": [1]}',
+    ):
+        assert part in said, part

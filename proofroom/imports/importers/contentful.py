@@ -32,7 +32,7 @@ _TAGS: Final = {
     "table-header-cell": "th", **{f"heading-{level}": f"h{level}" for level in range(1, 7)},
 }  # fmt: skip
 _ENTRY: Final = "/contentful-entry/"
-_DEEPEST: Final = 20
+_DEEPEST: Final = 60
 
 
 class ContentfulImporter(ContentImporter):
@@ -126,6 +126,12 @@ class _Space:
                     continue
                 record = {name: self.value(value, code) for name, value in fields.items()}
                 metadata = _mapping(entry.get("metadata"))
+                pictures = (
+                    name
+                    for name, one in record.items()
+                    if str(_mapping(one).get("kind")).startswith("image/")
+                )
+                picture = next(pictures, "")
                 tags = [self.tags.get(_id(one), _id(one)) for one in _objects(metadata.get("tags"))]
                 yield cast(
                     "JsonObject",
@@ -137,11 +143,13 @@ class _Space:
                         "_code": code,
                         "_title": self.title(id_, code),
                         "_body": record.get(self.bodies[type_]),
-                        "_image": next(
-                            (one for one in record.values() if _mapping(one).get("url")), None
-                        ),
+                        "_image": record.get(picture),
                         "_tags": [*tags, *self._words(record.get("tags"))],
                         "_published": bool(sys.get("publishedVersion")),
+                        "_used": [
+                            *("_group", "_code", "_published", "_used", "_image.kind"),
+                            *(self.bodies[type_], self.title_field(type_), picture),
+                        ],
                     },
                 )
         for name, number in left_out.items():
@@ -171,7 +179,10 @@ class _Space:
             return self.asset(str(sys.get("id")), code)
         if sys.get("linkType") == "Entry":
             id_ = str(sys.get("id"))
-            return {"id": id_, "name": self.title(id_, code)}
+            fields = _mapping(self.entries.get(id_, {}).get("fields"))
+            email = self.value(fields.get("email") or {}, code)
+            found = {"id": id_, "name": self.title(id_, code)}
+            return {**found, "email": email} if isinstance(email, str) else found
         return None
 
     def asset(self, id_: str, code: str) -> dict[str, str]:
@@ -186,9 +197,12 @@ class _Space:
             "kind": str(_mapping(file).get("contentType") or ""),
         }
 
+    def title_field(self, type_: str) -> str:
+        return str(self.types.get(type_, {}).get("displayField") or "title")
+
     def title(self, id_: str, code: str) -> str:
         entry = self.entries.get(id_, {})
-        name = str(self.types.get(self.type_of(entry), {}).get("displayField") or "title")
+        name = self.title_field(self.type_of(entry))
         fields = _mapping(entry.get("fields"))
         found = self.value(fields.get(name) or {}, code)
         return " ".join(found.split()) if isinstance(found, str) else ""
@@ -203,6 +217,9 @@ class ContentfulReader(RecordReader):
         super().__init__(file, path, space.options, body_format="markdown")
         self.code = space.default
         self.simpler: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self.embedding: list[str] = []
+        """The entries that the text being read stands in."""
         self.ids = {str(record["_group"]) for record in space.records}
 
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
@@ -211,6 +228,9 @@ class ContentfulReader(RecordReader):
             if asset["url"] and asset["kind"].startswith(("image/", "application/pdf")):
                 yield MediaItem(asset["url"], asset["alt"])
         yield from super().items(wanted)
+
+    def used_names(self, record: JsonObject) -> Collection[str]:
+        return cast("list[str]", record["_used"])
 
     def _post(
         self,
@@ -236,14 +256,17 @@ class ContentfulReader(RecordReader):
         if not isinstance(value, Mapping):
             return super()._content(value)
         content = MarkdownContent()
-        self.simpler = content.simpler
+        self.simpler, self.left_out = content.simpler, content.left_out
+        self.embedding = []
         content.blocks = blocks_of_html(self._html(value, 0))
         return content
 
     def _html(self, node: object, depth: int) -> str:
         """Rich text as HTML."""
-        if not isinstance(node, Mapping) or depth > _DEEPEST:
+        if not isinstance(node, Mapping):
             return ""
+        if depth > _DEEPEST:
+            raise RecursionError
         kind = str(node.get("nodeType"))
         if kind == "text":
             html = escape(str(node.get("value") or "")).replace("\n", "<br>")
@@ -288,6 +311,9 @@ class ContentfulReader(RecordReader):
         if not asset["url"]:
             self.simpler["file that is not in the export"] += 1
             return f"<p>{escape(asset['alt'])}</p>"
+        if not asset["kind"].startswith("image/"):
+            words = escape(asset["alt"] or asset["url"].rsplit("/", 1)[-1])
+            return f'<p><a href="{escape(asset["url"])}">{words}</a></p>'
         return f'<p><img src="{escape(asset["url"])}" alt="{escape(asset["alt"])}"></p>'
 
     def _embedded(self, id_: str, depth: int) -> str:
@@ -296,27 +322,38 @@ class ContentfulReader(RecordReader):
         if id_ in self.ids:
             return f"<p>{self._link(id_, title)}</p>"
         entry = self.space.entries.get(id_)
-        if entry is None:
-            self.simpler["embedded entry that is not in the export"] += 1
+        if entry is None or id_ in self.embedding:
+            self.left_out["embedded entry that is not in the export, or embeds itself"] += 1
             return ""
         self.simpler[f"embedded entry of type {self.space.type_of(entry)}"] += 1
         made = [f"<p><strong>{title}</strong></p>"] if title else []
-        fields = _mapping(entry.get("fields"))
-        for field in fields.values():
-            value = (
-                field.get(self.code, field.get(self.space.default))
-                if isinstance(field, Mapping)
-                else None
-            )
-            if isinstance(value, str) and escape(" ".join(value.split())) != title:
-                made.append(f"<p>{escape(value)}</p>")
-            elif isinstance(value, Mapping) and value.get("nodeType") == "document":
-                made.append(self._html(value, depth + 4))
-            elif isinstance(value, Mapping):
-                sys = value.get("sys")
-                if isinstance(sys, Mapping) and sys.get("linkType") == "Asset":
-                    made.append(self._image(str(sys.get("id"))))
+        self.embedding.append(id_)
+        for name, field in _mapping(entry.get("fields")).items():
+            inside = _mapping(field)
+            value = inside.get(self.code, inside.get(self.space.default))
+            for one in value if isinstance(value, list) else [value]:
+                html = self._embedded_value(one, title, depth)
+                if html is None:
+                    self.left_out[f"{name} of an embedded entry"] += 1
+                made.append(html or "")
+        self.embedding.pop()
         return "".join(made)
+
+    def _embedded_value(self, value: object, title: str, depth: int) -> str | None:
+        """A value of an entry in the text of a post; None for one that has no like there."""
+        if value in (None, ""):
+            return ""
+        if isinstance(value, str):
+            is_title = escape(" ".join(value.split())) == title
+            return "" if is_title else f"<p>{escape(value)}</p>"
+        if _mapping(value).get("nodeType") == "document":
+            return self._html(value, depth + 1)
+        link = _mapping(_mapping(value).get("sys"))
+        if link.get("linkType") == "Asset":
+            return self._image(str(link.get("id")))
+        if link.get("linkType") == "Entry":
+            return self._embedded(str(link.get("id")), depth + 1)
+        return None
 
     def link_key(self, address: str, base: str) -> str:
         return address if address.startswith(_ENTRY) else super().link_key(address, base)

@@ -1,10 +1,14 @@
+import re
 from pathlib import Path
+from typing import Final
 
 from django.utils.translation import gettext_lazy
 
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.records import RecordReader, read_json
+
+_FILE_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.\w{1,5})?")
 
 
 class DirectusImporter(ContentImporter):
@@ -17,4 +21,16 @@ class DirectusImporter(ContentImporter):
 
     def open(self, path: Path, options: ImportOptions) -> Reader:
         file = read_json(path, str(options.mapping.get("items") or ""))
-        return RecordReader(file, path, options)
+        return DirectusReader(file, path, options)
+
+
+class DirectusReader(RecordReader):
+    """Items. A file is named by its id: in the folder of Directus with its suffix, on its site below `assets`."""
+
+    def file_key(self, address: str, base: str) -> str:
+        if found := _FILE_ID.fullmatch(address):
+            for folder in self.files.folders:
+                for path in sorted(folder.glob(address if found[1] else f"{address}.*")):
+                    return path.name
+            address = f"/assets/{address}"
+        return super().file_key(address, base)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+import yaml
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,6 +22,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import allowed_modules, find_post_type
 from proofroom.definitions.richtext.nodes import attributes, children, kind, to_text
+from proofroom.imports.authors import read_authors
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
 from proofroom.imports.html_reader import Frame
@@ -70,6 +72,13 @@ _TERMS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _OLD_PATHS: Final = ("aliases", "redirect_from", "permalink", "url")
 _LOCALES: Final = ("locale", "lang", "language")
+_AUTHORS: Final = ("author", "authors", "creator")
+_AUTHOR_FILES: Final = ("authors.yml", "authors.yaml", ".authors.yml", "_data/authors.yml")
+"""Where Docusaurus, Material for MkDocs and Jekyll describe authors, by the keys that pages name."""
+_CATEGORY_FILES: Final = ("_category_.json", "_category_.yml", "_category_.yaml")
+"""What Docusaurus says of a folder."""
+_ADDRESSES: Final = ("id", "slug")
+"""What Docusaurus makes addresses of."""
 _FIELDS: Final[Mapping[str, str]] = {
     "description": "metaDescription",
     **{
@@ -80,7 +89,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 }
 """The field that each name of the front matter fills."""
 _USED: Final = frozenset(
-    {"title", "slug", *_FIELDS, *_ORDERS, *_IMAGES, *_TERMS, *_OLD_PATHS, *_LOCALES}
+    {"title", "slug", *_FIELDS, *_ORDERS, *_IMAGES, *_TERMS, *_OLD_PATHS, *_LOCALES, *_AUTHORS}
 )
 
 
@@ -104,6 +113,8 @@ class _Page:
     name: str
     parent_id: str | None
     locale: str = ""
+    date: str = ""
+    """That its name begins with, in Jekyll."""
 
 
 class MarkdownReader(Reader):
@@ -118,6 +129,9 @@ class MarkdownReader(Reader):
         self.type = find_post_type(options.type)
         self.allowed = frozenset(module.name for module in allowed_modules(options.type))
         self.other_files: Counter[str] = Counter()
+        self.categories: dict[str, Mapping[str, object]] = {}
+        self.authors: dict[str, Mapping[str, object]] = {}
+        """The authors that are described in a folder, by their keys."""
         self.pictures: dict[str, str] = {}
         """The pictures of the folder by their names: some programs name no folder."""
         self.pages = {page.source_id: page for page in self._find_pages()}
@@ -151,16 +165,26 @@ class MarkdownReader(Reader):
                 self.labels.setdefault(label.lower(), key)
             for old in _old_paths(head):
                 self.by_key.setdefault(_page_key(old), page.source_id)
-            if slug := _line(head.get("slug")).strip("/"):
-                folder = posixpath.dirname(key)
-                self.by_key.setdefault(_page_key(posixpath.join(folder, slug)), page.source_id)
+            folder = posixpath.dirname(page.source_id)
+            for name in _ADDRESSES:
+                if slug := _line(head.get(name)):
+                    below = "" if slug.startswith("/") else folder
+                    for address in {
+                        posixpath.join(below, slug),
+                        posixpath.join(folder, slug.strip("/")),
+                    }:
+                        self.by_key.setdefault(_page_key(address), page.source_id)
 
     def _find_pages(self) -> Iterator[_Page]:
         """Every page, parents first."""
         folders: dict[str, list[Path]] = {}
+        number = 0
         for path in walk_files(self.root, MOST_FILES):
+            number += 1
             if path.suffix.lower() in _DOCUMENTS:
                 self.other_files[path.suffix.lower()] += 1
+            if path.name in _CATEGORY_FILES:
+                self.categories[self._id_of(path.parent)] = _read_data(path)
             if path.suffix.lower() in _PICTURES:
                 self.pictures.setdefault(path.name.lower(), self._id_of(path))
             if path.suffix.lower() in _SUFFIXES:
@@ -169,6 +193,7 @@ class MarkdownReader(Reader):
                     folders.setdefault(self._id_of(above_file), [])
                     above_file = above_file.parent
                 folders.setdefault(self._id_of(path.parent), []).append(path)
+        self.is_whole = number < MOST_FILES
         owners: dict[str, str | None] = {".": None}
         for folder in sorted(
             folders, key=lambda name: (name.count("/"), name) if name != "." else (-1, "")
@@ -204,11 +229,15 @@ class MarkdownReader(Reader):
                 if path == own:
                     continue
                 stem, dot, locale = path.stem.rpartition(".")
-                name = _DATE.sub("", stem if dot and _locale_of(locale) else path.stem)
+                stem = stem if dot and _locale_of(locale) else path.stem
+                name = _DATE.sub("", stem)
+                date = stem[:10] if name != stem else ""
                 is_index = folder != "." and name.lower() in _FOLDER_PAGES
                 if is_index and not (parent_folder == "." and _locale_of(folder)):
                     name = posixpath.basename(folder)
-                yield _Page(self._id_of(path), path, name, owners[folder], self._locale_in(path))
+                yield _Page(
+                    self._id_of(path), path, name, owners[folder], self._locale_in(path), date
+                )
 
     def _locale_in(self, path: Path) -> str:
         """The language that a folder on the way to a file, or the end of its name, is named by."""
@@ -222,12 +251,11 @@ class MarkdownReader(Reader):
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
         seen: set[tuple[str, str]] = set()
         unused: Counter[str] = Counter()
+        without: Counter[str] = Counter()
         uses = {use.slug for use in self.type.taxonomies}
         for page in self.pages.values():
             if page.file is None:
-                title = _readable(page.name) or _("Folder")
-                locale = page.locale or self.options.site_locale
-                yield self._item(page, title, slug_of(page.name), locale=locale)
+                yield self._folder_item(page)
                 continue
             try:
                 head, text, remark = read_file(page.file)
@@ -238,9 +266,11 @@ class MarkdownReader(Reader):
             unused.update(name for name in head if name not in _USED)
             terms: list[tuple[str, str]] = []
             for name, taxonomy in _TERMS.items():
+                words = _words(head.get(name))
                 if taxonomy not in uses:
+                    without[taxonomy] += len(words)
                     continue
-                for word in _words(head.get(name)):
+                for word in words:
                     terms.append((taxonomy, word))
                     if (taxonomy, word) not in seen:
                         seen.add((taxonomy, word))
@@ -256,9 +286,91 @@ class MarkdownReader(Reader):
             listed = ", ".join(f"{name} ({n})" for name, n in self.other_files.most_common())
             message = _("Files that are not Markdown were left out: %(names)s.")
             yield Remark(_("Folder"), message % {"names": listed})
+        if not self.is_whole and not wanted:
+            text = _("The folder has more than %(most)s files; the rest was not read.")
+            yield Remark(_("Folder"), text % {"most": f"{MOST_FILES:,}"}, "error")
+        for taxonomy, number in without.items() if not wanted else ():
+            if number:
+                text = _("Posts of type %(type)s have no %(taxonomy)s; %(number)s left out.")
+                values = {"type": self.options.type, "taxonomy": taxonomy, "number": number}
+                yield Remark(_("Front matter"), text % values)
         if unused and not wanted:
-            listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(30))
+            listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(100))
             yield Remark(_("Front matter"), _("Not used: %(names)s.") % {"names": listed}, "info")
+
+    def _folder_item(self, page: _Page) -> PostItem:
+        """A folder without a text of its own, as Docusaurus may describe it."""
+        found = self.categories.get(page.source_id.rstrip("/"), {})
+        link = found.get("link")
+        fields: JsonObject = {}
+        if isinstance(link, Mapping) and (description := _line(link.get("description"))):
+            fields["metaDescription"] = description
+        position = found.get("position")
+        if isinstance(position, int) and not isinstance(position, bool):
+            fields["orderIndex"] = max(-1_000_000, min(position, 1_000_000))
+        return self._item(
+            page,
+            _line(found.get("label")) or _readable(page.name) or _("Folder"),
+            slug_of(page.name),
+            locale=page.locale or self.options.site_locale,
+            fields=fields,
+        )
+
+    def _described_authors(self, base: str) -> Mapping[str, object]:
+        """The authors that a file in a folder above the page describes, by their keys."""
+        folder = posixpath.dirname(base)
+        if folder not in self.authors:
+            found: Mapping[str, object] = {}
+            for name in _AUTHOR_FILES:
+                path = file_inside(self.root, posixpath.join(folder, name))
+                if path is not None:
+                    found = _read_data(path)
+                    break
+            if isinstance(inside := found.get("authors"), Mapping):
+                found = inside
+            above = self._described_authors(folder) if folder else {}
+            self.authors[folder] = {**above, **found}
+        return self.authors[folder]
+
+    def _remarks_on_head(self, page: _Page, head: Mapping[str, object]) -> list[Remark]:
+        """The values of the front matter that nothing could be made of, its authors, and its date."""
+        said: list[Remark] = []
+        held = {
+            **{name: _line(head.get(name)) for name in ("title", "slug", *_FIELDS, *_LOCALES)},
+            **{name: type(head.get(name)) is int for name in _ORDERS},
+            **{name: _image_of({name: head.get(name)}) for name in _IMAGES},
+            **{name: len(_words(head.get(name))) == _length(head.get(name)) for name in _TERMS},
+            **{
+                name: len(_old_paths({name: head.get(name)})) == len(_words(head.get(name)))
+                and not isinstance(head.get(name), Mapping)
+                for name in _OLD_PATHS
+            },
+        }
+        for name, is_held in held.items():
+            value = head.get(name)
+            if value not in (None, "", [], {}) and not is_held:
+                text = _("%(field)s cannot hold %(value)s; it was left out.")
+                shown = {"field": name, "value": " ".join(str(value).split())[:100]}
+                said.append(Remark(page.source_id, text % shown))
+        images = [name for name in _IMAGES if _image_of({name: head.get(name)})]
+        if len(images) > 1:
+            text = _("Not used: %(names)s.") % {"names": ", ".join(images[1:])}
+            said.append(Remark(page.source_id, text))
+        _email, names = self._authors_of(page, head)
+        if names:
+            text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
+            said.append(Remark(page.source_id, text, "info"))
+        if page.date:
+            text = _("Date in the source: %(date)s.") % {"date": page.date}
+            said.append(Remark(page.source_id, text, "info"))
+        return said
+
+    def _authors_of(self, page: _Page, head: Mapping[str, object]) -> tuple[str, list[str]]:
+        found: list[object] = []
+        for name in _AUTHORS:
+            value = head.get(name)
+            found += value if isinstance(value, list) else [value]
+        return read_authors(found, self._described_authors(page.source_id))
 
     def _page_item(
         self,
@@ -295,6 +407,7 @@ class MarkdownReader(Reader):
             modules = made
             content.unknown.update(builder.unknown)
             remarks += content.remarks(page.source_id)
+            remarks += self._remarks_on_head(page, head)
         named = next((_line(head.get(key)) for key in _LOCALES if _line(head.get(key))), "")
         locale = locale_of(named) or page.locale or self.options.site_locale
         if named and not locale_of(named):
@@ -309,6 +422,7 @@ class MarkdownReader(Reader):
             featured_image=_image_of(head),
             locale=locale,
             old_paths=tuple(_old_paths(head)),
+            author_email=self._authors_of(page, head)[0],
             remarks=tuple(remarks),
         )
 
@@ -509,13 +623,35 @@ def _line(value: object) -> str:
     return " ".join(str(value).split())
 
 
+def _read_data(path: Path) -> Mapping[str, object]:
+    """A mapping in a file of YAML or JSON; empty where there is none."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            return {}
+        found = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+
+
 def _words(value: object) -> list[str]:
-    """A list of words, or words apart by commas."""
+    """A list of words, of objects with a label, or words apart by commas."""
     if isinstance(value, str):
         return [word for part in value.split(",") if (word := _line(part))]
     if isinstance(value, list):
-        return [word for part in value if (word := _line(part))]
+        labels = (
+            part.get("label") or part.get("name") if isinstance(part, Mapping) else part
+            for part in value
+        )
+        return [word for label in labels if (word := _line(label))]
     return []
+
+
+def _length(value: object) -> int:
+    """How many words a value should have."""
+    if isinstance(value, list):
+        return len(value)
+    return len(_words(value)) if isinstance(value, str) else int(value not in (None, ""))
 
 
 def _image_of(head: Mapping[str, object]) -> str:

@@ -1,12 +1,19 @@
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final, cast
 
 from django.utils.translation import gettext_lazy
 
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
-from proofroom.imports.records import RecordReader, read_json
+from proofroom.imports.html_reader import image_paragraph, text_paragraph
+from proofroom.imports.markdown_content import MarkdownContent, read_markdown
+from proofroom.imports.records import RecordReader, files_in, read_json
+
+_COMPONENT: Final = "__component"
+_DEEPEST: Final = 50
 
 
 class StrapiImporter(ContentImporter):
@@ -19,20 +26,55 @@ class StrapiImporter(ContentImporter):
 
     def open(self, path: Path, options: ImportOptions) -> Reader:
         file = read_json(path, str(options.mapping.get("items") or ""))
-        flat = replace(file, records=[_flat(record) for record in file.records])
-        return RecordReader(flat, path, options, body_format="markdown")
+        flat = [cast("JsonObject", _flat(record)) for record in file.records]
+        return StrapiReader(replace(file, records=flat), path, options, body_format="markdown")
 
 
-def _flat(value: JsonObject) -> JsonObject:
-    """The entry without the wrappers `attributes` and `data` of Strapi 4."""
+class StrapiReader(RecordReader):
+    """Entries. A dynamic zone as the body gives the texts and pictures of its components."""
+
+    def _content(self, value: object) -> MarkdownContent:
+        if not isinstance(value, list) or not any(
+            isinstance(one, Mapping) and _COMPONENT in one for one in value
+        ):
+            return super()._content(value)
+        content = MarkdownContent()
+        for component in value:
+            if not isinstance(component, Mapping):
+                content.left_out["value that is no component"] += 1
+                continue
+            content.simpler[f"component {component.get(_COMPONENT)}"] += 1
+            for name, inside in component.items():
+                if name in (_COMPONENT, "id", "documentId") or inside in (None, "", [], {}):
+                    continue
+                files = [] if isinstance(inside, str) else files_in(inside)[0]
+                part = MarkdownContent()
+                if isinstance(inside, str):
+                    part = read_markdown(inside)
+                elif files:
+                    for file in files:
+                        part.blocks.append(image_paragraph(file.address, file.alt_text))
+                        if file.description:
+                            part.blocks.append(text_paragraph(file.description, "italic"))
+                elif isinstance(inside, Mapping | list):
+                    part = super()._content(inside)
+                else:
+                    part.left_out[f"{name} of a component"] += 1
+                content.add(part)
+        return content
+
+
+def _flat(value: Json, depth: int = 0) -> Json:
+    """The value without the wrappers `attributes` and `data` of Strapi 4."""
+    if depth > _DEEPEST:
+        return value
+    if isinstance(value, list):
+        return [_flat(one, depth + 1) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "data" in value and set(value) <= {"data", "meta"}:
+        return _flat(value["data"], depth + 1)
     attributes = value.get("attributes")
-    entry = {**value, **attributes} if isinstance(attributes, dict) else dict(value)
-    entry.pop("attributes", None)
-    for name, inside in entry.items():
-        if isinstance(inside, dict) and set(inside) <= {"data", "meta"}:
-            data = inside.get("data")
-            if isinstance(data, dict):
-                entry[name] = _flat(data)
-            elif isinstance(data, list):
-                entry[name] = [_flat(one) for one in data if isinstance(one, dict)]
-    return entry
+    if isinstance(attributes, dict):
+        value = {name: one for name, one in value.items() if name != "attributes"} | attributes
+    return {name: _flat(one, depth + 1) for name, one in value.items()}

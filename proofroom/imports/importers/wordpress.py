@@ -3,7 +3,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +38,13 @@ _TYPES: Final[Mapping[str, str]] = {"post": "blog", "page": "page"}
 _TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
 _LIVE: Final = frozenset({"publish", "private", "future"})
 _STATES: Final = frozenset({"private", "future", "pending"})
+_OWN_META: Final = re.compile(
+    r"_(?:edit_|wp_|thumbnail_id$|menu_item_|oembed_|encloseme$|pingme$|wpml_|icl_|dp_original$|aioseo_|yoast_wpseo_"
+    r"(?!canonical|meta-robots|redirect|opengraph|twitter)|genesis_(?:title|description)$|wpas_|jetpack_|publicize_)"
+)
+"""What WordPress and its plugins keep for themselves, or what a field here is made of."""
+_ACF_KEY: Final = re.compile(r"field_[0-9a-z_]+")
+"""The definition that Advanced Custom Fields notes beside each value."""
 _LEFT_OUT: Final = frozenset({"auto-draft", "trash", "inherit"})
 _SILENT: Final = frozenset(
     {
@@ -52,6 +59,10 @@ _SILENT: Final = frozenset(
 )
 _IMAGE: Final = re.compile(r"\.(jpe?g|png|gif|webp|avif|pdf)$", re.IGNORECASE)
 _SIZE: Final = re.compile(r"-(?:\d{1,5}x\d{1,5}|scaled|rotated)(?=\.\w{2,5}$)")
+_REUSED: Final = re.compile(r'<!--\s+wp:block\s+\{[^{}]*"ref":\s*(\d+)')
+_SYSTEM_DOMAINS: Final = frozenset(
+    {"nav_menu", "language", "post_translations", "wp_theme", "wp_pattern_category"}
+)
 _PLACEHOLDER: Final = re.compile(r"%%?[a-z][\w-]*%", re.IGNORECASE)
 """What plugins put a value of the site in place of."""
 _TITLES: Final = ("_yoast_wpseo_title", "rank_math_title", "_aioseo_title")
@@ -89,6 +100,8 @@ class _Entry:
     content: str = ""
     excerpt: str = ""
     attachment: str = ""
+    date: str = ""
+    is_sticky: bool = False
     comments: int = 0
     has_password: bool = False
     meta: dict[str, str] = field(default_factory=dict)
@@ -105,6 +118,8 @@ class _Index:
     attached: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     by_path: dict[str, str] = field(default_factory=dict)
     reusable: dict[str, str] = field(default_factory=dict)
+    other_terms: Counter[str] = field(default_factory=Counter)
+    """Terms of posts in taxonomies that this site does not have."""
     menus: dict[str, tuple[str, list[_Entry]]] = field(default_factory=dict)
     navigation: list[_Entry] = field(default_factory=list)
     """Menus of block themes."""
@@ -112,7 +127,10 @@ class _Index:
     """Address and name of each author, by the login."""
     types: dict[str, str] = field(default_factory=dict)
     """The kind of each post, by its id."""
-    term_links: dict[str, str] = field(default_factory=dict)
+    term_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The name of each term, by its domain and its id or slug: menus name terms so."""
+    used_blocks: set[str] = field(default_factory=set)
+    """The reusable blocks that a post shows, by their ids."""
 
 
 class WordPressReader(Reader):
@@ -155,13 +173,14 @@ class WordPressReader(Reader):
                     number += 1
                     yield _entry_of(element)
                 elif depth == 2 and name in ("category", "tag", "term"):
+                    self._note_term(element, name)
                     if (term := _term_of(element, name)) is not None:
                         yield term
                 elif depth == 2 and name == "author":
                     values = {_local(child.tag): _text(child).strip() for child in element}
                     self.index.authors[values.get("author_login", "")] = (
                         values.get("author_email", ""),
-                        values.get("author_display_name", ""),
+                        html.unescape(values.get("author_display_name", "")),
                     )
                 elif depth == 2 and name in ("link", "base_site_url", "base_blog_url"):
                     self._add_host(_text(element))
@@ -178,6 +197,22 @@ class WordPressReader(Reader):
             self._remark_once(
                 Remark(self.path.name, message % {"number": number, "why": error}, "error")
             )
+
+    def _note_term(self, element: Element, kind: str) -> None:
+        """What menus need of a term, and what of it does not come in."""
+        values = {_local(child.tag): _text(child).strip() for child in element}
+        domain = {"category": "category", "tag": "post_tag"}.get(
+            kind, values.get("term_taxonomy", "")
+        )
+        name = html.unescape(
+            values.get("cat_name") or values.get("tag_name") or values.get("term_name") or ""
+        )
+        self.index.term_names[domain, values.get("term_id", "")] = name
+        said = values.get("category_description") or values.get("tag_description")
+        if (said or values.get("term_description")) and _TAXONOMIES.get(
+            domain, domain
+        ) in taxonomies:
+            self._remark_once(Remark(name, _("The description of the term was left out.")))
 
     def _add_host(self, address: str) -> None:
         try:
@@ -210,8 +245,11 @@ class WordPressReader(Reader):
                 if taxonomy in taxonomies and (taxonomy, slug) not in seen:
                     seen.add((taxonomy, slug))
                     self.terms.append(TermItem(slug, taxonomy, name or slug, slug))
+                if taxonomy not in taxonomies and domain not in _SYSTEM_DOMAINS:
+                    index.other_terms[domain] += 1
                 if domain == "nav_menu" and entry.type == "nav_menu_item":
                     index.menus.setdefault(slug, (name or slug, []))[1].append(entry)
+            index.used_blocks.update(_REUSED.findall(entry.content))
             if entry.type == "attachment":
                 address = entry.attachment or entry.guid
                 index.attachments[entry.post_id] = address
@@ -229,16 +267,26 @@ class WordPressReader(Reader):
 
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
         unknown_types: dict[str, int] = defaultdict(int)
+        left_out: Counter[str] = Counter()
         if not wanted:
             yield from self.terms
         for entry in self._entries():
-            if isinstance(entry, TermItem) or entry.status in _LEFT_OUT - {"inherit"}:
+            if isinstance(entry, TermItem):
+                continue
+            if entry.status in _LEFT_OUT - {"inherit"}:
+                left_out[f"{entry.type}, {entry.status}"] += 1
                 continue
             if entry.type == "attachment":
                 if not wanted:
                     yield from self._media(entry)
                 continue
             if entry.type in ("nav_menu_item", "wp_block", *_SILENT) or entry.status == "inherit":
+                is_used = (
+                    (entry.type == "wp_block" and entry.post_id in self.index.used_blocks)
+                    or (entry.type == "wp_navigation" and entry.status in _LIVE)
+                    or any(domain == "nav_menu" for domain, _slug, _name in entry.terms)
+                )
+                left_out[entry.type] += not is_used
                 continue
             type_ = _TYPES.get(entry.type, entry.type)
             if type_ not in post_types:
@@ -258,6 +306,16 @@ class WordPressReader(Reader):
             for name, number in unknown_types.items():
                 message = _("This site has no post type %(name)s: %(number)s items were left out.")
                 yield Remark(name or "?", message % {"name": name, "number": number})
+            for name, number in self.index.other_terms.items():
+                text = _(
+                    "This site has no taxonomy %(name)s: %(number)s terms of posts were left out."
+                )
+                yield Remark(name, text % {"name": name, "number": number})
+            if left_out := +left_out:
+                listed = ", ".join(
+                    f"{name} ({number})" for name, number in left_out.most_common(100)
+                )
+                yield Remark(self.path.name, _("Left out: %(names)s.") % {"names": listed}, "info")
             yield from self._menus()
             yield from self.remarks
 
@@ -267,7 +325,7 @@ class WordPressReader(Reader):
             message = _(
                 "Files of this type cannot be imported. Links to this file are not changed."
             )
-            yield Remark(address[:300], message)
+            yield Remark(address[:300] or entry.title or entry.post_id, message)
             return
         alt = entry.meta.get("_wp_attachment_image_alt", "")
         yield MediaItem(address, alt, _plain(entry.content or entry.excerpt)[:2000])
@@ -285,11 +343,14 @@ class WordPressReader(Reader):
                 reusable=lambda id_: self.index.reusable.get(id_, ""),
                 attached_images=lambda id_: list(self.index.attached.get(id_, ())),
             )
-            modules, unknown = content.read(_with_footnotes(entry), entry.post_id)
-            if unknown:
-                listed = ", ".join(f"{name} ({number})" for name, number in sorted(unknown.items()))
-                message = _("Not recognized and kept as text: %(names)s.") % {"names": listed}
-                remarks.append(Remark(place, message))
+            modules, unknown, nothing = content.read(_with_footnotes(entry), entry.post_id)
+            for counts, message in (
+                (unknown, _("Not recognized and kept as text: %(names)s.")),
+                (nothing, _("Left out: %(names)s.")),
+            ):
+                if counts:
+                    listed = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()))
+                    remarks.append(Remark(place, message % {"names": listed}))
             if entry.creator:
                 name = self.index.authors.get(entry.creator, ("", ""))[1] or entry.creator
                 text = _("Author in the source: %(name)s.") % {"name": name}
@@ -316,6 +377,9 @@ class WordPressReader(Reader):
         ]
         path = self._path(entry.link)
         is_live = entry.status in _LIVE and path not in ("", "/")
+        old_paths = (path,) if is_live and "?" not in path else ()
+        if old_paths and (old_slug := unquote(entry.meta.get("_wp_old_slug", "")).strip("/")):
+            old_paths += (f"{path.rpartition('/')[0]}/{old_slug}",)
         addresses = [f"?p={entry.post_id}", f"?page_id={entry.post_id}"]
         if path and "?" not in path:
             addresses.append(path)
@@ -333,7 +397,7 @@ class WordPressReader(Reader):
             featured_image=self.index.attachments.get(entry.meta.get("_thumbnail_id", ""), ""),
             base=entry.link,
             addresses=tuple(addresses),
-            old_paths=(path,) if is_live and "?" not in path else (),
+            old_paths=old_paths,
             author_email=self.index.authors.get(entry.creator, ("", ""))[0],
             translation_group=group,
             remarks=tuple(remarks),
@@ -345,6 +409,12 @@ class WordPressReader(Reader):
         if entry.has_password:
             text = _("It had a password in the source; here it has none.")
             said.append(Remark(place, text))
+        if entry.date and not entry.date.startswith("0000"):
+            text = _("Date in the source: %(date)s.") % {"date": entry.date[:40]}
+            said.append(Remark(place, text, "info"))
+        if entry.is_sticky:
+            text = _("It was at the top of the list in the source.")
+            said.append(Remark(place, text, "info"))
         if entry.status in _STATES:
             text = _("Its status in the source: %(status)s.") % {"status": entry.status}
             said.append(Remark(place, text, "info"))
@@ -355,7 +425,9 @@ class WordPressReader(Reader):
         fields = sorted(
             key
             for key, value in entry.meta.items()
-            if (_PLACEHOLDER.search(value) if key in used else not key.startswith("_"))
+            if (_PLACEHOLDER.search(value) if key in used else not _OWN_META.match(key))
+            and value not in ("", "a:0:{}")
+            and not (key.startswith("_") and _ACF_KEY.fullmatch(value))
             and key != "footnotes"
         )
         if fields:
@@ -433,9 +505,15 @@ class WordPressReader(Reader):
         ):
             kind = entry.meta.get("_menu_item_type", "custom")
             post_id = entry.meta.get("_menu_item_object_id", "") if kind == "post_type" else None
+            label = entry.title
+            if kind == "taxonomy" and not label:
+                domain = entry.meta.get("_menu_item_object", "")
+                label = self.index.term_names.get(
+                    (domain, entry.meta.get("_menu_item_object_id", "")), ""
+                )
             found.append(
                 MenuEntryItem(
-                    label=entry.title,
+                    label=label,
                     address=entry.meta.get("_menu_item_url", ""),
                     post_id=post_id if post_id and post_id in self.index.types else None,
                     entries=self._entries_below(entry.post_id, below, depth + 1),
@@ -570,6 +648,10 @@ def _entry_of(element: Element) -> _Entry:
             key = values.get("meta_key", "").strip()
             if key and len(entry.meta) < 500:
                 entry.meta[key] = values.get("meta_value", "").strip()
+        elif name == "post_date":
+            entry.date = _text(child).strip()
+        elif name == "is_sticky":
+            entry.is_sticky = _text(child).strip() == "1"
         elif name == "comment":
             entry.comments += 1
         elif name == "post_password":

@@ -1,0 +1,49 @@
+"""The authors that a source names, in whatever form: by an address, a name, or an object that describes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_EMAIL: Final = re.compile(r"[^\s<>()\[\],;:\"']+@[^\s<>()\[\],;:\"']+")
+_NAMES: Final = ("name", "displayName", "display_name", "fullName", "title", "username", "login")
+_FIRST_AND_LAST: Final = (
+    ("first_name", "last_name"),
+    ("firstName", "lastName"),
+    ("firstname", "lastname"),
+)
+_IDS: Final = ("key", "id", "documentId", "_id", "_ref", "slug")
+
+
+def read_authors(
+    value: object, described: Mapping[str, object] | None = None
+) -> tuple[str, list[str]]:
+    """The first e-mail address, and what else there is of the authors: names, and further addresses.
+
+    `described` are the authors that the source describes elsewhere, by their keys.
+    """
+    emails: list[str] = []
+    names: list[str] = []
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, str) and isinstance(entry := (described or {}).get(one), Mapping):
+            one = {"name": one, **entry}
+        if isinstance(one, Mapping):
+            email, name = str(one.get("email") or one.get("mail") or ""), _name_in(one)
+        else:
+            text = "" if one is None or isinstance(one, bool | list) else " ".join(str(one).split())
+            found = _EMAIL.search(text)
+            email, name = (found[0] if found else ""), text
+        if email.strip() and not emails:
+            emails.append(email.strip())
+        elif name or email:
+            names.append(name or email)
+    return (emails[0] if emails else ""), names
+
+
+def _name_in(author: Mapping[str, object]) -> str:
+    for first, last in _FIRST_AND_LAST:
+        if author.get(first) or author.get(last):
+            return " ".join(f"{author.get(first) or ''} {author.get(last) or ''}".split())
+    values = (author.get(key) for key in (*_NAMES, *_IDS))
+    return next((" ".join(str(one).split()) for one in values if one not in (None, "")), "")

@@ -1,0 +1,179 @@
+"""One export with what real sites have beside posts and pages: nothing of it is lost without a line of the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from content.models import Post
+from content.posts.post_repository import load
+from proofroom.imports.models import ImportLine
+from proofroom.menus.models import Menu
+from proofroom.taxonomies.models import Term
+from seo.models import Redirect
+from tests import make
+from tests.imports.test_wordpress import HEAD, UPLOADS, attachment, export, item, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AUTHORS = (
+    "<wp:author><wp:author_login><![CDATA[anna]]></wp:author_login><wp:author_email><![CDATA[]]></wp:author_email>"
+    "<wp:author_display_name><![CDATA[Anna &amp; co]]></wp:author_display_name></wp:author>"
+    "<wp:category><wp:term_id>7</wp:term_id><wp:category_nicename>t%c3%a4glich</wp:category_nicename>"
+    "<wp:category_parent>local</wp:category_parent><wp:cat_name><![CDATA[Täglich]]></wp:cat_name>"
+    "<wp:category_description><![CDATA[Every day]]></wp:category_description></wp:category>"
+    "<wp:term><wp:term_id>9</wp:term_id><wp:term_taxonomy>product_cat</wp:term_taxonomy>"
+    "<wp:term_slug>cups</wp:term_slug><wp:term_name>Cups</wp:term_name></wp:term>"
+)
+CLASSIC = f"""First line
+second line
+
+<!--more-->[caption id="attachment_20" align="alignnone" width="300"]<a href="{UPLOADS}/one.jpg"><img src="{UPLOADS}/one-300x200.jpg" /></a> Tea <em>from</em> Assam[/caption]
+
+<!-- ask Bo about this -->[code]<b>not bold</b>[/code]
+
+[gallery ids="20,999"]
+
+[et_pb_section fb_built="1"][et_pb_row]Words of a builder[/et_pb_row][/et_pb_section]
+
+[vc_row][vc_column_text]Words of a composer[/vc_column_text][/vc_row]
+
+<img src="data:image/gif;base64,R0lGOD" data-src="{UPLOADS}/one.jpg"> <img src="data:image/gif;base64,R0lGOD">
+CDATA ends with ]]]]><![CDATA[> here"""  # noqa: E501  # as WordPress writes them
+BLOCKS = f"""<!-- wp:cover {{"url":"{UPLOADS}/one.jpg","id":20}} --><div class="wp-block-cover"><img src="{UPLOADS}/one.jpg"/>
+<!-- wp:heading --><h2>Above</h2><!-- /wp:heading --><!-- wp:heading --><h2>Below it</h2><!-- /wp:heading --></div><!-- /wp:cover -->
+<!-- wp:columns --><div class="wp-block-columns"><!-- wp:column --><div><!-- wp:paragraph --><p>Left</p><!-- /wp:paragraph --></div>
+<!-- /wp:column --><!-- wp:column --><div><!-- wp:group --><div><!-- wp:paragraph --><p>Right</p><!-- /wp:paragraph --></div>
+<!-- /wp:group --></div><!-- /wp:column --></div><!-- /wp:columns -->
+<!-- wp:embed {{"providerNameSlug":"odd"}} --><figure>Words without an address</figure><!-- /wp:embed -->
+<!-- wp:gallery {{"ids":[20,999]}} /-->
+<!-- wp:block {{"ref":60}} /--><!-- wp:block {{"ref":61}} /-->
+<!-- wp:html --><style>p {{}}</style><input value="typed"><p>Kept</p><!-- /wp:html -->
+<!-- wp:gallery --><figure class="wp-block-gallery"><figure><img src="{UPLOADS}/one.jpg"/><figcaption>{"long " * 70}end</figcaption></figure></figure>
+<!-- /wp:gallery --><!-- wp:acme/never-closed --><p>Last words</p>"""  # noqa: E501  # as WordPress writes them
+
+
+def menu_item(id_: int, title: str, parent: int = 0, **meta: str) -> str:
+    menu = '<category domain="nav_menu" nicename="main"><![CDATA[Main]]></category>'
+    metas = {f"_menu_item_{key}": value for key, value in meta.items()}
+    values = {"_menu_item_menu_item_parent": str(parent), **metas}
+    return item(id_, title, type="nav_menu_item", extra=menu, meta=values)
+
+
+def whole(folder: Path) -> Path:
+    terms = (
+        '<category domain="category" nicename="t%c3%a4glich"><![CDATA[Täglich]]></category>'
+        '<category domain="product_cat" nicename="cups"><![CDATA[Cups]]></category>'
+        '<category domain="post_format" nicename="post-format-aside"><![CDATA[Aside]]></category>'
+    )
+    comment = "<wp:comment><wp:comment_content><![CDATA[Hi]]></wp:comment_content></wp:comment>"
+    date = "<wp:post_date><![CDATA[2014-05-06 07:08:09]]></wp:post_date>"
+    deep = [
+        menu_item(100 + n, f"Level {n}", 99 + n if n else 0, type="custom", url=f"https://else.example/{n}")
+        for n in range(7)
+    ]  # fmt: skip
+    return export(
+        folder,
+        item(1, "Classic", CLASSIC, link="https://old.example/2014/classic/",
+             extra=terms + comment + date + "<wp:is_sticky>1</wp:is_sticky>",
+             meta={"price": "3", "_price": "field_5f", "_yoast_wpseo_canonical": "https://else.example/c",
+                   "_elementor_data": "[]", "_edit_lock": "1:1", "_wp_old_slug": "old-name",
+                   "_yoast_wpseo_meta-robots-noindex": "1"}),
+        item(2, "Blocks", BLOCKS),
+        item(3, "Products", "A", type="page"),
+        item(4, "Services", "B", type="page"),
+        item(5, "Overview", "C", type="page", parent=3, link="https://old.example/products/overview/"),
+        item(6, "Overview", "D", type="page", parent=4, link="https://old.example/services/overview/"),
+        item(7, "Later", "E", status="future"),
+        item(8, "Waiting", "F", status="pending"),
+        item(9, "Binned", "G", status="trash"),
+        item(10, "Secret", "H", extra="<wp:post_password><![CDATA[pw]]></wp:post_password>"),
+        item(11, "A shop", "I", type="product"),
+        item(12, "Earlier", "J", type="revision", status="inherit", parent=1),
+        item(60, "Shared", "<!-- wp:paragraph --><p>Shared words</p><!-- /wp:paragraph -->", type="wp_block"),
+        item(62, "Unused", "<!-- wp:paragraph --><p>Nobody</p><!-- /wp:paragraph -->", type="wp_block"),
+        item(63, "Colours", "a {}", type="custom_css"),
+        attachment(20, "one.jpg"),
+        attachment(21, "film.mp4"),
+        item(22, "No file", type="attachment", status="inherit"),
+        menu_item(30, "", type="post_type", object_id="5"),
+        menu_item(31, "", type="taxonomy", object="category", object_id="7"),
+        item(32, "Nowhere", type="nav_menu_item"),
+        *deep,
+        head=HEAD + AUTHORS,
+    )  # fmt: skip
+
+
+def test_nothing_of_an_export_is_lost_in_silence(tmp_path: Path) -> None:
+    make.user("admin")
+    uploads = tmp_path / "media" / "2024" / "05"
+    uploads.mkdir(parents=True)
+    (uploads / "one.jpg").write_bytes(make.picture(kind="JPEG"))
+    path = whole(tmp_path)
+
+    said = run(path, media=str(tmp_path / "media"), fetch=False)
+
+    assert "posts: 9 created" in said
+    assert not ImportLine.objects.filter(severity="error").exclude(kind="files").exists()
+    assert set(Post.objects.filter(slug="overview").values_list("path", flat=True)) == {
+        "/products/overview", "/services/overview",
+    }  # fmt: skip
+    classic = Post.objects.get(title="Classic")
+    content = {
+        post.title: str([(module.type, module.props) for module in load(post).modules])
+        for post in Post.objects.all()
+    }
+    for words in (
+        "second line", "from", "Assam", "<b>not bold</b>", "Words of a builder", "Words of a composer",
+        "with ]]> here",
+    ):  # fmt: skip
+        assert words in content["Classic"], words
+    for words in (
+        "Above", "Below it", "Left", "Right", "Words without an address", "Shared words", "Kept", "long end",
+        "Last words",
+    ):  # fmt: skip
+        assert words in content["Blocks"], words
+    daily = classic.post_terms.get().term
+    assert (daily.name, daily.parent) == ("Täglich", Term.objects.get(slug="local"))
+    old = set(Redirect.objects.values_list("from_path", flat=True))
+    assert {"/2014/classic", "/2014/old-name"} <= {one.rstrip("/") for one in old}
+    page, category, level = Menu.objects.get(slug="main").items
+    assert page["postId"] == str(Post.objects.get(path="/products/overview").pk)
+    assert (category["label"], level["label"]) == ("Täglich", "Level 0")
+    for line in (
+        "comment <!-- … --> (1)",
+        "picture without an address of its own (1)",
+        "picture of a gallery that is not in the file (1)",
+        "shortcode [et_pb_section] (1)",
+        "shortcode [vc_row] (1)",
+        "block embed without an address (1)",
+        "block acme/never-closed (1)",
+        "reusable block that is not in the file (1)",
+        "element <input> (1), element <style> (1)",
+        "Comments do not come in: 1",
+        "It had a password",
+        "It was at the top of the list",
+        "Date in the source: 2014-05-06 07:08:09.",
+        "left out: _elementor_data, _yoast_wpseo_canonical, _yoast_wpseo_meta-robots-noindex, price.",
+        "status in the source: future",
+        "status in the source: pending",
+        "no post type product: 1",
+        "no taxonomy product_cat: 1",
+        "no taxonomy post_format: 1",
+        "description of the term",
+        "Author in the source: Anna & co.",
+        "Files of this type cannot be imported",
+        "The menu item Täglich has no address on this site.",
+        "Menu items below Level 4 are nested too deeply; 1 left out.",
+    ):
+        assert line in said, line
+    left_out = ImportLine.objects.get(message__startswith="Left out: post, trash").message
+    for name in ("post, trash", "revision", "wp_block", "custom_css", "nav_menu_item"):
+        assert f"{name} (1)" in left_out, name
+    assert "pw" not in said.split()
+
+    again = run(path, media=str(tmp_path / "media"), fetch=False)
+
+    assert "posts: 9 unchanged" in again
+    assert Post.objects.count() == 9
