@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from html import escape
-from io import StringIO
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urljoin
@@ -18,7 +16,7 @@ from urllib.parse import urljoin
 from django.utils.translation import gettext as _
 
 from content.post_fields import POST_FIELDS
-from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of
 from proofroom.imports.authors import read_authors
@@ -28,10 +26,9 @@ from proofroom.imports.items import Item, MediaItem, ModuleItem, PostItem, Remar
 from proofroom.imports.markdown_content import MarkdownContent, read_markdown
 from proofroom.imports.media_files import MediaFiles
 from proofroom.imports.module_builder import ModuleBuilder
+from proofroom.imports.record_files import RecordFile, value_at
 from proofroom.imports.rich_text import html_of
 
-LARGEST_FILE: Final = 200 * 1024 * 1024
-DELIMITERS: Final = ",;\t|"
 BODY_FORMATS: Final = ("html", "markdown", "text")
 _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "documentId", "_id", "uuid", "key"),
@@ -65,158 +62,6 @@ _FILE_KEYS: Final = ("url", "src", "secure_url", "filename_disk", "path", "href"
 _FILE_HOLDERS: Final = ("file", "image", "asset", "media", "data", "directus_files_id")
 _ALT_KEYS: Final = ("alternativeText", "alt", "alt_text", "altText", "description", "title")
 _TERM_KEYS: Final = ("name", "title", "label", "slug", "value")
-
-
-@dataclass(frozen=True, slots=True)
-class RecordFile:
-    """The records of a file, each with its place, and what there is to say of the rest."""
-
-    records: list[JsonObject]
-    places: list[str]
-    remarks: list[Remark]
-
-
-def read_csv(path: Path) -> RecordFile:
-    """The rows of a file with a header, apart by commas, semicolons, tabs or bars.
-
-    A row that has more cells than the header is an error of the report. Raises `RuleViolation`.
-    """
-    text, remarks = _decoded(path)
-    named = re.match(r"sep=(.)\r?\n", text)
-    text = text[named.end() :] if named else text
-    csv.field_size_limit(10_000_000)
-    rows = csv.reader(
-        StringIO(text, newline=""),
-        delimiter=named[1] if named else _delimiter_of(text),
-        skipinitialspace=True,
-        strict=True,
-    )
-    found = RecordFile([], [], remarks)
-    header: list[str] = []
-    start = 1
-    try:
-        for cells in rows:
-            line, start = start + bool(named), rows.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if not header:
-                header = [cell.strip() for cell in cells]
-                doubled = next((name for name in header if name and header.count(name) > 1), "")
-                if doubled:
-                    text = _("Line %(line)s: two columns are named %(name)s. Rename one.")
-                    raise RuleViolation(text % {"line": line, "name": doubled[:100]})
-                continue
-            place = _("Line %(number)s") % {"number": line}
-            extra = cells[len(header) :]
-            nameless = [cell for name, cell in zip(header, cells, strict=False) if not name]
-            if any(cell.strip() for cell in (*extra, *nameless)):
-                message = _("It has text in a cell that no column of the header names; skipped.")
-                found.remarks.append(Remark(place, message, "error"))
-                continue
-            record: JsonObject = {
-                name: cell for name, cell in zip(header, cells, strict=False) if name
-            }
-            found.records.append(record)
-            found.places.append(place)
-    except csv.Error as error:
-        why = _("line %(line)s: %(why)s") % {"line": start + bool(named), "why": error}
-        raise RuleViolation(_("The file is not valid CSV: %(why)s") % {"why": why}) from None
-    return found
-
-
-def _delimiter_of(text: str) -> str:
-    """What stands most often in the header, outside of quoted names."""
-    header = re.match(r'\s*((?:"(?:[^"]|"")*"|[^"\r\n])+)', text)
-    names = re.sub(r'"(?:[^"]|"")*"', "", header[1]) if header else ""
-    return max(DELIMITERS, key=names.count)
-
-
-def read_json(path: Path, place: str = "") -> RecordFile:
-    """The objects of a list, of the list at a place like `data.items`, or of lines. Raises `RuleViolation`."""
-    text, remarks = _decoded(path)
-    try:
-        found = json.loads(text)
-    except RecursionError:
-        raise RuleViolation(_("The file is nested too deeply.")) from None
-    except ValueError as error:
-        lines = [line for line in text.split("\n") if line.strip()]
-        try:
-            found = [json.loads(line) for line in lines]
-        except (ValueError, RecursionError):
-            raise RuleViolation(_("The file is not valid JSON: %(why)s") % {"why": error}) from None
-    found = value_at(found, place) if place else found
-    if isinstance(found, Mapping) and not place:
-        lists = {key: value for key, value in found.items() if isinstance(value, list) and value}
-        usual = [key for key in ("data", "items", "posts", "entries") if key in lists]
-        for key in [*lists] if usual else []:
-            if key != usual[0]:
-                why = _("Not read: the list %(name)s. The mapping can name it as items.")
-                remarks.append(Remark(_("File"), why % {"name": key}))
-        found = lists[usual[0]] if usual else [found]
-    if not isinstance(found, list):
-        raise invalid(
-            "mapping",
-            _(
-                "The file has no list of objects at this level. Specify its key as "
-                "items in the mapping."
-            ),
-        )
-    records: list[JsonObject] = []
-    places: list[str] = []
-    for number, one in enumerate(found, 1):
-        place = _("Record %(number)s") % {"number": number}
-        if isinstance(one, dict):
-            records.append(one)
-            places.append(place)
-        else:
-            remarks.append(Remark(place, _("It is not an object; skipped."), "error"))
-    return RecordFile(records, places, remarks)
-
-
-def _decoded(path: Path) -> tuple[str, list[Remark]]:
-    text, encoding = _decode(path)
-    if encoding.startswith("utf"):
-        return text, []
-    message = _("The file is not UTF-8; it was read as Windows-1252.")
-    return text, [Remark(path.name, message)]
-
-
-def read_text(path: Path) -> str:
-    """The text of a file, whatever its encoding. Raises `RuleViolation`."""
-    return _decode(path)[0]
-
-
-def _decode(path: Path) -> tuple[str, str]:
-    if path.stat().st_size > LARGEST_FILE:
-        raise RuleViolation(
-            _("The file is larger than %(most)s MB.") % {"most": LARGEST_FILE // 1024**2}
-        )
-    content = path.read_bytes()
-    beginning = content[:2000]
-    zeros = [beginning[start::2].count(0) * 4 > len(beginning) // 2 for start in (0, 1)]
-    encodings = ["utf-8-sig", "cp1252"]
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings = ["utf-16"]
-    elif zeros[0] != zeros[1]:
-        encodings = ["utf-16-be" if zeros[0] else "utf-16-le"]
-    for encoding in encodings:
-        try:
-            return content.decode(encoding).replace("\x00", ""), encoding
-        except UnicodeDecodeError:
-            continue
-    return content.decode("latin-1").replace("\x00", ""), "latin-1"
-
-
-def value_at(value: object, place: str) -> object:
-    """The value at a place like `seo.title` or `authors.0.name`; None where there is none."""
-    for part in place.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None
-    return value
 
 
 class RecordReader(Reader):

@@ -17,7 +17,7 @@ from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
-from proofroom.imports.records import read_csv
+from proofroom.imports.record_files import read_csv
 from proofroom.taxonomies.models import Term
 from tests import make
 

@@ -19,7 +19,8 @@ from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.html_reader import blocks_of_html
 from proofroom.imports.items import Item, MediaItem, PostItem, Remark
 from proofroom.imports.markdown_content import MarkdownContent
-from proofroom.imports.records import RecordFile, RecordReader, read_text
+from proofroom.imports.record_files import RecordFile, read_text
+from proofroom.imports.records import RecordReader
 
 _BODIES: Final = ("body", "content", "text", "article")
 _MARKS: Final = {

@@ -4,7 +4,8 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
-from proofroom.imports.records import RecordReader, read_csv
+from proofroom.imports.record_files import read_csv
+from proofroom.imports.records import RecordReader
 
 
 class CsvImporter(ContentImporter):

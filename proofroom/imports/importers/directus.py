@@ -6,7 +6,8 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
-from proofroom.imports.records import RecordReader, read_json
+from proofroom.imports.record_files import read_json
+from proofroom.imports.records import RecordReader
 
 _FILE_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.\w{1,5})?")
 

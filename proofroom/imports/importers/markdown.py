@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
 import posixpath
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +10,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-import yaml
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.post_fields import POST_FIELDS
-from content.posts.front_matter import split_front_matter
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import allowed_modules, find_post_type
@@ -25,6 +20,21 @@ from proofroom.definitions.richtext.nodes import attributes, children, kind, to_
 from proofroom.imports.authors import read_authors
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
+from proofroom.imports.front_matter import (
+    AUTHORS,
+    FIELDS,
+    LOCALES,
+    ORDERS,
+    TERMS,
+    USED_NAMES,
+    image_of,
+    line_of,
+    old_paths_of,
+    read_data,
+    read_file,
+    remarks_on,
+    words_of,
+)
 from proofroom.imports.html_reader import Frame
 from proofroom.imports.items import Item, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import read_markdown
@@ -32,7 +42,6 @@ from proofroom.imports.markdown_dialects import MarkdownSource
 from proofroom.imports.media_files import MediaFiles, file_inside, walk_files
 from proofroom.imports.module_builder import ModuleBuilder
 
-LARGEST_FILE: Final = 2 * 1024 * 1024
 MOST_FILES: Final = 50_000
 _SUFFIXES: Final = frozenset({".md", ".markdown", ".mdx"})
 _FOLDER_PAGES: Final = ("index", "_index", "readme")
@@ -64,33 +73,12 @@ _LABELS: Final = re.compile(
 )
 _IMPORT: Final = re.compile(r"\A\s*import\s+[\w{*][^\n]*\sfrom\s+[\"']", re.MULTILINE)
 _FILE_FOLDERS: Final = ("static", "public", "assets", "images", "img", "_static", "docs")
-_ORDERS: Final = ("order", "orderIndex", "weight", "sidebar_position", "nav_order")
-_IMAGES: Final = ("image", "cover", "featured_image", "featuredImage", "thumbnail", "hero_image")
-_TERMS: Final[Mapping[str, str]] = {
-    "tags": "tags", "keywords": "tags", "tag": "tags",
-    "categories": "topics", "category": "topics", "topics": "topics",
-}  # fmt: skip
-_OLD_PATHS: Final = ("aliases", "redirect_from", "permalink", "url")
-_LOCALES: Final = ("locale", "lang", "language")
-_AUTHORS: Final = ("author", "authors", "creator")
 _AUTHOR_FILES: Final = ("authors.yml", "authors.yaml", ".authors.yml", "_data/authors.yml")
 """Where Docusaurus, Material for MkDocs and Jekyll describe authors, by the keys that pages name."""
 _CATEGORY_FILES: Final = ("_category_.json", "_category_.yml", "_category_.yaml")
 """What Docusaurus says of a folder."""
 _ADDRESSES: Final = ("id", "slug")
 """What Docusaurus makes addresses of."""
-_FIELDS: Final[Mapping[str, str]] = {
-    "description": "metaDescription",
-    **{
-        name: name
-        for name, declared in POST_FIELDS.items()
-        if declared.is_text and declared.translatable and name != "title"
-    },
-}
-"""The field that each name of the front matter fills."""
-_USED: Final = frozenset(
-    {"title", "slug", *_FIELDS, *_ORDERS, *_IMAGES, *_TERMS, *_OLD_PATHS, *_LOCALES, *_AUTHORS}
-)
 
 
 class MarkdownImporter(ContentImporter):
@@ -156,18 +144,18 @@ class MarkdownReader(Reader):
                 continue
             key = _page_key(page.source_id)
             heading = _FIRST_HEADING.search(text)
-            self.titles[key] = _line(head.get("title")) or (
+            self.titles[key] = line_of(head.get("title")) or (
                 _plain_heading(heading[1]) if heading else _readable(page.name)
             )
             for found in _LABELS.finditer(text):
                 self.labels.setdefault((found[1] or found[2]).lower(), key)
-            if label := _line(head.get("label")):
+            if label := line_of(head.get("label")):
                 self.labels.setdefault(label.lower(), key)
-            for old in _old_paths(head):
+            for old in old_paths_of(head):
                 self.by_key.setdefault(_page_key(old), page.source_id)
             folder = posixpath.dirname(page.source_id)
             for name in _ADDRESSES:
-                if slug := _line(head.get(name)):
+                if slug := line_of(head.get(name)):
                     below = "" if slug.startswith("/") else folder
                     for address in {
                         posixpath.join(below, slug),
@@ -184,7 +172,7 @@ class MarkdownReader(Reader):
             if path.suffix.lower() in _DOCUMENTS:
                 self.other_files[path.suffix.lower()] += 1
             if path.name in _CATEGORY_FILES:
-                self.categories[self._id_of(path.parent)] = _read_data(path)
+                self.categories[self._id_of(path.parent)] = read_data(path)
             if path.suffix.lower() in _PICTURES:
                 self.pictures.setdefault(path.name.lower(), self._id_of(path))
             if path.suffix.lower() in _SUFFIXES:
@@ -263,10 +251,10 @@ class MarkdownReader(Reader):
                 if not wanted:
                     yield Remark(page.source_id, str(error), "error")
                 continue
-            unused.update(name for name in head if name not in _USED)
+            unused.update(name for name in head if name not in USED_NAMES)
             terms: list[tuple[str, str]] = []
-            for name, taxonomy in _TERMS.items():
-                words = _words(head.get(name))
+            for name, taxonomy in TERMS.items():
+                words = words_of(head.get(name))
                 if taxonomy not in uses:
                     without[taxonomy] += len(words)
                     continue
@@ -303,14 +291,14 @@ class MarkdownReader(Reader):
         found = self.categories.get(page.source_id.rstrip("/"), {})
         link = found.get("link")
         fields: JsonObject = {}
-        if isinstance(link, Mapping) and (description := _line(link.get("description"))):
+        if isinstance(link, Mapping) and (description := line_of(link.get("description"))):
             fields["metaDescription"] = description
         position = found.get("position")
         if isinstance(position, int) and not isinstance(position, bool):
             fields["orderIndex"] = max(-1_000_000, min(position, 1_000_000))
         return self._item(
             page,
-            _line(found.get("label")) or _readable(page.name) or _("Folder"),
+            line_of(found.get("label")) or _readable(page.name) or _("Folder"),
             slug_of(page.name),
             locale=page.locale or self.options.site_locale,
             fields=fields,
@@ -324,7 +312,7 @@ class MarkdownReader(Reader):
             for name in _AUTHOR_FILES:
                 path = file_inside(self.root, posixpath.join(folder, name))
                 if path is not None:
-                    found = _read_data(path)
+                    found = read_data(path)
                     break
             if isinstance(inside := found.get("authors"), Mapping):
                 found = inside
@@ -332,32 +320,10 @@ class MarkdownReader(Reader):
             self.authors[folder] = {**above, **found}
         return self.authors[folder]
 
-    def _remarks_on_head(self, page: _Page, head: Mapping[str, object]) -> list[Remark]:
-        """The values of the front matter that nothing could be made of, its authors, and its date."""
+    def _remarks_on_origin(self, page: _Page, head: Mapping[str, object]) -> list[Remark]:
+        """Who wrote the page in the source, and when."""
         said: list[Remark] = []
-        held = {
-            **{name: _line(head.get(name)) for name in ("title", "slug", *_FIELDS, *_LOCALES)},
-            **{name: type(head.get(name)) is int for name in _ORDERS},
-            **{name: _image_of({name: head.get(name)}) for name in _IMAGES},
-            **{name: len(_words(head.get(name))) == _length(head.get(name)) for name in _TERMS},
-            **{
-                name: len(_old_paths({name: head.get(name)})) == len(_words(head.get(name)))
-                and not isinstance(head.get(name), Mapping)
-                for name in _OLD_PATHS
-            },
-        }
-        for name, is_held in held.items():
-            value = head.get(name)
-            if value not in (None, "", [], {}) and not is_held:
-                text = _("%(field)s cannot hold %(value)s; it was left out.")
-                shown = {"field": name, "value": " ".join(str(value).split())[:100]}
-                said.append(Remark(page.source_id, text % shown))
-        images = [name for name in _IMAGES if _image_of({name: head.get(name)})]
-        if len(images) > 1:
-            text = _("Not used: %(names)s.") % {"names": ", ".join(images[1:])}
-            said.append(Remark(page.source_id, text))
-        _email, names = self._authors_of(page, head)
-        if names:
+        if names := self._authors_of(page, head)[1]:
             text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
             said.append(Remark(page.source_id, text, "info"))
         if page.date:
@@ -367,7 +333,7 @@ class MarkdownReader(Reader):
 
     def _authors_of(self, page: _Page, head: Mapping[str, object]) -> tuple[str, list[str]]:
         found: list[object] = []
-        for name in _AUTHORS:
+        for name in AUTHORS:
             value = head.get(name)
             found += value if isinstance(value, list) else [value]
         return read_authors(found, self._described_authors(page.source_id))
@@ -391,12 +357,12 @@ class MarkdownReader(Reader):
         content = read_markdown(text if is_wanted else _beginning(text, head), source)
         blocks = content.blocks
         title, blocks = _title_of(head, blocks, page.name)
-        slug = _line(head.get("slug")).rstrip("/").rsplit("/", 1)[-1] or page.name
+        slug = line_of(head.get("slug")).rstrip("/").rsplit("/", 1)[-1] or page.name
         fields: JsonObject = {}
-        for key, name in _FIELDS.items():
-            if value := _line(head.get(key)):
+        for key, name in FIELDS.items():
+            if value := line_of(head.get(key)):
                 fields[name] = value
-        order = next((head[key] for key in _ORDERS if key in head), None)
+        order = next((head[key] for key in ORDERS if key in head), None)
         if isinstance(order, int) and not isinstance(order, bool):
             fields["orderIndex"] = max(-1_000_000, min(order, 1_000_000))
         modules: tuple[object, ...] = ()
@@ -407,8 +373,9 @@ class MarkdownReader(Reader):
             modules = made
             content.unknown.update(builder.unknown)
             remarks += content.remarks(page.source_id)
-            remarks += self._remarks_on_head(page, head)
-        named = next((_line(head.get(key)) for key in _LOCALES if _line(head.get(key))), "")
+            remarks += remarks_on(head, page.source_id)
+            remarks += self._remarks_on_origin(page, head)
+        named = next((line_of(head.get(key)) for key in LOCALES if line_of(head.get(key))), "")
         locale = locale_of(named) or page.locale or self.options.site_locale
         if named and not locale_of(named):
             remarks.append(unknown_locale(page.source_id, named, locale))
@@ -419,9 +386,9 @@ class MarkdownReader(Reader):
             fields=fields,
             modules=modules,
             terms=terms,
-            featured_image=_image_of(head),
+            featured_image=image_of(head),
             locale=locale,
-            old_paths=tuple(_old_paths(head)),
+            old_paths=tuple(old_paths_of(head)),
             author_email=self._authors_of(page, head)[0],
             remarks=tuple(remarks),
         )
@@ -555,47 +522,9 @@ class MarkdownReader(Reader):
         return key if self.files.find(key) is not None else ""
 
 
-def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
-    """Front matter, text, and what there is to say of the file. Raises `ValueError` with a sentence, or `OSError`."""
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(
-            _("The file is larger than %(most)s MB.") % {"most": LARGEST_FILE // 1024 // 1024}
-        )
-    content = path.read_bytes()
-    remark = ""
-    try:
-        is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        text = content.decode("utf-16" if is_wide else "utf-8")
-    except UnicodeDecodeError:
-        if b"\x00" in content:
-            raise ValueError(_("The file is not text.")) from None
-        text = content.decode("cp1252", "replace")
-        remark = _("The file is not UTF-8; it was read as Windows-1252.")
-    if text.startswith("+++\n") or text.startswith("+++\r\n"):
-        head, found, rest = text[3:].partition("\n+++")
-        if found:
-            try:
-                return tomllib.loads(head.replace("\r\n", "\n")), rest.partition("\n")[2], remark
-            except (tomllib.TOMLDecodeError, RecursionError) as error:
-                text_of = _("The front matter is not valid TOML: %(why)s")
-                raise ValueError(text_of % {"why": error}) from None
-    if text.startswith("{\n") or text.startswith("{\r\n"):
-        try:
-            found_json, end = json.JSONDecoder().raw_decode(text)
-        except (ValueError, RecursionError):
-            found_json, end = None, 0
-        if isinstance(found_json, dict):
-            return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
-    try:
-        head_of, body = split_front_matter(text)
-    except RecursionError:
-        raise ValueError(_("The front matter is nested too deeply.")) from None
-    return head_of, body.replace("\x00", "\ufffd"), remark
-
-
 def _beginning(text: str, head: Mapping[str, object]) -> str:
     """As much of a text as its title needs."""
-    return "" if _line(head.get("title")) else text
+    return "" if line_of(head.get("title")) else text
 
 
 def _title_of(
@@ -608,70 +537,12 @@ def _title_of(
     words = ""
     if heading is not None:
         words = " ".join(to_text({"type": "doc", "content": [heading]}).split())
-    title = _line(head.get("title")) or words or _readable(name) or "Untitled"
+    title = line_of(head.get("title")) or words or _readable(name) or "Untitled"
     if heading is not None and heading is blocks[0]:
         has_image = any(kind(one) == "image" for one in children(heading))
         if attributes(heading).get("level") == 1 and words == title and not has_image:
             return title, list(blocks[1:])
     return title, list(blocks)
-
-
-def _line(value: object) -> str:
-    """A scalar of YAML as one line: a title that looks like a number or a date is still a title."""
-    if value is None or isinstance(value, bool | dict | list):
-        return ""
-    return " ".join(str(value).split())
-
-
-def _read_data(path: Path) -> Mapping[str, object]:
-    """A mapping in a file of YAML or JSON; empty where there is none."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            return {}
-        found = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return {}
-    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
-
-
-def _words(value: object) -> list[str]:
-    """A list of words, of objects with a label, or words apart by commas."""
-    if isinstance(value, str):
-        return [word for part in value.split(",") if (word := _line(part))]
-    if isinstance(value, list):
-        labels = (
-            part.get("label") or part.get("name") if isinstance(part, Mapping) else part
-            for part in value
-        )
-        return [word for label in labels if (word := _line(label))]
-    return []
-
-
-def _length(value: object) -> int:
-    """How many words a value should have."""
-    if isinstance(value, list):
-        return len(value)
-    return len(_words(value)) if isinstance(value, str) else int(value not in (None, ""))
-
-
-def _image_of(head: Mapping[str, object]) -> str:
-    for key in _IMAGES:
-        value = head.get(key)
-        if isinstance(value, Mapping):
-            value = value.get("src") or value.get("image") or value.get("url") or value.get("path")
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    return ""
-
-
-def _old_paths(head: Mapping[str, object]) -> list[str]:
-    """The paths that the front matter names besides that of the file."""
-    return [
-        old if old.startswith("/") else f"/{old}"
-        for key in _OLD_PATHS
-        for old in _words(head.get(key))
-        if "://" not in old and ":" not in old
-    ]
 
 
 def _locale_of(word: str) -> str:

@@ -10,7 +10,8 @@ from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.html_reader import image_paragraph, text_paragraph
 from proofroom.imports.markdown_content import MarkdownContent, read_markdown
-from proofroom.imports.records import RecordReader, files_in, read_json
+from proofroom.imports.record_files import read_json
+from proofroom.imports.records import RecordReader, files_in
 
 _COMPONENT: Final = "__component"
 _DEEPEST: Final = 50

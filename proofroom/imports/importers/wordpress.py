@@ -32,10 +32,18 @@ from proofroom.imports.items import (
 )
 from proofroom.imports.media_files import MediaFiles, path_in
 from proofroom.imports.wordpress_content import Block, WordPressContent, parse_blocks
+from proofroom.imports.wordpress_entries import (
+    TAXONOMIES,
+    WordPressEntry,
+    entry_of,
+    local_name,
+    plain_text,
+    term_of,
+    text_of,
+)
 from proofroom.imports.xml_stream import open_xml
 
 _TYPES: Final[Mapping[str, str]] = {"post": "blog", "page": "page"}
-_TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
 _LIVE: Final = frozenset({"publish", "private", "future"})
 _STATES: Final = frozenset({"private", "future", "pending"})
 _OWN_META: Final = re.compile(
@@ -84,32 +92,6 @@ class WordPressImporter(ContentImporter):
 
 
 @dataclass(slots=True)
-class _Entry:
-    """An item of the export with what is read of it."""
-
-    post_id: str = ""
-    type: str = ""
-    status: str = ""
-    title: str = ""
-    slug: str = ""
-    link: str = ""
-    guid: str = ""
-    creator: str = ""
-    parent: str = ""
-    order: str = ""
-    content: str = ""
-    excerpt: str = ""
-    attachment: str = ""
-    date: str = ""
-    is_sticky: bool = False
-    comments: int = 0
-    has_password: bool = False
-    meta: dict[str, str] = field(default_factory=dict)
-    terms: list[tuple[str, str, str]] = field(default_factory=list)
-    """Domain, slug and name."""
-
-
-@dataclass(slots=True)
 class _Index:
     """What of the whole file has to be known while its posts are read."""
 
@@ -120,8 +102,8 @@ class _Index:
     reusable: dict[str, str] = field(default_factory=dict)
     other_terms: Counter[str] = field(default_factory=Counter)
     """Terms of posts in taxonomies that this site does not have."""
-    menus: dict[str, tuple[str, list[_Entry]]] = field(default_factory=dict)
-    navigation: list[_Entry] = field(default_factory=list)
+    menus: dict[str, tuple[str, list[WordPressEntry]]] = field(default_factory=dict)
+    navigation: list[WordPressEntry] = field(default_factory=list)
     """Menus of block themes."""
     authors: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Address and name of each author, by the login."""
@@ -153,12 +135,12 @@ class WordPressReader(Reader):
 
     # The file.
 
-    def _entries(self) -> Iterator[_Entry | TermItem]:
+    def _entries(self) -> Iterator[WordPressEntry | TermItem]:
         """Every item and term in the order of the file; what is broken ends it with a remark."""
         with self.path.open("rb") as file:
             yield from self._stream(file)
 
-    def _stream(self, file: IO[bytes]) -> Iterator[_Entry | TermItem]:
+    def _stream(self, file: IO[bytes]) -> Iterator[WordPressEntry | TermItem]:
         path: list[Element] = []
         number = 0
         try:
@@ -167,23 +149,23 @@ class WordPressReader(Reader):
                     path.append(element)
                     continue
                 path.pop()
-                name = _local(element.tag)
+                name = local_name(element.tag)
                 depth = len(path)
                 if depth == 2 and name == "item":
                     number += 1
-                    yield _entry_of(element)
+                    yield entry_of(element)
                 elif depth == 2 and name in ("category", "tag", "term"):
                     self._note_term(element, name)
-                    if (term := _term_of(element, name)) is not None:
+                    if (term := term_of(element, name)) is not None:
                         yield term
                 elif depth == 2 and name == "author":
-                    values = {_local(child.tag): _text(child).strip() for child in element}
+                    values = {local_name(child.tag): text_of(child).strip() for child in element}
                     self.index.authors[values.get("author_login", "")] = (
                         values.get("author_email", ""),
                         html.unescape(values.get("author_display_name", "")),
                     )
                 elif depth == 2 and name in ("link", "base_site_url", "base_blog_url"):
-                    self._add_host(_text(element))
+                    self._add_host(text_of(element))
                 if depth <= 2:
                     element.clear()
                     if path:
@@ -200,7 +182,7 @@ class WordPressReader(Reader):
 
     def _note_term(self, element: Element, kind: str) -> None:
         """What menus need of a term, and what of it does not come in."""
-        values = {_local(child.tag): _text(child).strip() for child in element}
+        values = {local_name(child.tag): text_of(child).strip() for child in element}
         domain = {"category": "category", "tag": "post_tag"}.get(
             kind, values.get("term_taxonomy", "")
         )
@@ -209,7 +191,7 @@ class WordPressReader(Reader):
         )
         self.index.term_names[domain, values.get("term_id", "")] = name
         said = values.get("category_description") or values.get("tag_description")
-        if (said or values.get("term_description")) and _TAXONOMIES.get(
+        if (said or values.get("term_description")) and TAXONOMIES.get(
             domain, domain
         ) in taxonomies:
             self._remark_once(Remark(name, _("The description of the term was left out.")))
@@ -241,7 +223,7 @@ class WordPressReader(Reader):
                 continue
             index.types[entry.post_id] = entry.type
             for domain, slug, name in entry.terms:
-                taxonomy = _TAXONOMIES.get(domain, domain)
+                taxonomy = TAXONOMIES.get(domain, domain)
                 if taxonomy in taxonomies and (taxonomy, slug) not in seen:
                     seen.add((taxonomy, slug))
                     self.terms.append(TermItem(slug, taxonomy, name or slug, slug))
@@ -319,7 +301,7 @@ class WordPressReader(Reader):
             yield from self._menus()
             yield from self.remarks
 
-    def _media(self, entry: _Entry) -> Iterator[Item]:
+    def _media(self, entry: WordPressEntry) -> Iterator[Item]:
         address = entry.attachment or entry.guid
         if not _IMAGE.search(path_in(address)):
             message = _(
@@ -328,9 +310,9 @@ class WordPressReader(Reader):
             yield Remark(address[:300] or entry.title or entry.post_id, message)
             return
         alt = entry.meta.get("_wp_attachment_image_alt", "")
-        yield MediaItem(address, alt, _plain(entry.content or entry.excerpt)[:2000])
+        yield MediaItem(address, alt, plain_text(entry.content or entry.excerpt)[:2000])
 
-    def _post(self, entry: _Entry, type_: str, is_wanted: bool) -> PostItem:
+    def _post(self, entry: WordPressEntry, type_: str, is_wanted: bool) -> PostItem:
         place = f"{entry.title or entry.slug or entry.post_id} ({entry.type} {entry.post_id})"[:280]
         fields: JsonObject = {}
         modules: tuple[object, ...] = ()
@@ -371,9 +353,9 @@ class WordPressReader(Reader):
             remarks.append(unknown_locale(place, language, locale))
         uses = {use.slug for use in find_post_type(type_).taxonomies}
         terms = [
-            (_TAXONOMIES.get(domain, domain), slug)
+            (TAXONOMIES.get(domain, domain), slug)
             for domain, slug, _name in entry.terms
-            if domain in _TAXONOMIES or domain in uses
+            if domain in TAXONOMIES or domain in uses
         ]
         path = self._path(entry.link)
         is_live = entry.status in _LIVE and path not in ("", "/")
@@ -403,7 +385,7 @@ class WordPressReader(Reader):
             remarks=tuple(remarks),
         )
 
-    def _remarks_on(self, entry: _Entry, place: str) -> list[Remark]:
+    def _remarks_on(self, entry: WordPressEntry, place: str) -> list[Remark]:
         """What of a post does not come in, and what it was in the source."""
         said: list[Remark] = []
         if entry.has_password:
@@ -435,9 +417,9 @@ class WordPressReader(Reader):
             said.append(Remark(place, text % {"names": ", ".join(fields)[:500]}))
         return said
 
-    def _fields(self, entry: _Entry) -> JsonObject:
+    def _fields(self, entry: WordPressEntry) -> JsonObject:
         fields: JsonObject = {}
-        if excerpt := _plain(entry.excerpt):
+        if excerpt := plain_text(entry.excerpt):
             fields["excerpt"] = excerpt[:EXCERPT_MAX]
         if re.fullmatch(r"-?[0-9]{1,6}", entry.order, re.ASCII) and entry.order != "0":
             fields["orderIndex"] = int(entry.order)
@@ -447,7 +429,7 @@ class WordPressReader(Reader):
                 fields[name] = " ".join(text.split())
         return fields
 
-    def _language(self, entry: _Entry) -> str:
+    def _language(self, entry: WordPressEntry) -> str:
         """What Polylang or WPML say that an entry is in."""
         return next(
             (slug for domain, slug, _name in entry.terms if domain == "language"),
@@ -456,7 +438,7 @@ class WordPressReader(Reader):
 
     def _menus(self) -> Iterator[MenuItem]:
         for slug, (name, entries) in self.index.menus.items():
-            below: dict[str, list[_Entry]] = defaultdict(list)
+            below: dict[str, list[WordPressEntry]] = defaultdict(list)
             ids = {entry.post_id for entry in entries}
             for entry in entries:
                 parent = entry.meta.get("_menu_item_menu_item_parent", "0")
@@ -484,7 +466,7 @@ class WordPressReader(Reader):
             post_id = str(values.get("id") or "") if values.get("kind") != "taxonomy" else ""
             found.append(
                 MenuEntryItem(
-                    label=_plain(str(values.get("label") or "")),
+                    label=plain_text(str(values.get("label") or "")),
                     address=str(values.get("url") or ("/" if one.name == "home-link" else "")),
                     post_id=post_id
                     if self.index.types.get(post_id, "attachment") != "attachment"
@@ -495,7 +477,7 @@ class WordPressReader(Reader):
         return tuple(found)
 
     def _entries_below(
-        self, parent: str, below: Mapping[str, list[_Entry]], depth: int
+        self, parent: str, below: Mapping[str, list[WordPressEntry]], depth: int
     ) -> tuple[MenuEntryItem, ...]:
         if depth > 10:
             return ()
@@ -579,7 +561,7 @@ class WordPressReader(Reader):
         )
 
 
-def _with_footnotes(entry: _Entry) -> str:
+def _with_footnotes(entry: WordPressEntry) -> str:
     """The content with its footnotes, which WordPress keeps beside it, as a list."""
     try:
         notes = json.loads(entry.meta.get("footnotes") or "[]")
@@ -598,88 +580,3 @@ def _with_footnotes(entry: _Entry) -> str:
 
 def _file_path(address: str) -> str:
     return unquote(path_in(address)).lower()
-
-
-def _local(tag: str) -> str:
-    return tag.rsplit("}", 1)[-1]
-
-
-def _text(element: Element) -> str:
-    return "".join(element.itertext())
-
-
-def _plain(text: str) -> str:
-    """HTML as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
-
-
-_FIELDS: Final[Mapping[str, str]] = {
-    "post_id": "post_id",
-    "post_type": "type",
-    "status": "status",
-    "post_name": "slug",
-    "link": "link",
-    "guid": "guid",
-    "creator": "creator",
-    "post_parent": "parent",
-    "menu_order": "order",
-    "attachment_url": "attachment",
-}
-
-
-def _entry_of(element: Element) -> _Entry:
-    entry = _Entry()
-    for child in element:
-        name = _local(child.tag)
-        namespace = child.tag.rsplit("}", 1)[0] if "}" in child.tag else ""
-        if name in _FIELDS:
-            setattr(entry, _FIELDS[name], _text(child).strip())
-        elif name == "title":
-            entry.title = " ".join(
-                html.unescape(re.sub(r"</?[a-zA-Z][^>]*>", "", _text(child))).split()
-            )
-        elif name == "encoded":
-            if "excerpt" in namespace:
-                entry.excerpt = _text(child)
-            else:
-                entry.content = _text(child)
-        elif name == "postmeta":
-            values = {_local(one.tag): _text(one) for one in child}
-            key = values.get("meta_key", "").strip()
-            if key and len(entry.meta) < 500:
-                entry.meta[key] = values.get("meta_value", "").strip()
-        elif name == "post_date":
-            entry.date = _text(child).strip()
-        elif name == "is_sticky":
-            entry.is_sticky = _text(child).strip() == "1"
-        elif name == "comment":
-            entry.comments += 1
-        elif name == "post_password":
-            entry.has_password = bool(_text(child).strip())
-        elif name == "category" and child.get("domain"):
-            label = html.unescape(_text(child).strip())
-            slug = unquote(child.get("nicename") or "") or label
-            entry.terms.append((str(child.get("domain")), slug, label))
-    entry.type = entry.type or "post"
-    return entry
-
-
-def _term_of(element: Element, kind: str) -> TermItem | None:
-    """A category, a tag or another term at the head of the file; None for a taxonomy that this site has not."""
-    values = {_local(child.tag): _text(child).strip() for child in element}
-    if kind == "category":
-        domain, slug = "category", values.get("category_nicename", "")
-        name, parent = values.get("cat_name", ""), values.get("category_parent", "")
-    elif kind == "tag":
-        domain, slug = "post_tag", values.get("tag_slug", "")
-        name, parent = values.get("tag_name", ""), ""
-    else:
-        domain, slug = values.get("term_taxonomy", ""), values.get("term_slug", "")
-        name, parent = values.get("term_name", ""), values.get("term_parent", "")
-    taxonomy = _TAXONOMIES.get(domain, domain)
-    slug = unquote(slug)
-    if taxonomy not in taxonomies or not (slug or name):
-        return None
-    return TermItem(
-        slug or name, taxonomy, html.unescape(name or slug), slug, unquote(parent) or None
-    )

@@ -1,0 +1,127 @@
+"""The items and terms of an export of WordPress, read from its elements."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from proofroom.definitions import taxonomies
+from proofroom.imports.items import TermItem
+
+TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
+
+
+@dataclass(slots=True)
+class WordPressEntry:
+    """An item of the export with what is read of it."""
+
+    post_id: str = ""
+    type: str = ""
+    status: str = ""
+    title: str = ""
+    slug: str = ""
+    link: str = ""
+    guid: str = ""
+    creator: str = ""
+    parent: str = ""
+    order: str = ""
+    content: str = ""
+    excerpt: str = ""
+    attachment: str = ""
+    date: str = ""
+    is_sticky: bool = False
+    comments: int = 0
+    has_password: bool = False
+    meta: dict[str, str] = field(default_factory=dict)
+    terms: list[tuple[str, str, str]] = field(default_factory=list)
+    """Domain, slug and name."""
+
+
+def local_name(tag: str) -> str:
+    return tag.rsplit("}", 1)[-1]
+
+
+def text_of(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+def plain_text(text: str) -> str:
+    """HTML as one line of text."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "post_id": "post_id",
+    "post_type": "type",
+    "status": "status",
+    "post_name": "slug",
+    "link": "link",
+    "guid": "guid",
+    "creator": "creator",
+    "post_parent": "parent",
+    "menu_order": "order",
+    "attachment_url": "attachment",
+}
+
+
+def entry_of(element: Element) -> WordPressEntry:
+    entry = WordPressEntry()
+    for child in element:
+        name = local_name(child.tag)
+        namespace = child.tag.rsplit("}", 1)[0] if "}" in child.tag else ""
+        if name in _FIELDS:
+            setattr(entry, _FIELDS[name], text_of(child).strip())
+        elif name == "title":
+            entry.title = " ".join(
+                html.unescape(re.sub(r"</?[a-zA-Z][^>]*>", "", text_of(child))).split()
+            )
+        elif name == "encoded":
+            if "excerpt" in namespace:
+                entry.excerpt = text_of(child)
+            else:
+                entry.content = text_of(child)
+        elif name == "postmeta":
+            values = {local_name(one.tag): text_of(one) for one in child}
+            key = values.get("meta_key", "").strip()
+            if key and len(entry.meta) < 500:
+                entry.meta[key] = values.get("meta_value", "").strip()
+        elif name == "post_date":
+            entry.date = text_of(child).strip()
+        elif name == "is_sticky":
+            entry.is_sticky = text_of(child).strip() == "1"
+        elif name == "comment":
+            entry.comments += 1
+        elif name == "post_password":
+            entry.has_password = bool(text_of(child).strip())
+        elif name == "category" and child.get("domain"):
+            label = html.unescape(text_of(child).strip())
+            slug = unquote(child.get("nicename") or "") or label
+            entry.terms.append((str(child.get("domain")), slug, label))
+    entry.type = entry.type or "post"
+    return entry
+
+
+def term_of(element: Element, kind: str) -> TermItem | None:
+    """A category, a tag or another term at the head of the file; None for a taxonomy that this site has not."""
+    values = {local_name(child.tag): text_of(child).strip() for child in element}
+    if kind == "category":
+        domain, slug = "category", values.get("category_nicename", "")
+        name, parent = values.get("cat_name", ""), values.get("category_parent", "")
+    elif kind == "tag":
+        domain, slug = "post_tag", values.get("tag_slug", "")
+        name, parent = values.get("tag_name", ""), ""
+    else:
+        domain, slug = values.get("term_taxonomy", ""), values.get("term_slug", "")
+        name, parent = values.get("term_name", ""), values.get("term_parent", "")
+    taxonomy = TAXONOMIES.get(domain, domain)
+    slug = unquote(slug)
+    if taxonomy not in taxonomies or not (slug or name):
+        return None
+    return TermItem(
+        slug or name, taxonomy, html.unescape(name or slug), slug, unquote(parent) or None
+    )
