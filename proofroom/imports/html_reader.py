@@ -68,7 +68,7 @@ _NOTHING: Final = re.compile(
 _IMAGE_ADDRESS: Final = re.compile(
     r"\b(?:data-)?src\s*=\s*[\"']?\s*(?!data:)[^\s\"'<>]", re.IGNORECASE
 )
-_MARKERS: Final = re.compile(r"\s*(?:/?wp:|(?:more|nextpage|noteaser)\b)")
+_MARKERS: Final = re.compile(r"\s*(?:/?wp:|(?:more|nextpage|noteaser)\s*\Z)")
 _BLANK: Final = re.compile(r"[ \t\r\n\f]+")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
 

@@ -22,6 +22,10 @@ _CONTAINER: Final = re.compile(
     r"|^\{\s*[.](?P<css>[A-Za-z][\w-]*)[^{}]*\}\s*$"
     r"|^(?P<name>[A-Za-z][\w-]*)\s*(?:\[(?P<bracket>[^\]]*)\])?(?P<title>[^{}]*)(?:\{[^{}]*\})?$"
 )
+_BLOCK: Final = re.compile(
+    r"^(?P<indent>\s*)(?P<mark>/{3,})\s+(?P<name>[a-z][\w-]*)\s*(?:\|\s*(?P<title>.*?))?\s*$"
+)
+_CODE_TITLE: Final = re.compile(r"\b(?:title|filename|label)\s*=\s*(?:\"([^\"`]+)\"|'([^'`]+)')")
 _ADMONITION: Final = re.compile(
     r"^(?P<indent>\s*)(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)[^\"\n]*(?:\"(?P<title>[^\"\n]*)\")?.*$"
 )
@@ -139,6 +143,14 @@ class DialectReader:
                     continue
                 body, at = _in_colons(lines, at, len(found["mark"]))
                 made += self._container(found["indent"], container, body, depth)
+            elif (found := _BLOCK.match(line)) is not None and (
+                block := _in_slashes(lines, at, found)
+            ) is not None:
+                body, at = block
+                self.simpler[f"block /// {found['name']}"] += 1
+                made += self._noted(
+                    found["indent"], found["name"], found["title"] or "", body, depth
+                )
             elif (found := _ADMONITION.match(line)) is not None and (
                 (body := _indented(lines, at, len(found["indent"]))[0]) or found["title"]
             ):
@@ -234,7 +246,14 @@ class DialectReader:
             language = (
                 braces[1] if braces else info.split(" ")[0].partition("{")[0].partition(":")[0]
             )
-            return [f"{head}{language}", *body]
+            title = _CODE_TITLE.search(info)
+            rest = _CODE_TITLE.sub("", info[len(language) :])
+            self.simpler["options of a code block"] += braces is None and bool(rest.strip())
+            above: list[str] = []
+            if title is not None:
+                blank = fence["indent"].rstrip()
+                above = [blank, f"{fence['indent']}`{title[1] or title[2]}`", blank]
+            return [*above, f"{head}{language}", *body]
         is_closed = bool(body) and set(body[-1].strip(" >")) == {fence["mark"][0]}
         inside = body[:-1] if is_closed else body
         indent = fence["indent"]
@@ -250,11 +269,17 @@ class DialectReader:
             return self._directive(info["directive"], info["argument"], indent, plain, depth)
         name = info["name"] or info["css"]
         title = (info["bracket"] or info["title"] or "").strip()
-        kind = name.lower().removeprefix("callout-")
         self.simpler[f"container :::{name}"] += 1
+        return self._noted(indent, name, title, plain, depth)
+
+    def _noted(
+        self, indent: str, name: str, title: str, body: Sequence[str], depth: int
+    ) -> list[str]:
+        """A note as a quotation, another container as its title and its content."""
+        kind = name.lower().removeprefix("callout-")
         if kind in _NOTES:
-            return _quoted(indent, title or _words(kind), self.blocks(plain, depth + 1))
-        return self._titled(indent, title, plain, depth)
+            return _quoted(indent, title or _words(kind), self.blocks(body, depth + 1))
+        return self._titled(indent, title, body, depth)
 
     def _directive(
         self, name: str, argument: str, indent: str, body: list[str], depth: int
@@ -364,6 +389,33 @@ def _in_colons(lines: Sequence[str], at: int, width: int) -> tuple[list[str], in
             inner -= 1
         body.append(line)
     return body, at
+
+
+def _in_slashes(
+    lines: Sequence[str], at: int, block: re.Match[str]
+) -> tuple[list[str], int] | None:
+    """The lines of a block of PyMdown up to its end, without its options; None where it has no end."""
+    mark, indent = block["mark"], block["indent"]
+    start, depth = at, 0
+    close = ""
+    while at < len(lines):
+        line = lines[at].strip()
+        at += 1
+        fence = FENCE.match(lines[at - 1])
+        if fence is not None and (not close or (line.startswith(close) and not fence["info"])):
+            close = "" if close else fence["mark"]
+        elif close:
+            continue
+        elif line == mark:
+            if depth == 0:
+                body = [one.removeprefix(indent) for one in lines[start : at - 1]]
+                while body and re.match(r"^ {4}[\w-]+:(?:\s|$)", body[0]):
+                    body.pop(0)
+                return body, at
+            depth -= 1
+        elif re.match(rf"{re.escape(mark)}\s+[a-z]", line):
+            depth += 1
+    return None
 
 
 def _indented(lines: Sequence[str], at: int, indent: int, fewest: int = 4) -> tuple[list[str], int]:

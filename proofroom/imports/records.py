@@ -325,7 +325,7 @@ class RecordReader(Reader):
     def _words(self, record: JsonObject, name: str) -> tuple[list[str], list[object]]:
         """The names of terms, and the values that are none."""
         value = self._value(record, name)
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping | bool):
             value = [value]
         parts = value if isinstance(value, list) else re.split(r"[,;|]", str(value or ""))
         words: list[str] = []

@@ -209,6 +209,7 @@ class _Reading:
         who = next((one.text.strip() for one in root.find("cite")), "")
         quote = "\n".join(one.text.strip() for one in root.find("p")).strip()
         fits = bool(quote) and len(quote) <= 1200 and len(who) <= 120
+        fits = fits and not Counter(root.text.split()) - Counter(f"{quote} {who}".split())
         props: JsonObject = {"quote": quote, "who": " ".join(who.split()), "look": "large"}
         if not (fits and self.builder.add_module("blockquote", props)):
             self.html(block.html)
@@ -228,6 +229,8 @@ class _Reading:
             "side": "end" if block.attributes.get("mediaPosition") == "right" else "start",
         }
         self.builder.add_module("prose-with-media", props)
+        captions = figure.find("figcaption") if figure is not None else ()
+        self.builder.add_blocks([text_paragraph(one.text, "italic") for one in captions])
 
     def read_cover(self, block: Block, depth: int) -> None:
         url = block.attributes.get("url")
@@ -262,7 +265,7 @@ class _Reading:
         elif url:
             self.builder.add_blocks([image_paragraph(url)])
         if any(block.blocks):
-            self.children(Block("group", {}, [*block.blocks]), depth)
+            self.children(Block("group", {}, block.content), depth)
             return
         for element in (root, *root.find("div", "section", "p")):
             element.content = [

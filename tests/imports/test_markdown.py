@@ -584,3 +584,50 @@ def test_a_site_of_docusaurus_keeps_its_folders_and_addresses(tmp_path):
     content = str(load(Post.objects.get(title="Intro")).modules[0].props)
     assert content.count(f"'{brew.path}'") == 2
     assert "does not match any post" not in lines
+
+
+def test_blocks_of_pymdown_and_titles_of_code_keep_their_words(tmp_path):
+    write(
+        tmp_path,
+        {
+            "page.md": "# Page\n\n/// tab | First tab\n    new: true\n\nIn the tab.\n\n"
+            "//// note | Mind\nDeep.\n////\n///\n\n/// danger\nHot.\n///\n\n"
+            '```py title="tea/kettle.py" hl_lines="2"\nboil()\n```\n\n/// never closed\n\nEnd.\n',
+        },
+    )
+
+    run(tmp_path)
+
+    text = to_text(load(Post.objects.get()).modules[0].props["content"])
+    for words in (
+        "First tab", "In the tab.", "Mind", "Deep.", "Danger", "Hot.", "tea/kettle.py", "boil()", "End.",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "new: true" not in text
+    assert text.count("///") == 1
+    said = " ".join(ImportLine.objects.values_list("message", flat=True))
+    for name in ("block /// tab (1)", "block /// danger (1)", "options of a code block (1)"):
+        assert name in said, name
+
+
+def test_the_folders_around_a_site_of_astro_are_no_pages(tmp_path):
+    write(
+        tmp_path,
+        {
+            "src/content/docs/en/index.mdx": "---\ntitle: Start\n---\n[Guide](/en/guides/tea/)\n",
+            "src/content/docs/en/guides/tea.mdx": "---\ntitle: Tea\n---\n"
+            "import { Steps } from 'x';\n\n<Steps>\n1. Boil\n</Steps>\n",
+            "src/content/docs/de/guides/tea.mdx": "---\ntitle: Tee\n---\nText\n",
+        },
+    )
+
+    said = run(tmp_path)
+
+    tea, tee = Post.objects.get(title="Tea"), Post.objects.get(title="Tee")
+    assert (tea.parent.title, tea.parent.parent) == ("Guides", None)
+    assert (tee.locale, tee.translation_group) == ("de", tea.translation_group)
+    assert set(Post.objects.filter(parent=None).values_list("title", flat=True)) == {
+        "Start", "Guides",
+    }  # fmt: skip
+    assert tea.path in str(load(Post.objects.get(title="Start")).modules[0].props)
+    assert "component <Steps> (1)" in "\n".join(said)

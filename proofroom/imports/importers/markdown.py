@@ -77,6 +77,8 @@ _AUTHOR_FILES: Final = ("authors.yml", "authors.yaml", ".authors.yml", "_data/au
 """Where Docusaurus, Material for MkDocs and Jekyll describe authors, by the keys that pages name."""
 _CATEGORY_FILES: Final = ("_category_.json", "_category_.yml", "_category_.yaml")
 """What Docusaurus says of a folder."""
+_WRAPPERS: Final = frozenset({"src", "content", "docs", "website", "site", "pages", "collections"})
+"""Folders that sites put around all of their pages, and that are no page themselves."""
 _ADDRESSES: Final = ("id", "slug")
 """What Docusaurus makes addresses of."""
 
@@ -182,6 +184,14 @@ class MarkdownReader(Reader):
                     above_file = above_file.parent
                 folders.setdefault(self._id_of(path.parent), []).append(path)
         self.is_whole = number < MOST_FILES
+        wrappers = {"."}
+        with_pages = [folder for folder, paths in folders.items() if paths]
+        above_all = posixpath.commonpath(with_pages) if with_pages else ""
+        for name in above_all.split("/") if above_all not in ("", ".") else ():
+            folder = posixpath.normpath(posixpath.join(max(wrappers, key=len), name))
+            if name not in _WRAPPERS or folders[folder]:
+                break
+            wrappers.add(folder)
         owners: dict[str, str | None] = {".": None}
         for folder in sorted(
             folders, key=lambda name: (name.count("/"), name) if name != "." else (-1, "")
@@ -197,10 +207,10 @@ class MarkdownReader(Reader):
                 own = next(
                     (path for path in folders[folder] if path.stem.lower() in _FOLDER_PAGES), None
                 )
-                locale_root = _locale_of(stem) and parent_folder == "."
+                locale_root = _locale_of(stem) and parent_folder in wrappers
                 if _locale_of(stem) and not locale_root:
                     stem, above, beside = posixpath.basename(parent_folder), None, None
-                if not self.type.hierarchical or locale_root:
+                if not self.type.hierarchical or locale_root or folder in wrappers:
                     owners[folder] = None
                     own = None
                 elif beside is not None:
@@ -221,7 +231,8 @@ class MarkdownReader(Reader):
                 name = _DATE.sub("", stem)
                 date = stem[:10] if name != stem else ""
                 is_index = folder != "." and name.lower() in _FOLDER_PAGES
-                if is_index and not (parent_folder == "." and _locale_of(folder)):
+                is_root = parent_folder in wrappers and _locale_of(posixpath.basename(folder))
+                if is_index and not is_root:
                     name = posixpath.basename(folder)
                 yield _Page(
                     self._id_of(path), path, name, owners[folder], self._locale_in(path), date
