@@ -151,7 +151,7 @@ def test_nothing_of_an_export_is_lost_in_silence(tmp_path: Path) -> None:
         "block acme/never-closed (1)",
         "reusable block that is not in the file (1)",
         "element <input> (1), element <style> (1)",
-        "Comments do not come in: 1",
+        "Comments are not imported: 1",
         "It had a password",
         "It was at the top of the list",
         "Date in the source: 2014-05-06 07:08:09.",
