@@ -138,7 +138,7 @@ def old_paths_of(head: Mapping[str, object]) -> list[str]:
 def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
     """The values of the front matter that nothing could be made of."""
     said: list[Remark] = []
-    held = {
+    held: dict[str, object] = {
         **{name: line_of(head.get(name)) for name in ("title", "slug", *FIELDS, *LOCALES)},
         **{name: type(head.get(name)) is int for name in ORDERS},
         **{name: image_of({name: head.get(name)}) for name in _IMAGES},

@@ -229,8 +229,9 @@ class _Reading:
             "side": "end" if block.attributes.get("mediaPosition") == "right" else "start",
         }
         self.builder.add_module("prose-with-media", props)
-        captions = figure.find("figcaption") if figure is not None else ()
-        self.builder.add_blocks([text_paragraph(one.text, "italic") for one in captions])
+        if figure is not None:
+            captions = [text_paragraph(one.text, "italic") for one in figure.find("figcaption")]
+            self.builder.add_blocks(captions)
 
     def read_cover(self, block: Block, depth: int) -> None:
         url = block.attributes.get("url")

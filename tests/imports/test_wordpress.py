@@ -387,7 +387,8 @@ def test_what_does_not_come_in_is_named_and_languages_of_wpml_are_translations(t
     assert tee.locale == "de"
     assert tea.translation_group == tee.translation_group
     for words in (
-        "Comments are not imported: 1", "left out: _hidden, price.", "It had a password", "status in the source: private",
+        "Comments are not imported: 1", "left out: _hidden, price.", "It had a password",
+        "status in the source: private",
     ):  # fmt: skip
         assert words in said, words
     assert "secret" not in said

@@ -359,7 +359,7 @@ class WordPressReader(Reader):
         ]
         path = self._path(entry.link)
         is_live = entry.status in _LIVE and path not in ("", "/")
-        old_paths = (path,) if is_live and "?" not in path else ()
+        old_paths: tuple[str, ...] = (path,) if is_live and "?" not in path else ()
         if old_paths and (old_slug := unquote(entry.meta.get("_wp_old_slug", "")).strip("/")):
             old_paths += (f"{path.rpartition('/')[0]}/{old_slug}",)
         addresses = [f"?p={entry.post_id}", f"?page_id={entry.post_id}"]
