@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60.0
@@ -48,9 +49,7 @@ def prepare(folder: Path, script: str) -> str:
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address of the site, for the length of the block. Its log must hold no error at the end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     log = folder / f"server-{port}.log"
     with log.open("wb") as written:
         process = subprocess.Popen(

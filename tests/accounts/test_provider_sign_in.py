@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
+from tests.ports import free_port
 from tests.served import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -40,9 +40,7 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
     """The address of the provider."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.accounts.oidc_provider", str(port)],
         cwd=ROOT,
@@ -448,9 +446,7 @@ def test_the_code_needs_the_verifier_of_the_session_that_asked(
 
 
 def test_a_provider_that_is_away_is_said_so(settings: Any) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        configure(settings, f"http://127.0.0.1:{probe.getsockname()[1]}")
+    configure(settings, f"http://127.0.0.1:{free_port()}")
     client = Client()
 
     assert client.post(START)["Location"] == "/admin/login/"

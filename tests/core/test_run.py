@@ -23,6 +23,7 @@ from benchmarks.processes import memory_of
 from proofroom.core.diagnostics.doctor import examine
 from proofroom.core.management.commands import demo
 from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
+from tests.ports import free_port
 
 
 def python(*arguments: str) -> list[str]:
@@ -339,13 +340,6 @@ def test_what_is_loaded_before_the_fork_opens_nothing():
 def test_the_demo_refuses_addresses_that_others_reach(host):
     with pytest.raises(CommandError, match=r"binds 127\.0\.0\.1 only"):
         call_command("demo", host=host)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def test_the_demo_says_which_port_is_taken(tmp_path: Path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import ssl
 import subprocess
 import time
@@ -21,6 +20,7 @@ import redis
 from tests.deployment.clean import CleanEnvironment
 from tests.deployment.written import first_start, nginx, procfile
 from tests.faults.processes import own_database
+from tests.ports import free_port
 
 HOST, MCP_HOST = "cms.example.com", "ai.example.com"
 EMAIL, PASSWORD = "owner@example.com", "long-enough-for-tests-7"
@@ -46,13 +46,6 @@ def until(what: str, look: Callable[[], _Found | None], seconds: float = HAPPENS
             return found
         assert time.monotonic() < deadline, f"{what} did not happen within {seconds:g} s"
         time.sleep(0.1)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

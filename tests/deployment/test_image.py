@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.deployment.written import ROOT
-from tests.faults.processes import free_port
+from tests.ports import free_port
 
 pytestmark = [
     pytest.mark.deployment,

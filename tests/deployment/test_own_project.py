@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from tests.deployment.written import ROOT
-from tests.faults.processes import free_port
+from tests.ports import free_port
 
 pytestmark = pytest.mark.deployment
 _STARTS_WITHIN = 180.0

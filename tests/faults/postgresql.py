@@ -12,7 +12,7 @@ from typing import Literal
 
 import pytest
 
-from tests.faults.processes import free_port
+from tests.ports import free_port
 
 Way = Literal["fast", "immediate"]
 

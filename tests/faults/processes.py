@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,12 +42,6 @@ print(json.dumps({"token": secret, "post": str(post.pk)}))
 def prepare(title: str) -> str:
     """A script for `Site.ask`: the tables, a published post at `/blog/a-post`, and a token with all rights."""
     return f"TITLE = {title!r}\n{_PREPARE}"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-        return port
 
 
 @contextmanager

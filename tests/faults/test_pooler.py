@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from tests.deployment.written import ROOT
-from tests.faults.processes import free_port
+from tests.ports import free_port
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("DATABASE_URL") or shutil.which("pgbouncer") is None,

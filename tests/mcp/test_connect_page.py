@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import socket
 from collections.abc import Callable
 
 import pytest
@@ -17,6 +16,7 @@ from tests import make
 from tests.api_client import ApiClient
 from tests.mcp.answering import answering
 from tests.mcp.running import Running
+from tests.ports import free_port
 
 pytestmark = pytest.mark.django_db
 PATH = "/admin/mcp/"
@@ -34,13 +34,6 @@ def snippets(text: str) -> dict[str, str]:
     """What stands in the page to be copied, by its id."""
     found = re.findall(r'<code id="snippet-([^"]+)">(.*?)</code>', text, re.DOTALL)
     return {id_: html.unescape(words) for id_, words in found}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.faults.processes import free_port
 from tests.mcp import npm
 from tests.mcp.test_clients_conformance import SUITE
 from tests.oauth import flow
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.clients, pytest.mark.django_db(transaction=True)]
 SECONDS = 60
