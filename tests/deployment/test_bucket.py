@@ -14,7 +14,6 @@ from tests.deployment.site import (
     STARTS_WITHIN,
     Person,
     answers,
-    free_port,
     require_well,
     run_first_start,
     running,
@@ -22,6 +21,7 @@ from tests.deployment.site import (
 )
 from tests.deployment.written import procfile
 from tests.media.pictures import picture
+from tests.ports import free_port
 
 pytestmark = pytest.mark.deployment
 
