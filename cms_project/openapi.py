@@ -77,7 +77,6 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "StagedLayer": "content.presenters.layers.STAGED_LAYERS",
         "ChangeKind": "content.presenters.layers.KINDS",
         "Via": "content.presenters.layers.VIAS",
-        "Role": "proofroom.accounts.user_fields.ROLE_NAMES",
         "DeliveryStatus": "proofroom.webhooks.models.DeliveryStatus.values",
         "RunStatus": "agents_app.models.RunStatus.values",
         "TextProvider": "agents_app.ai_settings.TEXT_PROVIDERS",

@@ -21,6 +21,7 @@ class McpBridgeConfig(AppConfig):
 
         ends_access = (
             "user.changed",
+            "role.changed",
             "mcp_token.revoked",
             "mcp_client.disconnected",
             "mcp_client.token-reused",

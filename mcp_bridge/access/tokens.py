@@ -20,6 +20,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.account_tokens import hash_of
 from proofroom.accounts.services.agents import system_agent_user
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement
@@ -48,6 +49,7 @@ def create_token(
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
     owner = account_tokens.lock_owner(user_id, may_be_agent=True)
+    require_no_less(actor, owner.role)
     token, secret = account_tokens.make(
         McpToken,
         PREFIX,

@@ -1,7 +1,16 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.apps.registry import Apps
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy
+
+
+def _write_declared_roles(sender: AppConfig, apps: Apps, **_sent: object) -> None:
+    from proofroom.accounts.services.roles import write_declared_roles
+
+    if "siterole" in apps.all_models[sender.label]:  # not where migrations were taken back
+        write_declared_roles()
 
 
 class AccountsConfig(AppConfig):
@@ -22,6 +31,7 @@ class AccountsConfig(AppConfig):
         )
 
         connect_signals()
+        post_migrate.connect(_write_declared_roles, sender=self)
         name_lookups.register(token_names, name="token")
         navigation_entries.register(
             NavigationEntry(
@@ -37,6 +47,12 @@ class AccountsConfig(AppConfig):
                     NavigationTab(
                         gettext_lazy("Invitations"),
                         "admin:proofroom_accounts_invitation_changelist",
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Roles"), "admin:proofroom_accounts_siterole_changelist"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Who may what"), "admin:proofroom_accounts_siterole_access"
                     ),
                 ),
             ),

@@ -13,7 +13,6 @@ from rest_framework.request import Request
 
 from proofroom.accounts.models import ApiToken, User
 from proofroom.accounts.queries import load_user
-from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services.account_tokens import hash_of, record_use
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.api.permissions import ApiCredential
@@ -50,11 +49,7 @@ class RoleBackend(BaseBackend):
         return user if user is not None and user.can_log_in else None
 
     def has_perm(self, user_obj: object, perm: str, obj: object | None = None) -> bool:
-        return (
-            isinstance(user_obj, User)
-            and user_obj.is_active
-            and perm in permissions_of(user_obj.role)
-        )
+        return isinstance(user_obj, User) and perm in user_obj.permissions
 
 
 _LONGEST: Final = 200

@@ -7,6 +7,9 @@ from proofroom.core.outbox.events import EventKind
 KINDS = (
     EventKind("user.created", "Account created", "users.manage"),
     EventKind("user.changed", "Account changed", "users.manage"),
+    EventKind("role.created", "Role created", "users.manage"),
+    EventKind("role.changed", "Role changed", "users.manage"),
+    EventKind("role.removed", "Role removed", "users.manage"),
     EventKind("user.logged-in", "Logged in", "users.manage"),
     EventKind("user.login-failed", "Login failed", "users.manage"),
     EventKind("user.logged-out", "Logged out", "users.manage"),

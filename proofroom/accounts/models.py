@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 from uuid import uuid4
 
@@ -15,13 +15,55 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from proofroom.accounts.roles import ROLE_NAME_MAX, Role, permissions_of, role_choices
+from proofroom.accounts.roles import (
+    ROLE_NAME_MAX,
+    Role,
+    assignable_permissions,
+    grants,
+    permissions_of,
+    role_label,
+    validate_role,
+)
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
 
 EMAIL_MAX: Final = 254
 USERNAME_MAX: Final = 150
 TOKEN_NAME_MAX: Final = 100
+ROLE_LABEL_MAX: Final = 60
+ROLE_DESCRIPTION_MAX: Final = 200
+
+
+class SiteRole(models.Model):
+    """A role of the site. Those of the product and of its apps are rows too, and say no more than their name here:
+    what they may do is in the code (`proofroom.accounts.roles`), and `migrate` writes them.
+    """
+
+    name = models.CharField(max_length=ROLE_NAME_MAX, primary_key=True, editable=False)
+    is_built_in = models.BooleanField(default=False, editable=False)
+    label = models.CharField(max_length=ROLE_LABEL_MAX, blank=True)
+    description = models.CharField(max_length=ROLE_DESCRIPTION_MAX, blank=True)
+    permissions = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = "role"
+        ordering: ClassVar[list[str]] = ["-is_built_in", "label", "name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                Lower("label"), condition=~Q(label=""), name="role_label_any_case"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return role_label(self.name) if self.is_built_in else self.label
+
+    @property
+    def granted(self) -> frozenset[str]:
+        """What the role may do. A permission that no app declares any more grants nothing."""
+        if self.is_built_in:
+            return grants().get(self.name, frozenset())
+        return assignable_permissions().intersection(self.permissions)
 
 
 class UserManager(BaseUserManager["User"]):
@@ -62,7 +104,9 @@ class User(AbstractBaseUser):
     username = models.CharField(
         max_length=USERNAME_MAX, unique=True, validators=[UnicodeUsernameValidator()]
     )
-    role = models.CharField(max_length=ROLE_NAME_MAX, choices=role_choices, default=Role.EDITOR)
+    role = models.CharField(
+        max_length=ROLE_NAME_MAX, validators=[validate_role], default=Role.EDITOR
+    )
     agent_id = models.SlugField(
         max_length=80, blank=True, help_text="The agent that this account writes for, if any."
     )
@@ -73,6 +117,7 @@ class User(AbstractBaseUser):
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[UserManager] = UserManager()
+    _site_role: tuple[str, SiteRole | None] | None = None
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -108,8 +153,36 @@ class User(AbstractBaseUser):
         return self.can_log_in
 
     @property
+    def site_role(self) -> SiteRole | None:
+        """The row of a role that the site made, read once; None for those of the code."""
+        from proofroom.accounts.queries import find_site_role
+
+        if self.role in grants():
+            return None
+        if self._site_role is None or self._site_role[0] != self.role:
+            self._site_role = self.role, find_site_role(self.role)
+        return self._site_role[1]
+
+    @staticmethod
+    def preload_roles(users: Iterable[User]) -> None:
+        """Read the roles that the site made and these accounts have. One query, none where nobody has one."""
+        theirs = [user for user in users if user.role not in grants()]
+        found = SiteRole.objects.in_bulk({user.role for user in theirs}) if theirs else {}
+        for user in theirs:
+            user._site_role = user.role, found.get(user.role)
+
+    @property
     def permissions(self) -> frozenset[str]:
-        return permissions_of(self.role) if self.is_active else frozenset()
+        if not self.is_active:
+            return frozenset()
+        if self.role in grants():
+            return permissions_of(self.role)
+        return self.site_role.granted if self.site_role is not None else frozenset()
+
+    @property
+    def role_label(self) -> str:
+        """What people call the role, in the reader's language."""
+        return str(self.site_role or role_label(self.role))
 
     def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
         return self.is_active and any(
@@ -255,7 +328,7 @@ class Invitation(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     email = models.EmailField(max_length=EMAIL_MAX)
-    role = models.CharField(max_length=ROLE_NAME_MAX, choices=role_choices)
+    role = models.CharField(max_length=ROLE_NAME_MAX, validators=[validate_role])
     hash = models.CharField(max_length=64, unique=True, editable=False)
     invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -275,6 +348,11 @@ class Invitation(models.Model):
         """Whether the person who invited may still do so."""
         inviter = self.invited_by
         return inviter is not None and inviter.can_log_in and inviter.has_perm("users.manage")
+
+    @property
+    def role_label(self) -> str:
+        """What people call the role, in the reader's language."""
+        return role_label(self.role)
 
     @property
     def state(self) -> str:

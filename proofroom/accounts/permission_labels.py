@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -93,9 +94,20 @@ def label_of(permission: str) -> str | _StrPromise:
     )
 
 
-def permission_choices() -> list[tuple[str | _StrPromise, list[tuple[str, str | _StrPromise]]]]:
-    """Return all permissions with their labels, by the part of the product they belong to."""
+def permission_choices(
+    names: Collection[str] | None = None,
+) -> list[tuple[str | _StrPromise, list[tuple[str, str | _StrPromise]]]]:
+    """Return permissions with their labels, by the part of the product they belong to: these, or all there are."""
+    found = sorted(all_permissions() if names is None else names)
     return [
-        (GROUP_LABELS.get(group, group), [(name, label_of(name)) for name in names])
-        for group, names in groupby(sorted(all_permissions()), lambda name: name.partition(".")[0])
+        (GROUP_LABELS.get(group, group), [(name, label_of(name)) for name in of_group])
+        for group, of_group in groupby(found, lambda name: name.partition(".")[0])
     ]
+
+
+def group_permissions(names: Collection[str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the same for pages, in the reader's language and in the order of its words."""
+    return sorted(
+        (str(group), sorted(((name, str(label)) for name, label in found), key=lambda one: one[1]))
+        for group, found in permission_choices(names)
+    )

@@ -6,17 +6,23 @@ from collections.abc import Collection
 from typing import Final, TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import AccountToken, ApiToken, Preferences, User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.models import AccountToken, ApiToken, Preferences, SiteRole, User
+from proofroom.accounts.roles import Role, grants, people_roles, role_label
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import (
+    Statement,
+    columns_of,
+    first_instance,
+    instance_from_row,
+)
 from proofroom.core.errors import NotFound
 
 T = TypeVar("T", bound=AccountToken)
+M = TypeVar("M", bound=Model)
 _LONGEST_ID = 18
 """Digits of the longest number that every database takes as an id."""
 
@@ -27,6 +33,43 @@ _USER: Final = Statement(
         *columns_of(User), *(_PREFERENCES + name for name in columns_of(Preferences))
     )
 )
+
+
+_SITE_ROLE: Final = Statement(
+    lambda name: SiteRole.objects.filter(name=name).values(*columns_of(SiteRole))
+)
+
+
+def find_site_role(name: str) -> SiteRole | None:
+    """The role that the site made under that name, as it is now."""
+    found = first_instance(SiteRole, _SITE_ROLE.rows(name))
+    return None if found is None or found.is_built_in else found
+
+
+def list_site_roles() -> list[SiteRole]:
+    """The roles that the site made, by what they are called. One query."""
+    return list(SiteRole.objects.filter(is_built_in=False).exclude(name__in=[*grants()]))
+
+
+def with_role_labels(rows: QuerySet[M]) -> QuerySet[M]:
+    """Add to accounts or invitations what a role of the site is called, in the same query."""
+    role = SiteRole.objects.filter(name=OuterRef("role"))
+    return rows.annotate(site_role_label=Subquery(role.values("label")[:1]))
+
+
+def people_role_choices() -> list[tuple[str, str]]:
+    """The roles that people can have, with what they are called. One query."""
+    declared = [(name, role_label(name)) for name in people_roles()]
+    return [*declared, *((role.name, role.label) for role in list_site_roles())]
+
+
+def roles_with(permission: str) -> list[str]:
+    """The names of the roles of people that have a permission. One query."""
+    declared = [name for name in people_roles() if permission in grants()[name]]
+    return [
+        *declared,
+        *(role.name for role in list_site_roles() if permission in role.granted),
+    ]
 
 
 def load_user(user_id: int) -> User | None:

@@ -1,6 +1,7 @@
-"""The one registry of roles and permissions.
+"""The one registry of permissions, and of the roles that the code declares.
 
-Every face asks `user.has_perm("posts.publish")`; the answer comes from here.
+Every face asks `user.has_perm("posts.publish")`; the answer comes from here. Roles that an administrator makes are
+rows (`SiteRole`), which `permissions_of` reads.
 
 What is written beside a grant in words ("only into AI Review", "submit only", "generate_image only") is held by
 the services: an actor that is no person never reaches Review or live content, whatever its user may do.
@@ -9,13 +10,14 @@ the services: an actor that is no person never reaches Review or live content, w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from django.core.exceptions import ImproperlyConfigured
-from django.utils.translation import gettext_lazy
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from proofroom.core.registry import Registry
 
@@ -179,22 +181,42 @@ def all_permissions() -> frozenset[str]:
     return frozenset().union(*grants().values())
 
 
+def assignable_permissions() -> frozenset[str]:
+    """What roles of people can be given: all but what is for agents alone."""
+    return frozenset().union(*(grants()[name] for name in people_roles()))
+
+
 def people_roles() -> list[str]:
-    """The names of the roles of people."""
+    """The names of the roles of people that the code declares."""
     return [name for name in grants() if name != Role.AI_AGENT]
 
 
-def role_label(name: str) -> str | _StrPromise:
-    """Return what people call a role, in the reader's language."""
+def role_label(name: str) -> str:
+    """Return what people call a role, in the reader's language; its name where there is none such."""
+    from proofroom.accounts.queries import find_site_role
+
+    if name == Role.AI_AGENT:
+        return gettext("AI agent")
+    if name not in grants():
+        found = find_site_role(name)
+        return found.label if found is not None else name
     own = own_roles.get(name)
-    return own.label if own is not None else gettext_lazy(name)
-
-
-def role_choices() -> Iterator[tuple[str, str | _StrPromise]]:
-    """The choices of the model's field. A function, so that an app's role needs no migration."""
-    return ((name, role_label(name)) for name in grants())
+    return capfirst(str(own.label) if own is not None else gettext(name))
 
 
 def permissions_of(role: str) -> frozenset[str]:
-    """Every permission of a role; none for an unknown one."""
-    return grants().get(role, frozenset())
+    """Every permission of a role; none for an unknown one. One query for a role that the site made."""
+    from proofroom.accounts.queries import find_site_role
+
+    if role in grants():
+        return grants()[role]
+    found = find_site_role(role)
+    return found.granted if found is not None else frozenset()
+
+
+def validate_role(name: str) -> None:
+    """Raise `ValidationError` where no role has the name. One query for a name that the code does not declare."""
+    from proofroom.accounts.queries import find_site_role
+
+    if name not in grants() and find_site_role(name) is None:
+        raise ValidationError(gettext("No role is called %(name)r.") % {"name": name})

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final
 
 from django import forms
-from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX
-from proofroom.accounts.roles import Role, grants, people_roles, role_label
+from proofroom.accounts.queries import find_site_role, people_role_choices
+from proofroom.accounts.roles import ROLE_NAME_MAX, Role, grants
 from proofroom.core.api.answer import Answer, TextOrNull
 from proofroom.core.api.body import Body, Words
+from proofroom.core.json import JsonObject
 from proofroom.core.validation.form_fields import FormField
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
 PASSWORD_MAX: Final = 1000
-ROLE_CHOICES: Final = [(name, capfirst(role_label(name))) for name in people_roles()]
-"""The roles of people."""
-ROLE_NAMES: Final = tuple(grants())
-if TYPE_CHECKING:
-    RoleName: TypeAlias = str
-    PersonRole: TypeAlias = str
-else:
-    RoleName, PersonRole = Literal[ROLE_NAMES], Literal[tuple(people_roles())]
+ROLE_SCHEMA: Final[JsonObject] = {"pattern": f"^[a-z][a-z0-9_]{{0,{ROLE_NAME_MAX - 1}}}$"}
+"""How the name of a role is written. `GET /api/roles` lists those that there are."""
+
+
+def _existing_role(name: str) -> str:
+    if name not in grants() and (len(name) > ROLE_NAME_MAX or find_site_role(name) is None):
+        raise ValueError("must be the name of a role that exists")
+    return name
+
+
+def _existing_person_role(name: str) -> str:
+    if name == Role.AI_AGENT:
+        raise ValueError("must be a role for people")
+    return _existing_role(name)
+
+
+AnsweredRole = Annotated[str, Field(json_schema_extra=ROLE_SCHEMA)]
+RoleName = Annotated[Words, AfterValidator(_existing_role), Field(json_schema_extra=ROLE_SCHEMA)]
+PersonRole = Annotated[
+    Words, AfterValidator(_existing_person_role), Field(json_schema_extra=ROLE_SCHEMA)
+]
 
 
 class AccountAnswer(Answer):
@@ -36,7 +50,7 @@ class AccountAnswer(Answer):
     id: int = Field(ge=1)
     email: str = Field(max_length=EMAIL_MAX, json_schema_extra={"format": "email"})
     username: str = Field(max_length=USERNAME_MAX)
-    role: RoleName
+    role: AnsweredRole
     active: bool = Field(validation_alias="is_active")
     agent_id: TextOrNull
     created_at: datetime
@@ -47,7 +61,7 @@ def role_field(help_text: str | _StrPromise = "") -> forms.Field:
     """Make a field for the role of a person."""
     return forms.ChoiceField(
         label=gettext_lazy("Role"),
-        choices=ROLE_CHOICES,
+        choices=people_role_choices,
         initial=Role.EDITOR.value,
         help_text=help_text,
     )

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role, grants, people_roles
+from proofroom.accounts.queries import roles_with
+from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
@@ -29,8 +30,7 @@ def register_kind(kind: NotificationKind) -> None:
 
 def people_with(permission: str, *, but: int | None) -> list[int]:
     """Return the ids of the people who have a permission, without the one who acted."""
-    roles = [role for role in people_roles() if permission in grants()[role]]
-    found = User.objects.filter(is_active=True, role__in=roles)
+    found = User.objects.filter(is_active=True, role__in=roles_with(permission))
     return [pk for pk in found.order_by("pk").values_list("pk", flat=True) if pk != but]
 
 

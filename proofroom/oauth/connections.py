@@ -114,10 +114,13 @@ def allow_again(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
     return connection
 
 
+_ENDING: Final = frozenset({"role", "permissions", "is_active", "password"})
+
+
 def end_after_account_change(event: Event) -> None:
-    """End the connections of an account that was turned off, or has another role or password."""
+    """End the connections of an account that was turned off, or has another role or password, or fewer rights."""
     changed = event.payload.get("changed", ["password"])
-    if isinstance(changed, list) and {"role", "is_active", "password"}.intersection(changed):
+    if isinstance(changed, list) and _ENDING.intersection(changed):
         _end(OAuthConnection.objects.filter(user_id=event.payload.get("id")))
 
 

@@ -1,4 +1,4 @@
-"""The admin of accounts: people, invitations, and the tokens of their programs."""
+"""The admin of accounts: people, invitations, roles, and the tokens of their programs."""
 
 from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
@@ -6,9 +6,9 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 
-from proofroom.accounts.admin import invitations, tokens, users
+from proofroom.accounts.admin import invitations, roles, tokens, users
 
-__all__ = ["invitations", "tokens", "users"]
+__all__ = ["invitations", "roles", "tokens", "users"]
 
 # Each person sees their own on the page of their account; nobody edits these rows.
 _THEIRS = (

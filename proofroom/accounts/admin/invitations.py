@@ -10,16 +10,18 @@ from allauth.account.adapter import get_adapter
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX, Invitation
+from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX, Invitation, User
+from proofroom.accounts.queries import with_role_labels
 from proofroom.accounts.roles import role_label
 from proofroom.accounts.services.invitations import (
     accept_invitation,
@@ -67,9 +69,20 @@ class InvitationAdmin(FormAdmin[Invitation]):
     list_select_related = ("invited_by",)
     search_fields = ("email",)
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
+        return with_role_labels(super().get_queryset(request))
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """The list with the roles of who invited, which say whether they may still do so."""
+        found = super().get_changelist_instance(request)
+        found.result_list = [*found.result_list]
+        User.preload_roles(row.invited_by for row in found.result_list if row.invited_by)
+        return found
+
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, invitation: Invitation) -> str:
-        return capfirst(str(role_label(invitation.role)))
+        label: str | None = getattr(invitation, "site_role_label", None)
+        return label or role_label(invitation.role)
 
     @admin.display(description=gettext_lazy("State"))
     def badge(self, invitation: Invitation) -> SafeString:

@@ -12,14 +12,14 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.models import User
+from proofroom.accounts.queries import people_role_choices, with_role_labels
 from proofroom.accounts.roles import Role, role_label
 from proofroom.accounts.services.users import change_user, create_user, set_password
-from proofroom.accounts.user_fields import ROLE_CHOICES, NewUser, UserChange
+from proofroom.accounts.user_fields import NewUser, UserChange
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.admin.permissions import actor_of, may, require
@@ -56,7 +56,7 @@ class RoleFilter(admin.SimpleListFilter):
         self, request: HttpRequest, model_admin: admin.ModelAdmin[User]
     ) -> list[tuple[str, str]]:
         return [
-            *((value, str(label)) for value, label in ROLE_CHOICES),
+            *people_role_choices(),
             (Role.AI_AGENT, _("AI agent")),
         ]
 
@@ -77,10 +77,14 @@ class UserAdmin(FormAdmin[User]):
     # People have no agent: they come first.
     ordering = ("agent_id", "username")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return with_role_labels(super().get_queryset(request))
+
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
-        return _("AI agent") if user.role == Role.AI_AGENT else str(capfirst(role_label(user.role)))
+        label: str | None = getattr(user, "site_role_label", None)
+        return label or role_label(user.role)
 
     @admin.display(description=gettext_lazy("Status"), ordering="is_active")
     def state(self, user: User) -> SafeString:

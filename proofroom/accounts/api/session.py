@@ -18,7 +18,7 @@ from proofroom.accounts.login_limits import LoginThrottle, count_for_account
 from proofroom.accounts.models import User
 from proofroom.accounts.services.sessions import record_logout
 from proofroom.accounts.services.sign_in import check_login, finish_sign_in, record_failed_login
-from proofroom.accounts.user_fields import RoleName
+from proofroom.accounts.user_fields import AnsweredRole
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
@@ -39,7 +39,7 @@ class MeAnswer(Answer):
     id: int = Field(ge=1)
     email: str = Field(json_schema_extra={"format": "email"})
     username: str
-    role: RoleName
+    role: AnsweredRole
     permissions: list[str]
 
 

@@ -14,7 +14,14 @@ from proofroom.accounts import queries
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, grants
 from proofroom.accounts.services.users import change_user, create_user
-from proofroom.accounts.user_fields import ROLE_NAMES, AccountAnswer, NewUser, RoleName, UserChange
+from proofroom.accounts.user_fields import (
+    ROLE_SCHEMA,
+    AccountAnswer,
+    AnsweredRole,
+    NewUser,
+    RoleName,
+    UserChange,
+)
 from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -26,7 +33,7 @@ from proofroom.core.errors import RuleViolation
 
 USER_ID: Final = {"user_id": {"type": "integer", "minimum": 1}}
 USER_PARAMETERS: Final = [
-    query_parameter("role", "Accounts with this role.", choice_schema(*ROLE_NAMES)),
+    query_parameter("role", "Accounts with this role.", {"type": "string", **ROLE_SCHEMA}),
     query_parameter("active", "Accounts that are on, or off.", choice_schema("true", "false")),
     query_parameter("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
     *PAGES,
@@ -36,7 +43,7 @@ USER_PARAMETERS: Final = [
 class GrantsAnswer(Answer):
     """A role with what it may do."""
 
-    role: RoleName
+    role: AnsweredRole
     permissions: list[str]
     can_log_in: bool
 
@@ -127,7 +134,10 @@ class UserViewSet(ApiViewSet):
                     "can_log_in": role != Role.AI_AGENT,
                 }
             )
-            for role, permissions in grants().items()
+            for role, permissions in [
+                *grants().items(),
+                *((role.name, role.granted) for role in queries.list_site_roles()),
+            ]
         ]
         return Response(page.envelope(rows[page.slice], len(rows)))
 

@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='user',
             name='role',
-            field=models.CharField(choices=proofroom.accounts.roles.role_choices, default=proofroom.accounts.roles.Role['EDITOR'], max_length=20),
+            field=models.CharField(default=proofroom.accounts.roles.Role['EDITOR'], max_length=20),
         ),
     ]

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('email', models.EmailField(max_length=254)),
-                ('role', models.CharField(choices=proofroom.accounts.roles.role_choices, max_length=20)),
+                ('role', models.CharField(max_length=20)),
                 ('hash', models.CharField(editable=False, max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),

@@ -13,8 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import Invitation, User
+from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services.account_tokens import hash_of
-from proofroom.accounts.services.users import make_user, require_account_manager, role_of_person
+from proofroom.accounts.services.role_grants import lacking_of, lock_given_role
+from proofroom.accounts.services.users import make_user, require_account_manager
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
@@ -41,7 +43,7 @@ def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitatio
     secret = secrets.token_urlsafe(32)
     invitation = Invitation(
         email=address,
-        role=role_of_person(role),
+        role=lock_given_role(role, actor),
         hash=hash_of(secret),
         invited_by_id=actor.user.pk,
         expires_at=now + timedelta(days=INVITATION_DAYS),
@@ -77,12 +79,22 @@ def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
     return invitation
 
 
+def is_usable(invitation: Invitation) -> bool:
+    """Whether an account can be made with it: it is open, and who invited still has all that its role may do."""
+    inviter = invitation.invited_by
+    return (
+        invitation.state == "pending"
+        and inviter is not None
+        and not lacking_of(Actor(user=inviter, via="admin"), permissions_of(invitation.role))
+    )
+
+
 def find_invitation(secret: str, *, lock: bool = False) -> Invitation:
     """The open invitation of a link. Raises `NotFound` where it expired, was used or revoked, or never was."""
     rows = Invitation.objects.select_for_update() if lock else Invitation.objects.all()
     fits = secret.isascii() and len(secret) <= _LONGEST_SECRET
     found = rows.filter(hash=hash_of(secret)).first() if fits else None
-    if found is None or found.state != "pending":
+    if found is None or not is_usable(found):
         raise NotFound(_("This invitation has expired or was already used."))
     return found
 

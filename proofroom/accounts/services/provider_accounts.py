@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import USERNAME_MAX, Invitation, User
-from proofroom.accounts.services.invitations import record_acceptance
+from proofroom.accounts.services.invitations import is_usable, record_acceptance
 from proofroom.accounts.services.users import apply_changes, make_user
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
@@ -38,7 +38,7 @@ def create_provider_account(*, email: str, name: str, role: str | None) -> User:
     """
     address = email.strip().lower()
     open_ones = Invitation.objects.select_for_update().filter(email=address)
-    invitation = next((one for one in open_ones if one.state == "pending"), None)
+    invitation = next((one for one in open_ones if is_usable(one)), None)
     role = role or (invitation.role if invitation else settings.PROVIDER_DEFAULT_ROLE)
     if role is None:
         raise NotAllowed(_("You have no account here. Ask an administrator to invite you."))
@@ -59,7 +59,10 @@ def follow_role(user: User, role: str) -> None:
         return
     try:
         apply_changes(
-            user_id=user.pk, wanted={"role": role}, actor=Actor(user=SYSTEM, via="system")
+            user_id=user.pk,
+            wanted={"role": role},
+            actor=Actor(user=SYSTEM, via="system"),
+            is_giver_asked=False,
         )
     except RuleViolation as error:
         logger.warning("The account %s keeps its role: %s", user.pk, error.message)

@@ -10,8 +10,14 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role, people_roles
+from proofroom.accounts.roles import Role
 from proofroom.accounts.services import account_tokens
+from proofroom.accounts.services.role_grants import (
+    hold_role,
+    lock_given_role,
+    lock_role,
+    require_no_less,
+)
 from proofroom.accounts.user_fields import PASSWORD_MAX
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -25,6 +31,7 @@ _Change = str | bool
 def create_user(*, email: str, username: str, role: str, password: str, actor: Actor) -> User:
     """An account of a person. Raises `NotAllowed`, or `RuleViolation` by field."""
     require_account_manager(actor)
+    lock_given_role(role, actor)
     user = make_user(email=email, username=username, role=role, password=password)
     outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
     return user
@@ -35,7 +42,7 @@ def make_user(*, email: str, username: str, role: str, password: str | None) -> 
 
     The caller asks who may, and records it. Raises `RuleViolation` by field.
     """
-    user = User(email=email.strip().lower(), username=username.strip(), role=role_of_person(role))
+    user = User(email=email.strip().lower(), username=username.strip(), role=lock_role(role))
     _check(user)
     if password is None:
         user.set_unusable_password()
@@ -80,8 +87,14 @@ def apply_changes(
     wanted: Mapping[str, _Change | None],
     actor: Actor,
     password: str | None = None,
+    is_giver_asked: bool = True,
 ) -> User:
-    """Store what `change_user` is asked for; the caller asks who may. Raises as it does."""
+    """Store what `change_user` is asked for; the caller asks who may. Raises as it does.
+
+    `is_giver_asked` is false where no person gives the role, but a provider of identities.
+    """
+    if wanted.get("role"):
+        hold_role(str(wanted["role"]))  # before the account: who changes a role locks in this order
     user, admins = _lock_with_admins(user_id)
     changes = {
         name: value
@@ -89,6 +102,10 @@ def apply_changes(
         if value is not None and value != getattr(user, name)
     }
     _refuse_for_agent(user, changes, password)
+    if is_giver_asked and user.role != Role.AI_AGENT and (changes or password is not None):
+        require_no_less(actor, user.role)
+        if "role" in changes:
+            lock_given_role(str(changes["role"]), actor)
     _require_admin_left(user, changes, admins, actor)
     for name, value in changes.items():
         setattr(user, name, value)
@@ -143,22 +160,10 @@ def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
     return user, ids
 
 
-def role_of_person(role: str) -> str:
-    """The role, where it is one for people. Raises `RuleViolation`."""
-    known = people_roles()
-    if role not in known:
-        raise invalid(
-            "role",
-            _("%(role)r is not a role for people. Available: %(known)s.")
-            % {"role": role, "known": ", ".join(known)},
-        )
-    return role
-
-
 def _refuse_for_agent(user: User, changes: Mapping[str, _Change], password: str | None) -> None:
     if user.role != Role.AI_AGENT:
         if "role" in changes:
-            role_of_person(str(changes["role"]))
+            lock_role(str(changes["role"]))
         return
     if password is not None:
         raise invalid(

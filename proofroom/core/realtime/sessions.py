@@ -37,13 +37,18 @@ def authorize(scope: dict[str, Any], permission: str) -> PageConnection | None:
 
 
 def still_authorized(connections: Collection[PageConnection]) -> dict[PageConnection, ActorUser]:
-    """Return the users of connections whose session and permission are still valid. Two queries."""
+    """Return the users of connections whose session and permission are still valid.
+
+    Two queries, and one where somebody has a role that the site made.
+    """
     store = import_module(settings.SESSION_ENGINE).SessionStore
     keys = store.get_model_class()._default_manager.filter(
         session_key__in={one.session_key for one in connections}, expire_date__gt=timezone.now()
     )
     valid = set(keys.values_list("session_key", flat=True))
-    users = get_user_model()._default_manager.in_bulk({one.user_id for one in connections})
+    model: Any = get_user_model()
+    users = model._default_manager.in_bulk({one.user_id for one in connections})
+    model.preload_roles(users.values())
     authorized: dict[PageConnection, ActorUser] = {}
     for one in connections:
         user: Any = users.get(one.user_id)

@@ -1,0 +1,78 @@
+"""Who may what: all roles side by side, and why a person may do something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import SiteRole, User
+from proofroom.accounts.permission_labels import group_permissions, label_of
+from proofroom.accounts.queries import list_site_roles
+from proofroom.accounts.roles import all_permissions, grants
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRow:
+    """A permission, and for each role in their order whether it is granted."""
+
+    label: str
+    granted: list[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessAnswer:
+    """Whether somebody may do something, and why, in sentences."""
+
+    is_allowed: bool
+    sentences: list[str]
+
+
+def all_roles() -> list[SiteRole]:
+    """Those of the code, then those of the site. One query."""
+    declared = [SiteRole(name=name, is_built_in=True) for name in grants()]
+    return [*declared, *list_site_roles()]
+
+
+def compare_roles() -> tuple[list[SiteRole], list[tuple[str, list[PermissionRow]]]]:
+    """All roles, and what each may do, by group. One query."""
+    roles = all_roles()
+    given = [role.granted for role in roles]
+    return roles, [
+        (
+            label,
+            [PermissionRow(text, [name in one for one in given]) for name, text in permissions],
+        )
+        for label, permissions in group_permissions(all_permissions())
+    ]
+
+
+def explain_access(*, person: User, permission: str) -> AccessAnswer:
+    """Say why a person may do something, or may not."""
+    words = {"person": person.username, "role": person.role_label, "action": label_of(permission)}
+    if not person.is_active:
+        return AccessAnswer(
+            False, [_("No. The account of %(person)s is turned off and can do nothing.") % words]
+        )
+    if permission in person.permissions:
+        sentences = [
+            _("Yes. %(person)s has the role %(role)s, which includes “%(action)s”.") % words
+        ]
+        if permission.startswith("posts."):
+            sentences.append(
+                _(
+                    "A post can still refuse it, for example in the trash or until its required fields are "
+                    "filled in."
+                )
+            )
+        if person.role in settings.TWO_FACTOR_ROLES:
+            sentences.append(_("The role requires two-factor authentication."))
+        return AccessAnswer(True, sentences)
+    sentences = [
+        _("No. %(person)s has the role %(role)s, which does not include “%(action)s”.") % words
+    ]
+    others = [str(role) for role in all_roles() if permission in role.granted]
+    if others:
+        sentences.append(_("Roles that do: %(roles)s.") % {"roles": ", ".join(others)})
+    return AccessAnswer(False, sentences)

@@ -1,0 +1,227 @@
+"""Roles: built-in ones to look at and to copy, those of the site to change; and the page that says who may what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from proofroom.accounts.access import compare_roles, explain_access
+from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
+from proofroom.accounts.permission_labels import group_permissions, permission_choices
+from proofroom.accounts.queries import people_role_choices
+from proofroom.accounts.roles import assignable_permissions, grants
+from proofroom.accounts.services.role_grants import lacking_of
+from proofroom.accounts.services.roles import change_role, create_role, remove_role, role_users
+from proofroom.core.actor import Actor
+from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+
+LIST_URL = "admin:proofroom_accounts_siterole_changelist"
+MAX_PEOPLE_SHOWN = 20
+
+
+class RoleForm(forms.Form):
+    label = forms.CharField(label=gettext_lazy("Name"), max_length=ROLE_LABEL_MAX)
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        max_length=ROLE_DESCRIPTION_MAX,
+        required=False,
+        help_text=gettext_lazy("Who it is for."),
+    )
+    permissions = forms.MultipleChoiceField(
+        label=gettext_lazy("Permissions"),
+        choices=permission_choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("You can only give permissions that you have yourself."),
+    )
+
+    def offer_own(self, actor: Actor) -> None:
+        """Ask only for what the actor can give."""
+        own = assignable_permissions().difference(lacking_of(actor, assignable_permissions()))
+        field = self.fields["permissions"]
+        assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared above
+        field.choices = permission_choices(own)
+
+
+class RemoveRoleForm(forms.Form):
+    move_to = forms.ChoiceField(label=gettext_lazy("New role of these people"), required=False)
+
+    def __init__(self, *args: Any, role: SiteRole, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["move_to"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101  # declared above
+        others = [choice for choice in people_role_choices() if choice[0] != role.name]
+        field.choices = [("", _("Choose a role")), *others]
+
+
+class WhyForm(forms.Form):
+    """A person and something to do."""
+
+    person = forms.ModelChoiceField(
+        label=gettext_lazy("Person"),
+        queryset=User.objects.filter(agent_id="").order_by("username"),
+        empty_label=gettext_lazy("Choose a person"),
+    )
+    permission = forms.ChoiceField(
+        label=gettext_lazy("Action"),
+        choices=lambda: [("", _("Choose an action")), *permission_choices()],
+    )
+
+
+@admin.register(SiteRole)
+class SiteRoleAdmin(FormAdmin[SiteRole]):
+    view_permission = add_permission = "users.manage"
+    list_title = gettext_lazy("Roles")
+    add_title = gettext_lazy("New role")
+    add_button = gettext_lazy("Create role")
+    add_form = RoleForm
+    list_display = ("called", "kind", "people")
+    search_fields = ("label", "name")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SiteRole]:
+        users = User.objects.filter(role=OuterRef("name")).order_by().values("role")
+        number = Subquery(users.annotate(n=Count("pk")).values("n"), output_field=IntegerField())
+        return super().get_queryset(request).annotate(users=Coalesce(number, 0))
+
+    @admin.display(description=gettext_lazy("Role"), ordering="label")
+    def called(self, role: SiteRole) -> SafeString:
+        return format_html(
+            '{}<span class="row-path">{}</span>', str(role), role.description or role.name
+        )
+
+    @admin.display(description=gettext_lazy("Kind"), ordering="is_built_in")
+    def kind(self, role: SiteRole) -> str:
+        return _("Built in") if role.is_built_in else _("Made here")
+
+    @admin.display(description=gettext_lazy("Accounts"))
+    def people(self, role: SiteRole) -> SafeString:
+        address = reverse("admin:proofroom_accounts_user_changelist")
+        number: int = role.users  # type: ignore[attr-defined]  # of `get_queryset`
+        return format_html('<a href="{}?role={}">{}</a>', address, role.name, number)
+
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(self.access_view)
+        return [
+            path("access/", page, name="proofroom_accounts_siterole_access"),
+            *super().get_urls(),
+        ]
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Ask for a new role; `?copy=` names one to start from."""
+        require(request, self.add_permission)
+        actor, copied = actor_of(request), None
+        initial: dict[str, Any] = {}
+        if name := request.GET.get("copy", ""):
+            copied = find_role(name)
+            own = copied.granted.difference(lacking_of(actor, copied.granted))
+            initial = {
+                "label": _("Copy of %(role)s") % {"role": copied},
+                "permissions": [*own],
+            }
+        form = RoleForm(request.POST if request.method == "POST" else None, initial=initial)
+        form.offer_own(actor)
+        if save_form(form, lambda: create_role(**form.cleaned_data, actor=actor)):
+            messages.success(
+                request, _("Created the role %(role)s.") % {"role": form.cleaned_data["label"]}
+            )
+            return HttpResponseRedirect(reverse(LIST_URL))
+        context = {"button": self.add_button}
+        return form_page(
+            request, "admin/forms/one.html", SiteRole, context, title=self.add_title, form=form
+        )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, self.view_permission)
+        role, actor = find_role(object_id), actor_of(request)
+        people, invited = role_users(role.name)
+        may_change = not role.is_built_in and not lacking_of(actor, role.granted)
+        context: dict[str, Any] = {
+            "role": role,
+            "groups": group_permissions(role.granted),
+            "people": people[:MAX_PEOPLE_SHOWN],
+            "more_people": max(len(people) - MAX_PEOPLE_SHOWN, 0),
+            "invited": invited,
+            "is_agent": role.name not in dict(people_role_choices()),
+            "may_change": may_change,
+        }
+        if not may_change:
+            return self._page(request, context, None)
+        do = request.POST.get("do") if request.method == "POST" else ""
+        form = RoleForm(
+            request.POST if do == "change" else None,
+            initial={
+                "label": role.label,
+                "description": role.description,
+                "permissions": [*role.granted],
+            },
+        )
+        form.offer_own(actor)
+        remove_form = RemoveRoleForm(request.POST if do == "remove" else None, role=role)
+        if save_form(form, lambda: change_role(name=role.name, **form.cleaned_data, actor=actor)):
+            messages.success(
+                request, _("Saved the role %(role)s.") % {"role": form.cleaned_data["label"]}
+            )
+            return HttpResponseRedirect(request.path)
+        if save_form(
+            remove_form,
+            lambda: remove_role(name=role.name, actor=actor, **remove_form.cleaned_data),
+        ):
+            messages.success(request, _("Removed the role %(role)s.") % {"role": role})
+            return HttpResponseRedirect(reverse(LIST_URL))
+        page = self._page(request, {**context, "remove_form": remove_form}, form)
+        if remove_form.errors:
+            page.status_code = 422
+        return page
+
+    def has_change_permission(self, request: HttpRequest, obj: SiteRole | None = None) -> bool:
+        return may(request, self.view_permission)
+
+    def _page(
+        self, request: HttpRequest, context: dict[str, Any], form: forms.Form | None
+    ) -> HttpResponse:
+        template = "admin/proofroom_accounts/role.html"
+        title = str(context["role"])
+        return form_page(request, template, SiteRole, context, title=title, form=form)
+
+    @staticmethod
+    @answers_refusals
+    def access_view(request: HttpRequest) -> HttpResponse:
+        """Show which role may do what, and why a person may do something or may not."""
+        require(request, "users.manage")
+        is_asked = "person" in request.GET or "permission" in request.GET
+        form = WhyForm(request.GET if is_asked else None)
+        answer = explain_access(**form.cleaned_data) if is_asked and form.is_valid() else None
+        roles, groups = compare_roles()
+        context = {"roles": roles, "groups": groups, "answer": answer}
+        template = "admin/proofroom_accounts/access.html"
+        return form_page(request, template, SiteRole, context, title=_("Who may what"), form=form)
+
+
+def find_role(name: str) -> SiteRole:
+    """The role of that name, also where `migrate` has not made its row yet. Raises `Http404`."""
+    if name in grants():
+        return SiteRole(name=name, is_built_in=True)
+    found = (
+        SiteRole.objects.filter(name=name, is_built_in=False).first() if name.isascii() else None
+    )
+    if found is None:
+        raise Http404(_("Role not found."))
+    return found

@@ -1,0 +1,93 @@
+"""Who may give which role. Nobody gives a right that they lack: in no role, account, invitation or token."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import SiteRole
+from proofroom.accounts.permission_labels import label_of
+from proofroom.accounts.roles import (
+    assignable_permissions,
+    grants,
+    people_roles,
+    permissions_of,
+    role_label,
+)
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, invalid
+
+MAX_NAMES_SHOWN: Final = 5
+
+
+def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
+    """What of these permissions the actor does not have. What is for agents alone is asked of nobody."""
+    theirs = assignable_permissions().intersection(permissions)
+    return sorted(name for name in theirs if not actor.can(name))
+
+
+def require_no_less(actor: Actor, role: str) -> None:
+    """Raise `NotAllowed` where the role may do something that the actor may not: its accounts are not theirs."""
+    lacking = lacking_of(actor, permissions_of(role))
+    if lacking:
+        raise NotAllowed(
+            _("The role %(role)s has permissions that you do not have: %(names)s.")
+            % {"role": role_label(role), "names": in_words(lacking)},
+            code="role_above_own",
+            details={"permission": lacking},
+        )
+
+
+def hold_role(role: str) -> bool:
+    """Answer whether the site made this role, which cannot be changed or removed meanwhile."""
+    if role in grants():
+        return False
+    found = SiteRole.objects.select_for_update().filter(name=role, is_built_in=False)
+    return found.first() is not None
+
+
+def lock_role(role: str) -> str:
+    """The role, where it is one for people; one that the site made cannot be removed meanwhile.
+
+    Raises `RuleViolation`.
+    """
+    if role in people_roles():
+        return role
+    if not hold_role(role):
+        known = [*people_roles(), *names_of_the_site()]
+        raise invalid(
+            "role",
+            _("%(role)r is not a role for people. Available: %(known)s.")
+            % {"role": role, "known": ", ".join(known)},
+        )
+    return role
+
+
+def lock_given_role(role: str, actor: Actor) -> str:
+    """The role that the actor gives somebody. Raises `RuleViolation` where it has what the actor lacks."""
+    lock_role(role)
+    lacking = lacking_of(actor, permissions_of(role))
+    if lacking:
+        raise invalid(
+            "role",
+            _(
+                "You cannot give the role %(role)s. It has permissions that you do not have: %(names)s."
+            )
+            % {"role": role_label(role), "names": in_words(lacking)},
+            code="role_above_own",
+        )
+    return role
+
+
+def names_of_the_site() -> list[str]:
+    """The names of the roles that the site made."""
+    return [*SiteRole.objects.filter(is_built_in=False).values_list("name", flat=True)]
+
+
+def in_words(permissions: Collection[str]) -> str:
+    """The permissions as people call them; of many only the first."""
+    shown = [str(label_of(name)) for name in [*permissions][:MAX_NAMES_SHOWN]]
+    rest = len(permissions) - len(shown)
+    return ", ".join([*shown, _("%(number)d more") % {"number": rest}] if rest else shown)

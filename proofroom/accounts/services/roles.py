@@ -1,0 +1,259 @@
+"""Writes the roles that a site makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import AccountToken, Invitation, SiteRole, User
+from proofroom.accounts.roles import (
+    ROLE_NAME_MAX,
+    assignable_permissions,
+    grants,
+    role_label,
+)
+from proofroom.accounts.services.role_grants import (
+    MAX_NAMES_SHOWN,
+    in_words,
+    lacking_of,
+    lock_given_role,
+    names_of_the_site,
+    require_no_less,
+)
+from proofroom.accounts.services.users import apply_changes
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
+
+_RESERVED: Final = frozenset({"visitor", "system"})
+"""What actors without an account have in place of a role."""
+
+
+def require_role_manager(actor: Actor) -> None:
+    """Raise `NotAllowed` for who may not manage roles: a program may not, whatever its token may do."""
+    actor.require_person("manage roles")
+    actor.require("users.manage")
+    actor.require_session("manage roles")
+
+
+@transaction.atomic
+def create_role(
+    *, label: str, permissions: Collection[str], actor: Actor, description: str = ""
+) -> SiteRole:
+    """A role for people. Raises `NotAllowed`, or `RuleViolation` by field."""
+    require_role_manager(actor)
+    role = SiteRole()
+    _fill(role, label, description, permissions, actor)
+    role.name = _free_name(role.label)
+    _save(role, is_new=True)
+    payload: JsonObject = {
+        "role": role.name,
+        "name": role.label,
+        "before": [],
+        "after": [*role.permissions],
+    }
+    outbox.record("role.created", actor=actor, payload=payload)
+    return role
+
+
+@transaction.atomic
+def change_role(
+    *,
+    name: str,
+    label: str,
+    permissions: Collection[str],
+    actor: Actor,
+    description: str = "",
+) -> SiteRole:
+    """Give a role other words and other permissions, which hold at once.
+
+    Where it loses one, those who have the role lose sessions and tokens, as with another role. Raises `NotAllowed`,
+    also where the role has what the actor lacks; `NotFound`, or `RuleViolation` by field.
+    """
+    require_role_manager(actor)
+    role = _lock_own(name)
+    require_no_less(actor, role.name)
+    before, was = role.granted, (role.label, role.description)
+    _fill(role, label, description, permissions, actor)
+    after = role.granted
+    if before == after and was == (role.label, role.description):
+        return role
+    _save(role)
+    payload: JsonObject = {
+        "role": role.name,
+        "name": role.label,
+        "nameBefore": was[0],
+        "before": [*sorted(before)],
+        "after": [*sorted(after)],
+    }
+    outbox.record("role.changed", actor=actor, payload=payload)
+    if before - after:
+        _end_access(role, actor)
+    return role
+
+
+@transaction.atomic
+def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
+    """Remove a role, and answer how many accounts were moved to the role `move_to`.
+
+    Raises `NotAllowed`, `NotFound`, or `RuleViolation` where somebody has the role and no other one is named.
+    """
+    require_role_manager(actor)
+    if move_to:
+        if move_to == name:
+            raise invalid("move_to", _("Choose another role."))
+        try:
+            lock_given_role(move_to, actor)
+        except RuleViolation as error:
+            raise invalid("move_to", error.message, code=error.code) from None
+    role = _lock_own(name)
+    require_no_less(actor, role.name)
+    people = User.objects.select_for_update().filter(role=name).order_by("pk")
+    invited = _open_invitations(name)
+    ids = [user.pk for user in people]
+    if (ids or invited.exists()) and not move_to:
+        raise invalid(
+            "move_to",
+            _("People have this role. Choose the role that they get instead."),
+            code="role_in_use",
+        )
+    for user_id in ids:
+        apply_changes(user_id=user_id, wanted={"role": move_to}, actor=actor)
+    invited.update(role=move_to)
+    role.delete()
+    payload: JsonObject = {
+        "role": name,
+        "name": role.label,
+        "before": [*sorted(role.permissions)],
+        "after": [],
+        "movedTo": move_to or None,
+        "moved": len(ids),
+    }
+    outbox.record("role.removed", actor=actor, payload=payload)
+    return len(ids)
+
+
+def role_users(name: str) -> tuple[list[User], int]:
+    """The accounts that have a role, by name, and how many open invitations give it."""
+    return [*User.objects.filter(role=name).order_by("username")], _open_invitations(name).count()
+
+
+def write_declared_roles() -> None:
+    """Make a row of every role that the code declares, and remove those of roles that it no longer does."""
+    declared = {"is_built_in": True, "label": "", "description": "", "permissions": []}
+    known = dict(SiteRole.objects.values_list("name", "is_built_in"))
+    SiteRole.objects.bulk_create(
+        [SiteRole(name=name, **declared) for name in grants() if name not in known]
+    )
+    if taken := [name for name in grants() if known.get(name) is False]:
+        SiteRole.objects.filter(name__in=taken).update(**declared)
+    if gone := [
+        name for name, is_built_in in known.items() if is_built_in and name not in grants()
+    ]:
+        SiteRole.objects.filter(name__in=gone).delete()
+
+
+def _open_invitations(role: str) -> QuerySet[Invitation]:
+    return Invitation.objects.filter(
+        role=role, accepted_at=None, revoked_at=None, expires_at__gt=timezone.now()
+    )
+
+
+def _lock_own(name: str) -> SiteRole:
+    role = SiteRole.objects.select_for_update().filter(name=name).first()
+    if name in grants():
+        raise NotAllowed(
+            _("This role comes with the software. Copy it to change its permissions."),
+            code="built_in_role",
+        )
+    if role is None:
+        raise NotFound(_("No role is called %(name)r.") % {"name": name}, code="unknown_role")
+    return role
+
+
+def _fill(
+    role: SiteRole, label: str, description: str, permissions: Collection[str], actor: Actor
+) -> None:
+    """Set what people chose. Raises `RuleViolation` by field."""
+    wanted = set(permissions)
+    unknown = sorted(wanted - assignable_permissions())
+    if unknown:
+        raise invalid(
+            "permissions",
+            _("People cannot have these permissions: %(names)s.")
+            % {"names": ", ".join(repr(name[:80]) for name in unknown[:MAX_NAMES_SHOWN])},
+        )
+    if not wanted:
+        raise invalid("permissions", _("Select at least one permission."))
+    lacking = lacking_of(actor, wanted)
+    if lacking:
+        raise invalid(
+            "permissions",
+            _("You can only give permissions that you have yourself. You do not have: %(names)s.")
+            % {"names": in_words(lacking)},
+            code="role_above_own",
+        )
+    for field, text in (("label", label), ("description", description)):
+        refuse_unstorable(text, field)
+    role.label, role.description = " ".join(label.split()), description.strip()
+    role.permissions = sorted(wanted)
+    if not role.label:
+        raise invalid("label", _("Give the role a name."))
+    taken = {role_label(name).casefold() for name in grants()}
+    if role.label.casefold() in taken:
+        raise invalid("label", _("Another role already has this name."), code="name_taken")
+    try:
+        role.clean_fields(exclude=["name"])
+    except ValidationError as error:
+        raise RuleViolation(" ".join(error.messages), details=error.message_dict) from None
+
+
+def _save(role: SiteRole, *, is_new: bool = False) -> None:
+    try:
+        with transaction.atomic():
+            role.save(force_insert=is_new)
+    except IntegrityError:
+        raise invalid(
+            "label", _("Another role already has this name."), code="name_taken"
+        ) from None
+
+
+def _free_name(label: str) -> str:
+    """A name for settings and the API, which the role keeps when it is called otherwise."""
+    stem = re.sub(r"^[^a-z]+", "", slugify(label).replace("-", "_")) or "role"
+    taken = {*grants(), *_RESERVED, *names_of_the_site()}
+    # What somebody still has by a role that is no longer declared is not this one.
+    taken.update(User.objects.order_by().values_list("role", flat=True).distinct())
+    name, number = stem[:ROLE_NAME_MAX].rstrip("_"), 2
+    while name in taken:
+        end = f"_{number}"
+        name, number = stem[: ROLE_NAME_MAX - len(end)].rstrip("_") + end, number + 1
+    return name
+
+
+def _end_access(role: SiteRole, actor: Actor) -> None:
+    """End sessions and tokens of all who have the role, for ever."""
+    people = User.objects.filter(role=role.name)
+    people.update(session_epoch=F("session_epoch") + 1)
+    now = timezone.now()
+    for kind in AccountToken.__subclasses__():
+        tokens = kind._default_manager.filter(user__role=role.name, revoked_at=None)
+        tokens.update(revoked_at=now)
+    told: list[tuple[None, JsonObject]] = [
+        (
+            None,
+            {"id": pk, "changed": ["permissions"], "role": role.name, "active": is_active},
+        )
+        for pk, is_active in people.order_by("pk").values_list("pk", "is_active")
+    ]
+    outbox.record_all("user.changed", told, actor=actor)
