@@ -25,9 +25,10 @@ from forms.services.definitions import create_form
 from forms.services.submissions import submit_form
 from media.models import Asset
 from media.services.files import store_image
-from proofroom.accounts.models import User
+from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import ensure_agent_user
+from proofroom.accounts.services.roles import create_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
 from proofroom.core.json import Json
@@ -53,6 +54,15 @@ def user(role: str = "editor", name: str = "") -> User:
     if role == Role.AI_AGENT:
         return ensure_agent_user(agent_id=name.replace("_", "-"), username=name)
     return User.objects.create_user(f"{name}@example.com", PASSWORD, username=name, role=role)
+
+
+def site_role(name: str, *permissions: str, label: str = "") -> SiteRole:
+    """A role that an administrator made, under that name."""
+    role = create_role(
+        label=label or name.capitalize(), permissions=permissions, actor=actor("admin")
+    )
+    assert role.name == name
+    return role
 
 
 def actor(

@@ -90,6 +90,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_accounts.Invitation": SECRETS,
     "proofroom_accounts.LoginDevice": ACCOUNTS,
     "proofroom_accounts.Preferences": ACCOUNTS,
+    "proofroom_accounts.SiteRole": ACCOUNTS,
     "proofroom_accounts.User": ACCOUNTS,
     "proofroom_core.ContentVersion": MADE_AGAIN,
     "proofroom_core.Event": HISTORY,

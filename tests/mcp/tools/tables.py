@@ -39,7 +39,7 @@ LIVE: Final = frozenset(
         "socialaccount.SocialAccount", "socialaccount.SocialApp", "socialaccount.SocialToken",
         "account.EmailAddress", "account.EmailConfirmation", "mfa.Authenticator", "usersessions.UserSession",
         "proofroom_accounts.ApiToken", "proofroom_accounts.Invitation", "proofroom_accounts.LoginDevice",
-        "proofroom_accounts.Preferences", "proofroom_accounts.User",
+        "proofroom_accounts.Preferences", "proofroom_accounts.SiteRole", "proofroom_accounts.User",
         "proofroom_core.ListView",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
         "agents_app.Budget: limits",
