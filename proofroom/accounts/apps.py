@@ -2,11 +2,12 @@
 
 from django.apps import AppConfig
 from django.apps.registry import Apps
+from django.apps.registry import apps as global_apps
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy
 
 
-def _write_declared_roles(sender: AppConfig, apps: Apps, **_sent: object) -> None:
+def _write_declared_roles(sender: AppConfig, apps: Apps = global_apps, **_sent: object) -> None:
     from proofroom.accounts.services.roles import write_declared_roles
 
     if "siterole" in apps.all_models[sender.label]:  # not where migrations were taken back

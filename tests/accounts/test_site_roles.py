@@ -143,8 +143,12 @@ def test_what_no_role_can_be_is_refused(values: dict[str, Any], field: str) -> N
 
     with pytest.raises(RuleViolation) as refused:
         service.create_role(
-            **{"label": "New", "permissions": ("posts.view",), "actor": make.actor(), **values}
-            | {"actor": make.actor("admin")}
+            **{
+                "label": "New",
+                "permissions": ("posts.view",),
+                "actor": make.actor("admin"),
+                **values,
+            }
         )
 
     assert set(refused.value.details) == {field}

@@ -74,7 +74,7 @@ class WhyForm(forms.Form):
     )
     permission = forms.ChoiceField(
         label=gettext_lazy("Action"),
-        choices=lambda: [("", _("Choose an action")), *permission_choices()],
+        choices=permission_choices,
     )
 
 

@@ -150,13 +150,14 @@ def role_users(name: str) -> tuple[list[User], int]:
 
 def write_declared_roles() -> None:
     """Make a row of every role that the code declares, and remove those of roles that it no longer does."""
-    declared = {"is_built_in": True, "label": "", "description": "", "permissions": []}
     known = dict(SiteRole.objects.values_list("name", "is_built_in"))
     SiteRole.objects.bulk_create(
-        [SiteRole(name=name, **declared) for name in grants() if name not in known]
+        [SiteRole(name=name, is_built_in=True) for name in grants() if name not in known]
     )
     if taken := [name for name in grants() if known.get(name) is False]:
-        SiteRole.objects.filter(name__in=taken).update(**declared)
+        SiteRole.objects.filter(name__in=taken).update(
+            is_built_in=True, label="", description="", permissions=[]
+        )
     if gone := [
         name for name, is_built_in in known.items() if is_built_in and name not in grants()
     ]:
