@@ -14,6 +14,8 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
 
 from proofroom.accounts.allauth_events import on_password_reset
+from proofroom.accounts.models import User
+from proofroom.accounts.services.roles import change_role
 from proofroom.accounts.services.users import change_user, set_password
 from proofroom.core.http_client import CallRefused, HttpResult
 from proofroom.core.models import Event
@@ -77,7 +79,7 @@ def test_a_token_that_is_not_what_it_was_opens_nothing(
     assert flow.refresh(tokens["client_id"], tokens["refresh_token"]).status_code in (200, 400, 401)
 
 
-@pytest.mark.parametrize("kind", ["ended", "off", "demoted", "password", "forgotten"])
+@pytest.mark.parametrize("kind", ["ended", "off", "demoted", "narrowed", "password", "forgotten"])
 def test_what_ends_a_connection_ends_its_refresh_token(kind: str) -> None:
     tokens = flow.connected()
     row = OAuthConnection.objects.get()
@@ -90,6 +92,12 @@ def test_what_ends_a_connection_ends_its_refresh_token(kind: str) -> None:
     elif kind == "demoted":
         change_user(user_id=row.user_id, role="translator", actor=admin)
         change_user(user_id=row.user_id, role="editor", actor=admin)
+    elif kind == "narrowed":
+        make.site_role("desk", "posts.view", "posts.edit")
+        # Without the events of another role: the connection stands, and then the role loses a right.
+        User.objects.filter(pk=row.user_id).update(role="desk")
+        OAuthConnection.objects.update(role="desk")
+        change_role(name="desk", label="Desk", permissions=["posts.view"], actor=admin)
     elif kind == "forgotten":
         on_password_reset(None, row.user)
     else:

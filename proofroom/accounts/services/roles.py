@@ -28,7 +28,6 @@ from proofroom.accounts.services.role_grants import (
     names_of_the_site,
     require_no_less,
 )
-from proofroom.accounts.services.users import apply_changes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
@@ -98,7 +97,8 @@ def change_role(
     }
     outbox.record("role.changed", actor=actor, payload=payload)
     if before - after:
-        _end_access(role, actor)
+        people = User.objects.filter(role=role.name)
+        _end_access(list(people.values_list("pk", flat=True)), "permissions", actor)
     return role
 
 
@@ -112,6 +112,8 @@ def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
     if move_to:
         if move_to == name:
             raise invalid("move_to", _("Choose another role."))
+        both = SiteRole.objects.select_for_update().filter(name__in=[name, move_to])
+        list(both.order_by("name"))  # in one order, whoever moves people the other way
         try:
             lock_given_role(move_to, actor)
         except RuleViolation as error:
@@ -119,16 +121,17 @@ def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
     role = _lock_own(name)
     require_no_less(actor, role.name)
     people = User.objects.select_for_update().filter(role=name).order_by("pk")
+    ids = list(people.values_list("pk", flat=True))
     invited = _open_invitations(name)
-    ids = [user.pk for user in people]
     if (ids or invited.exists()) and not move_to:
         raise invalid(
             "move_to",
             _("People have this role. Choose the role that they get instead."),
             code="role_in_use",
         )
-    for user_id in ids:
-        apply_changes(user_id=user_id, wanted={"role": move_to}, actor=actor)
+    if ids:
+        User.objects.filter(pk__in=ids).update(role=move_to)
+        _end_access(ids, "role", actor)
     invited.update(role=move_to)
     role.delete()
     payload: JsonObject = {
@@ -242,19 +245,17 @@ def _free_name(label: str) -> str:
     return name
 
 
-def _end_access(role: SiteRole, actor: Actor) -> None:
-    """End sessions and tokens of all who have the role, for ever."""
-    people = User.objects.filter(role=role.name)
+def _end_access(user_ids: Collection[int], changed: str, actor: Actor) -> None:
+    """End sessions and tokens of these accounts, for ever, and record what of each was changed."""
+    people = User.objects.filter(pk__in=user_ids)
     people.update(session_epoch=F("session_epoch") + 1)
     now = timezone.now()
     for kind in AccountToken.__subclasses__():
-        tokens = kind._default_manager.filter(user__role=role.name, revoked_at=None)
+        tokens = kind._default_manager.filter(user__in=user_ids, revoked_at=None)
         tokens.update(revoked_at=now)
+    rows = people.order_by("pk").values_list("pk", "role", "is_active")
     told: list[tuple[None, JsonObject]] = [
-        (
-            None,
-            {"id": pk, "changed": ["permissions"], "role": role.name, "active": is_active},
-        )
-        for pk, is_active in people.order_by("pk").values_list("pk", "is_active")
+        (None, {"id": pk, "changed": [changed], "role": role, "active": is_active})
+        for pk, role, is_active in rows
     ]
     outbox.record_all("user.changed", told, actor=actor)
