@@ -53,7 +53,7 @@ def editor(client_module: Module, live_server: Any) -> Any:
         client=client,
         body=client_module("models").Credentials(email=account.email, password=make.PASSWORD),
     )
-    assert answer.role.value == "editor"
+    assert answer.role == "editor"
     token = client.get_httpx_client().cookies["csrftoken"]
     client.get_httpx_client().headers["X-CSRFToken"] = token
     return client
