@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from proofroom.core.registry import Registry
 
@@ -136,6 +136,12 @@ class RoleDefinition:
     permissions: ClassVar[tuple[str, ...]] = ()
 
 
+_LABELS: Final[dict[str, _StrPromise]] = {
+    Role.ADMIN: gettext_lazy("admin"),
+    Role.EDITOR: gettext_lazy("editor"),
+    Role.TRANSLATOR: gettext_lazy("translator"),
+    Role.AI_AGENT: gettext_lazy("AI agent"),
+}
 permission_sets: Final[Registry[PermissionSet]] = Registry("roles", PermissionSet)
 own_roles: Final[Registry[RoleDefinition]] = Registry("roles", RoleDefinition)
 ROLE_NAME_MAX: Final = 20
@@ -195,13 +201,11 @@ def role_label(name: str) -> str:
     """Return what people call a role, in the reader's language; its name where there is none such."""
     from proofroom.accounts.queries import find_site_role
 
-    if name == Role.AI_AGENT:
-        return gettext("AI agent")
     if name not in grants():
         found = find_site_role(name)
         return found.label if found is not None else name
     own = own_roles.get(name)
-    return capfirst(str(own.label) if own is not None else gettext(name))
+    return capfirst(str(own.label if own is not None else _LABELS[name]))
 
 
 def permissions_of(role: str) -> frozenset[str]:
