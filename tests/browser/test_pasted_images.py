@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from media.models import Asset
 from tests import make
+from tests.browser.test_looks import serious_in_any_light
 from tests.browser.test_rich_text import PASTE, editor_of, save, text_of
 from tests.media.pictures import picture
 from tests.receiver import Reply, reach, serving
@@ -60,11 +61,13 @@ def test_pasted_images_come_into_the_library(open_page: Any, settings: Any) -> N
             "The pasted text contains 4 images from elsewhere."
         )
         assert other.requests == []
+        assert serious_in_any_light(page) == []
         panel.get_by_role("button", name="Import 4 images into the library").click()
         expect(panel.locator("[data-images-said]")).to_have_text(
             "2 images imported. 2 images could not be imported. Notes mark their places."
         )
         reasons = panel.locator("li").all_inner_texts()
+        assert serious_in_any_light(page) == []
         panel.get_by_role("button", name="Close").click()
         expect(panel).to_be_hidden()
         save(page)
@@ -148,6 +151,7 @@ def test_a_slash_on_an_empty_line_inserts_blocks(open_page: Any) -> None:
     assert menu.get_by_role("option").count() == 12
     active = editor.get_attribute("aria-activedescendant")
     assert menu.locator(f"#{active}").inner_text().startswith("Heading 2")
+    assert serious_in_any_light(page) == []
     page.keyboard.type("h3")
     page.keyboard.press("Enter")
     page.keyboard.type("Steps\n/numbered")
