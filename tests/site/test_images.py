@@ -50,7 +50,10 @@ def test_images_of_modules_and_the_featured_one_are_shown(client):
     )
     assert len([query for query in queries if '"media_asset"."id" IN' in query["sql"]]) == 1
     assert len(queries) <= 6
-    assert "Picture featured.png" in text(client.get("/blog"))
+    listed = text(client.get("/blog"))
+    assert "Picture featured.png" in listed
+    # Cards stand beside each other from a tablet on: what is asked for is as wide as one.
+    assert 'sizes="(min-width: 72rem) 19rem, (min-width: 46rem) 42vw, 85vw"' in listed
 
 
 def test_a_post_without_a_featured_image_is_shared_with_the_picture_that_opens_it(client):

@@ -1,0 +1,36 @@
+"""What runs in the background and has a report: an import that was tried, an export, and steps with many posts."""
+
+from __future__ import annotations
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from content.models import JobKind, Post, PostJob
+from content.post_jobs.jobs import start_job
+from proofroom.imports.models import ImportRun
+from tests import make
+from tests.imports.test_wordpress import HEAD, TAIL, item
+
+
+def tried_import() -> ImportRun:
+    """A dry run whose report has something to say."""
+    items = item(1, "Kettles", "Text [odd]") + item(2, "Grinders", "Text")
+    file = SimpleUploadedFile("old-site.xml", (HEAD + items + TAIL).encode())
+    client = Client()
+    client.force_login(make.user("admin"))
+    values = {"source": "wordpress", "file": file, "locale": "en"}
+    client.post(reverse("admin:proofroom_imports_importrun_add"), values)
+    return ImportRun.objects.get(is_export=False)
+
+
+def export() -> ImportRun:
+    client = Client()
+    client.force_login(make.user("admin"))
+    client.post(reverse("admin:proofroom_imports_exportrun_add"), {})
+    return ImportRun.objects.get(is_export=True)
+
+
+def archived(*posts: Post) -> PostJob:
+    ids = [post.pk for post in posts]
+    return start_job(kind=JobKind.ARCHIVE, post_ids=ids, actor=make.actor("admin"))
