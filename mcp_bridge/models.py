@@ -1,4 +1,5 @@
-"""The credentials of AI clients, and the log of their calls. Never the arguments, never a secret itself."""
+"""The credentials of AI clients, the log of their calls, and the processes that serve them. Never the arguments of a
+call, never a secret itself."""
 
 from __future__ import annotations
 
@@ -62,3 +63,18 @@ class McpCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} by {self.principal}: {'ok' if self.ok else self.error_code}"
+
+
+class McpProcess(models.Model):
+    """A process of the MCP server that runs: where the others reach it, and when it last said so."""
+
+    key = models.CharField(max_length=8, primary_key=True)
+    address = models.CharField(max_length=60)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "MCP process"
+        verbose_name_plural = "MCP processes"
+
+    def __str__(self) -> str:
+        return self.address

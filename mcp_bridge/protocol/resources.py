@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -122,15 +122,25 @@ class ResourceHandlers(TypedDict):
 
 
 def handlers(
-    workers: Workers, principal_of: Callable[[Context], Principal], access: ServerAccess
+    workers: Workers,
+    principal_of: Callable[[Context], Principal],
+    access: ServerAccess,
+    follow_list: Callable[[Context, Principal], Awaitable[None]] | None = None,
 ) -> ResourceHandlers:
-    """The handlers; what they answer comes from a tool, with the caller's rights and in the call log."""
+    """The handlers; what they answer comes from a tool, with the caller's rights and in the call log.
+
+    `follow_list` is called for who read the list, and may want to hear when it changes.
+    """
 
     async def list_resources(
         ctx: Context, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
         cursor = params.cursor if params else None
-        return await workers.run(list_resources_page, principal_of(ctx), cursor, access)
+        principal = principal_of(ctx)
+        page = await workers.run(list_resources_page, principal, cursor, access)
+        if follow_list is not None:
+            await follow_list(ctx, principal)
+        return page
 
     async def list_templates(ctx: Context, params: object) -> wire.ListResourceTemplatesResult:
         return wire.ListResourceTemplatesResult(

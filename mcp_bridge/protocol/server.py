@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import anyio
 import mcp.types as wire
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.protocol import completion, prompts, resources
+from mcp_bridge.protocol import completion, prompts, resources, subscriptions
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
+from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.tool_calls import (
     CANCELLED,
     call_tool,
@@ -165,8 +167,32 @@ def wire_result(result: wire.CallToolResult) -> dict[str, Any]:
     return answer
 
 
-def build_server(access: ServerAccess | None = None) -> Server[Any]:
-    """A server with every registered tool. One per process; it serves any number of connections."""
+class ProtocolServer(Server[Any]):
+    """The SDK's server, which says what it really tells of: changes of tools and resources where it has a feed of
+    changes, and never of prompts, which only a release changes."""
+
+    has_feed = False
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        *given: Any,
+        **named: Any,
+    ) -> wire.ServerCapabilities:
+        told = NotificationOptions(
+            tools_changed=self.has_feed, resources_changed=self.has_feed, prompts_changed=False
+        )
+        capabilities = super().get_capabilities(told, *given, **named)
+        if capabilities.prompts is not None:
+            capabilities.prompts.list_changed = False
+        return capabilities
+
+
+def build_server(access: ServerAccess | None = None, feed: ChangeFeed | None = None) -> Server[Any]:
+    """A server with every registered tool. One per process; it serves any number of connections.
+
+    With a feed, which has to run, clients may follow changes.
+    """
     load_tools()  # now, and not while the first client waits
     workers, access = Workers(), access or ServerAccess()
     calls = ToolCalls(workers, access)
@@ -174,13 +200,20 @@ def build_server(access: ServerAccess | None = None) -> Server[Any]:
     async def list_tools(
         ctx: Context, params: wire.PaginatedRequestParams | None
     ) -> wire.ListToolsResult:
-        return await workers.run(_tools_of, principal_of(ctx))
+        principal = principal_of(ctx)
+        result = await workers.run(_tools_of, principal)
+        if feed is not None:
+            names = frozenset(tool.name for tool in result.tools)
+            await feed.follow_lists(ctx, principal, tools=names)
+        return result
+
+    follow_list = None if feed is None else partial(feed.follow_lists, resource_list=True)
 
     async def run_tool(ctx: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
         return await calls.run(ctx, params.name, params.arguments or {})
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
-    server: Server[Any] = Server(
+    server = ProtocolServer(
         NAME,
         version=VERSION,
         title="Proofroom",
@@ -197,10 +230,12 @@ def build_server(access: ServerAccess | None = None) -> Server[Any]:
             "resources/list": CacheHint(ttl_ms=resources.LIST_TTL_MS, scope="private"),
             "resources/templates/list": hint,
         },
-        **resources.handlers(workers, principal_of, access),
+        **resources.handlers(workers, principal_of, access, follow_list),
+        **(subscriptions.handlers(workers, principal_of, feed) if feed is not None else {}),
         **prompts.handlers(),
         on_completion=completion.handler(workers, principal_of, access),
     )
+    server.has_feed = feed is not None
     # The SDK's own opens a span for each message, which takes time also where nobody collects spans.
     spans = server.middleware if find_tracer() is not None else []
     server.middleware[:] = [

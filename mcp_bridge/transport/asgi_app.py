@@ -16,6 +16,7 @@ import anyio
 from django.conf import settings
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -26,10 +27,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_bridge.access.authentication import Authenticator
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
+from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
 from mcp_bridge.transport.server_address import is_loopback
+from mcp_bridge.transport.session_routing import SessionRouter
 from mcp_bridge.transport.sessions import (
     Connections,
     SessionCounter,
@@ -44,15 +47,22 @@ from proofroom.oauth.addresses import PROTECTED_RESOURCE_PATH, resource_metadata
 MESSAGES_PATH = "/messages"
 
 
-def build_app(host: str = "127.0.0.1") -> Starlette:
-    """The application, for a server that binds `host`. Its lifespan must run."""
+def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
+    """The application, for a server that binds `host`. Its lifespan must run.
+
+    `address` is where other processes of the same server reach it; without one it is the only one.
+    """
     allowed = settings.CMS_ENV.mcp_allowed_hosts
     hosts = {*LOOPBACK_NAMES, host, *allowed}
     security = security_settings(hosts)
     access, workers, counter = ServerAccess(), Workers(), SessionCounter()
-    server = build_server(access)
-    sse = SseTransport(MESSAGES_PATH)
-    manager = StreamableSessions(counter, app=server, security_settings=security)
+    feed = ChangeFeed(workers)
+    server = build_server(access, feed)
+    router = SessionRouter(workers, address)
+    sse = SseTransport(MESSAGES_PATH, router.new_session_id)
+    manager = StreamableSessions(
+        counter, router.new_session_id, app=server, security_settings=security
+    )
     quick = StreamableHTTPSessionManager(
         app=server, json_response=True, stateless=True, security_settings=security
     )
@@ -64,6 +74,9 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with manager.run(), quick.run(), anyio.create_task_group() as tasks:
             tasks.start_soon(connections.watch)
+            await router.start()
+            tasks.start_soon(router.run)
+            tasks.start_soon(feed.run)
             changes = access.follow_changes(connections.look_soon)
             yield
             changes.close()
@@ -85,8 +98,8 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
 
     app = Starlette(
         routes=[
-            Route("/mcp", gated(McpEndpoint(server, sse, manager, quick, counter))),
-            Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
+            Route("/mcp", gated(McpEndpoint(server, sse, manager, quick, counter, router))),
+            Route(MESSAGES_PATH, gated(MessagesEndpoint(sse, router))),
             Route(PROTECTED_RESOURCE_PATH, protected_resource),
             Route(f"{PROTECTED_RESOURCE_PATH}/mcp", protected_resource),
             Route("/health", health),
@@ -96,7 +109,7 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
         lifespan=lifespan,
         exception_handlers={404: not_found},
     )
-    app.state.counter, app.state.connections = counter, connections
+    app.state.counter, app.state.connections, app.state.feed = counter, connections, feed
     return app
 
 
@@ -127,9 +140,10 @@ class McpEndpoint:
         manager: StreamableSessions,
         quick: StreamableHTTPSessionManager,
         counter: SessionCounter,
+        router: SessionRouter,
     ) -> None:
         self.server, self.sse, self.counter = server, sse, counter
-        self.manager, self.quick = manager, quick
+        self.manager, self.quick, self.router = manager, quick, router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
@@ -145,6 +159,9 @@ class McpEndpoint:
             await self.serve_sse(scope, receive, send)
 
     async def serve_streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session_id = session_of(dict(scope["headers"]))
+        if session_id and await self.router.pass_on(session_id, scope, receive, send):
+            return
         refused: JSONResponse | None = None
 
         async def translated(message: Message) -> None:
@@ -183,11 +200,19 @@ def is_quick_call(headers: Mapping[bytes, bytes]) -> bool:
     return tool is not None and not tool.waits
 
 
+def session_of(headers: Mapping[bytes, bytes]) -> str:
+    """Return the session that a request of Streamable HTTP names; empty for a revision without sessions."""
+    revision = headers.get(b"mcp-protocol-version")
+    if revision is not None and revision.decode("latin-1") not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return ""
+    return headers.get(b"mcp-session-id", b"").decode("latin-1")
+
+
 class MessagesEndpoint:
     """`POST /messages?sessionId=`: what an SSE client sends."""
 
-    def __init__(self, sse: SseTransport) -> None:
-        self.sse = sse
+    def __init__(self, sse: SseTransport, router: SessionRouter) -> None:
+        self.sse, self.router = sse, router
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
@@ -202,4 +227,6 @@ class MessagesEndpoint:
             )
             await answer(scope, receive, send)
         else:
-            await self.sse.handle_message(query[SESSION_PARAMETER][0], scope, receive, send)
+            session_id = query[SESSION_PARAMETER][0]
+            if not await self.router.pass_on(session_id, scope, receive, send):
+                await self.sse.handle_message(session_id, scope, receive, send)

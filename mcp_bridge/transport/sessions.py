@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
@@ -209,11 +209,14 @@ class StreamableSessions(StreamableHTTPSessionManager):
     ends.
     """
 
-    def __init__(self, counter: SessionCounter, **given: Any) -> None:
+    def __init__(
+        self, counter: SessionCounter, new_session_id: Callable[[], str], **given: Any
+    ) -> None:
         # The SDK names its limit in the log where a session is refused; the counter's is the one that counts.
         most = max(1, MAX_SESSIONS)
         super().__init__(max_sessions=most, session_idle_timeout=IDLE_SECONDS, **given)
         self._counter = counter
+        self._new_session_id = new_session_id
         self._holders: dict[str, TokenHolder] = {}
 
     def holders(self) -> set[TokenHolder]:
@@ -235,7 +238,13 @@ class StreamableSessions(StreamableHTTPSessionManager):
             return None
         transport = super()._admit_session(requestor)
         if transport is not None and transport.mcp_session_id is not None:
-            self._holders[transport.mcp_session_id] = holder
+            # The SDK names it at random; ours say which process holds it.
+            named, session_id = transport.mcp_session_id, self._new_session_id()
+            transport.mcp_session_id = session_id
+            self._server_instances[session_id] = self._server_instances.pop(named)
+            if named in self._session_owners:
+                self._session_owners[session_id] = self._session_owners.pop(named)
+            self._holders[session_id] = holder
             self._counter.add(holder)
         return transport
 

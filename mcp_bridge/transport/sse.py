@@ -54,8 +54,8 @@ Incoming = SessionMessage | Exception
 class SseSession:
     """One session. `incoming` is what its client posts; the SDK writes to the session as to one of its streams."""
 
-    def __init__(self, owner: str, send: Send) -> None:
-        self.id = uuid4().hex
+    def __init__(self, session_id: str, owner: str, send: Send) -> None:
+        self.id = session_id
         self.owner = owner
         self._send = send
         self._posted, incoming = anyio.create_memory_object_stream[Incoming](0)
@@ -122,8 +122,9 @@ class SseSession:
 class SseTransport:
     """The open sessions of one server. The gate has checked names, credentials and bodies before."""
 
-    def __init__(self, messages_path: str) -> None:
+    def __init__(self, messages_path: str, new_session_id: Callable[[], str]) -> None:
         self._messages_path = messages_path
+        self._new_session_id = new_session_id
         self._sessions: dict[str, SseSession] = {}
 
     @asynccontextmanager
@@ -131,7 +132,7 @@ class SseTransport:
         self, scope: Scope, receive: Receive, send: Send
     ) -> AsyncIterator[SseSession]:
         """A session that is open for the length of the block. It takes nothing any more when its client is gone."""
-        session = SseSession(owner_of(scope), send)
+        session = SseSession(self._new_session_id(), owner_of(scope), send)
         path = f"{scope.get('root_path', '').rstrip('/')}{self._messages_path}"
         await send(_START)
         await session.write(

@@ -76,6 +76,7 @@ LEFT_OUT_TABLES: Final = {
     "contenttypes.ContentType": MADE_AGAIN,
     "forms.FormSubmission": VISITORS,
     "mcp_bridge.McpCall": SECRETS,
+    "mcp_bridge.McpProcess": WORK,
     "mcp_bridge.McpToken": SECRETS,
     "media.AssetSearchEntry": MADE_AGAIN,
     "media.FileCheck": HISTORY,

@@ -125,13 +125,16 @@ def test_each_deployment_starts_its_process_with_probes() -> None:
     assert found == commands()
 
 
-def test_one_beat_and_one_mcp_server_run_at_a_time() -> None:
-    for one in manifests(DEPLOY / "kubernetes/proofroom.yaml"):
-        if (
-            one["metadata"]["name"] in ("proofroom-beat", "proofroom-mcp")
-            and "replicas" in one["spec"]
-        ):
-            assert (one["spec"]["replicas"], one["spec"]["strategy"]["type"]) == (1, "Recreate")
+def test_one_beat_runs_at_a_time_and_several_mcp_servers() -> None:
+    specs = {
+        one["metadata"]["name"]: one["spec"]
+        for one in manifests(DEPLOY / "kubernetes/proofroom.yaml")
+        if one["kind"] == "Deployment"
+    }
+    beat = specs["proofroom-beat"]
+    assert (beat["replicas"], beat["strategy"]["type"]) == (1, "Recreate")
+    assert specs["proofroom-mcp"]["replicas"] > 1
+    assert "strategy" not in specs["proofroom-mcp"]
 
 
 def test_every_variable_is_one_that_the_product_reads() -> None:

@@ -30,6 +30,9 @@ PROMPTS = (
     ),
 )
 TEXT = ResourceSource("test://static-text", "static-text", "Text", "Plain.", "test_simple_text")
+WATCHED = ResourceSource(
+    "test://watched-resource", "watched", "Watched", "Followed.", "test_simple_text"
+)
 TEMPLATE = ResourceSource(
     "test://template/{id}/data", "template", "Template", "Filled.", "test_template_data", "id"
 )
@@ -94,7 +97,7 @@ def registered() -> Iterator[None]:
     fixed, templates = resources.FIXED, resources.TEMPLATES
     _register()
     prompts.PROMPTS.update({prompt.name: prompt for prompt in PROMPTS})
-    resources.FIXED, resources.TEMPLATES = (*fixed, TEXT), (*templates, TEMPLATE)
+    resources.FIXED, resources.TEMPLATES = (*fixed, TEXT, WATCHED), (*templates, TEMPLATE)
     try:
         yield
     finally:

@@ -20,9 +20,12 @@ from mcp_bridge.access.principals import credentials_configured
 from mcp_bridge.access.tokens import active_tokens
 from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
 from mcp_bridge.protocol.server import build_server
+from mcp_bridge.protocol.subscriptions import ChangeFeed
+from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.asgi_app import build_app
 from mcp_bridge.transport.http_server import GracefulShutdown, HeadTimeoutProtocol
 from mcp_bridge.transport.server_address import is_loopback, server_url
+from mcp_bridge.transport.session_routing import own_address
 
 GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
@@ -75,7 +78,7 @@ class Command(BaseCommand):
         # The server ends what is open, and then raises the signal again.
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
         uvicorn.run(
-            GracefulShutdown(build_app(host)),
+            GracefulShutdown(build_app(host, own_address(host, port))),
             host=host,
             port=port,
             http=HeadTimeoutProtocol,
@@ -123,10 +126,14 @@ def quiet_logs() -> None:
         if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout:
             handler.setStream(sys.stderr)
     logging.getLogger("mcp").setLevel(logging.ERROR)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # it names the addresses that it calls
     logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # it quotes a garbled message
 
 
 async def serve_stdio() -> None:
-    server = build_server()
-    async with stdio_server() as (incoming, outgoing):
+    feed = ChangeFeed(Workers())
+    server = build_server(feed=feed)
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        tasks.start_soon(feed.run)
         await server.run(incoming, outgoing, server.create_initialization_options())
+        tasks.cancel_scope.cancel()

@@ -61,6 +61,7 @@ LIVE: Final = frozenset(
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
         "proofroom_taxonomies.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
         "proofroom_core.QueueFailure", "proofroom_core.Seal", "forms.FormDefinition", "forms.FormSubmission",
+        "mcp_bridge.McpProcess",
         "mcp_bridge.McpToken", "oauth2_provider.AccessToken", "oauth2_provider.DeviceGrant", "oauth2_provider.Grant",
         "oauth2_provider.IDToken", "oauth2_provider.RefreshToken", "proofroom_oauth.OAuthClient",
         "proofroom_oauth.OAuthClientKeys", "proofroom_oauth.OAuthConnection", "media.FileCheck", "seo.Redirect",

@@ -1,0 +1,479 @@
+"""Notifications of changes: what each client wants to hear of, and what of it its credential may.
+
+The source is the table of events, so a change that any process made reaches the clients of every other. The newest
+revision asks with `subscriptions/listen`, whose answer is the stream; older ones with `resources/subscribe`, and hear
+that a list changed once they have read it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, TypedDict
+from uuid import UUID
+
+import anyio
+import mcp.types as wire
+from anyio.abc import TaskGroup
+from django.conf import settings
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+    event_to_notification,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+from content.posts.queries import reachable_posts
+from mcp_bridge.access.principals import Principal, actor_for, may_use
+from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
+from mcp_bridge.protocol import resources
+from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError
+from proofroom.core.notifications import Subscription, is_listening, listen
+from proofroom.core.outbox.events import EVENTS_CHANNEL
+from proofroom.core.realtime.event_feed import Tail
+from proofroom.core.realtime.messages import EventMessage, may_hear_of
+from proofroom.core.tools import all_tools, get_tool
+
+logger = logging.getLogger("mcp_bridge")
+Context = ServerRequestContext[Any, Any]
+MAX_RESOURCES: Final = 100
+"""That one client follows."""
+MAX_SUBSCRIBERS: Final = 2000
+MAX_SUBSCRIBERS_PER_CREDENTIAL: Final = 600
+PAUSE_SECONDS: Final = 0.2
+"""From one look to the next, so that many changes at once are one notification."""
+LOOK_SECONDS: Final = 5.0
+"""How often events are looked for that no notification came for."""
+ACCESS_SECONDS: Final = 2.0
+"""How often it is looked whether callers may use other tools, where nobody tells of it."""
+_POST_TYPES: Final = "cms://post-types"
+_POSTS: Final = "cms://posts/"
+_MAX_SHOWN_LENGTH: Final = 200
+LIST_EVENTS: Final = frozenset(
+    {
+        "post.created",
+        "post.create-translation",
+        "post.published",
+        "post.moved",
+        "post.deleted",
+        "post.restored",
+        "content.imported",
+        "archive.imported",
+    }
+)
+"""After which the list of resources may be another one."""
+UNCHANGED_EVENTS: Final = frozenset(
+    {"post.exported", "post.preview-link.created", "post.preview-link.revoked"}
+)
+"""Events of a post that leave it as it is."""
+
+
+class Subscriber:
+    """One client, and what it was not told yet: each thing once, however often it changed."""
+
+    def __init__(
+        self,
+        principal: Principal,
+        *,
+        tools: bool = False,
+        resource_list: bool = False,
+        uris: Iterable[str] = (),
+    ) -> None:
+        self.principal = principal
+        self.wants_tools = tools
+        self.wants_resource_list = resource_list
+        self.uris = set(uris)
+        self.known_tools: frozenset[str] | None = None
+        """The tools that it could use when it was last looked."""
+        self._waiting: dict[ServerEvent, None] = {}
+        self._news = anyio.Event()
+
+    def add(self, events: Iterable[ServerEvent]) -> None:
+        for event in events:
+            self._waiting[event] = None
+            self._news.set()
+
+    async def forward(self, send: Callable[[ServerEvent], Awaitable[None]]) -> None:
+        """Send what comes, until cancelled."""
+        while True:
+            await self._news.wait()
+            self._news = anyio.Event()
+            while self._waiting:
+                event = next(iter(self._waiting))
+                del self._waiting[event]
+                await send(event)
+
+
+class ChangeFeed:
+    """The subscribers of one process. Reads while there are any: one query a look, for however many."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._subscribers: set[Subscriber] = set()
+        self._of: Counter[str] = Counter()
+        self._tail: Tail | None = None
+        self._starting = anyio.Lock()
+        self._wake = anyio.Event()
+        self._tasks: TaskGroup | None = None
+        self._listening: Sequence[Subscription] = ()
+        self._has_access_changed = False
+        self._look_at_access_at = 0.0
+        self._is_failing = False
+
+    @property
+    def count(self) -> int:
+        return len(self._subscribers)
+
+    async def run(self) -> None:
+        """Look and tell, until cancelled."""
+        loop = asyncio.get_running_loop()
+
+        def wake(*_: str, access: bool = False) -> None:
+            with suppress(RuntimeError):  # the loop has ended, and the server with it
+                loop.call_soon_threadsafe(self._note_change, access)
+
+        self._listening = [
+            listen(EVENTS_CHANNEL, wake, lost=wake),
+            listen(ACCESS_CHANNEL, partial(wake, access=True), lost=partial(wake, access=True)),
+        ]
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                while True:
+                    if not self._subscribers:
+                        self._tail = None  # the next one hears of what comes after it
+                        await self._wait(None)
+                    await self._look()
+                    await anyio.sleep(min(PAUSE_SECONDS, settings.LIVE_POLL_SECONDS))
+                    quiet = is_listening() and not self._is_failing
+                    await self._wait(LOOK_SECONDS if quiet else settings.LIVE_POLL_SECONDS)
+        finally:
+            self._tasks = None
+            for subscription in self._listening:
+                subscription.close()
+
+    async def join(self, subscriber: Subscriber) -> None:
+        """Tell the client of what changes from now on. Raises `MCPError` where too many are told already."""
+        key = subscriber.principal.id
+        if self.count >= MAX_SUBSCRIBERS or self._of[key] >= MAX_SUBSCRIBERS_PER_CREDENTIAL:
+            message = "Too many clients of this server follow changes already. Try again later."
+            raise MCPError(wire.INVALID_REQUEST, message, {"code": "too_many_subscriptions"})
+        self._subscribers.add(subscriber)
+        self._of[key] += 1
+        try:
+            async with self._starting:
+                if self._tail is None:
+                    tail = Tail()
+                    await self._workers.run(tail.read)
+                    self._tail = tail
+            if subscriber.wants_tools and subscriber.known_tools is None:
+                subscriber.known_tools = await self._workers.run(usable_tools, subscriber.principal)
+        except BaseException:
+            self.leave(subscriber)
+            raise
+        self._wake.set()
+
+    def leave(self, subscriber: Subscriber) -> None:
+        if subscriber in self._subscribers:
+            self._subscribers.discard(subscriber)
+            self._of[subscriber.principal.id] -= 1
+            self._of += Counter()  # forget who has none
+
+    async def follow_session(self, connection: Connection, principal: Principal) -> Subscriber:
+        """Return the subscriber of a session of an older revision, which is told until the session ends."""
+        found: Subscriber | None = connection.state.get("cms.subscriber")
+        if found is not None:
+            return found
+        subscriber = Subscriber(principal)
+        connection.state["cms.subscriber"] = subscriber
+        try:
+            await self.join(subscriber)
+        except BaseException:
+            del connection.state["cms.subscriber"]
+            raise
+        ended = anyio.CancelScope()
+
+        async def send(event: ServerEvent) -> None:
+            notification = event_to_notification(event, {})
+            params = notification.params
+            told = (
+                params.model_dump(by_alias=True, mode="json", exclude_none=True) if params else {}
+            )
+            told.pop("_meta", None)
+            await connection.notify(notification.method, told or None)
+
+        async def tell() -> None:
+            with ended:
+                await subscriber.forward(send)
+
+        def stop() -> None:
+            self.leave(subscriber)
+            ended.cancel()
+
+        connection.exit_stack.callback(stop)
+        if self._tasks is not None:
+            self._tasks.start_soon(tell)
+        return subscriber
+
+    async def follow_lists(
+        self,
+        ctx: Context,
+        principal: Principal,
+        *,
+        tools: frozenset[str] | None = None,
+        resource_list: bool = False,
+    ) -> None:
+        """Tell a session of an older revision, which read a list, when that changes; where there is room for it."""
+        connection = connection_of(ctx)
+        if (
+            ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+            or not connection.has_standalone_channel
+        ):
+            return
+        with suppress(MCPError):
+            subscriber = await self.follow_session(connection, principal)
+            subscriber.wants_resource_list = subscriber.wants_resource_list or resource_list
+            if tools is not None:
+                subscriber.wants_tools, subscriber.known_tools = True, tools
+
+    def _note_change(self, access: bool) -> None:
+        self._has_access_changed = self._has_access_changed or access
+        self._wake.set()
+
+    async def _wait(self, seconds: float | None) -> None:
+        with anyio.move_on_after(seconds):
+            await self._wake.wait()
+        self._wake = anyio.Event()
+
+    async def _look(self) -> None:
+        """Read what is new, and give each subscriber what it wants and may hear of."""
+        tail, subscribers = self._tail, list(self._subscribers)
+        if tail is None or not subscribers:
+            return
+        is_due = not is_listening() and time.monotonic() >= self._look_at_access_at
+        has_access_changed = self._has_access_changed or is_due
+        self._has_access_changed = False
+        self._look_at_access_at = time.monotonic() + ACCESS_SECONDS
+        try:
+            found = await self._workers.run(read_changes, tail, subscribers, has_access_changed)
+            self._is_failing = False
+        except Exception:  # a database that is away for a moment ends no subscription
+            self._has_access_changed = True
+            if not self._is_failing:
+                logger.exception("MCP clients are told of no changes until this works again")
+            self._is_failing = True
+            return
+        for subscriber, events in found.items():
+            subscriber.add(events)
+
+
+def read_changes(
+    tail: Tail, subscribers: Collection[Subscriber], has_access_changed: bool
+) -> dict[Subscriber, list[ServerEvent]]:
+    """Return what changed for each of the subscribers.
+
+    One query for the events; where there are any, one for each visibility rule and those of each credential that
+    wants to hear of them.
+    """
+    events = [event for event in tail.read() if changes_of(event)]
+    wanted = {event for one in events for event in changes_of(one)}
+    may_hear = may_hear_of(events)
+    actors: dict[Principal, Actor | None] = {}
+    tools: dict[Principal, frozenset[str]] = {}
+    found: dict[Subscriber, list[ServerEvent]] = {}
+    for subscriber in subscribers:
+        principal = subscriber.principal
+        if has_access_changed and subscriber.wants_tools:
+            if principal not in tools:
+                tools[principal] = usable_tools(principal)
+            if tools[principal] != subscriber.known_tools:
+                subscriber.known_tools = tools[principal]
+                found.setdefault(subscriber, []).append(ToolsListChanged())
+        of_resources = {
+            event
+            for event in wanted
+            if (isinstance(event, ResourcesListChanged) and subscriber.wants_resource_list)
+            or (isinstance(event, ResourceUpdated) and event.uri in subscriber.uris)
+        }
+        if not of_resources:
+            continue
+        if principal not in actors:
+            actors[principal] = actor_or_none(principal)
+        actor = actors[principal]
+        if actor is None:
+            continue
+        for event in events:
+            for change in changes_of(event):
+                # Neither that the list is another one nor that a post went to the trash shows anything of the post.
+                is_open = isinstance(change, ResourcesListChanged) or event.name == "post.deleted"
+                if (
+                    change in of_resources
+                    and (is_open or may_hear(actor.user, event))
+                    and may_read(principal, actor, change)
+                ):
+                    found.setdefault(subscriber, []).append(change)
+    return found
+
+
+def changes_of(event: EventMessage) -> list[ServerEvent]:
+    """Return what an event changes of the resources."""
+    changes: list[ServerEvent] = []
+    if event.post_id is not None and event.name.startswith("post."):
+        if event.name not in UNCHANGED_EVENTS:
+            changes.append(ResourceUpdated(f"{_POSTS}{event.post_id}"))
+    elif event.name.startswith("module-group."):
+        changes.append(ResourceUpdated(_POST_TYPES))
+    if event.name in LIST_EVENTS:
+        changes.append(ResourcesListChanged())
+    return changes
+
+
+def may_read(principal: Principal, actor: Actor, change: ServerEvent) -> bool:
+    """Return whether the caller has the tool that answers what changed."""
+    name = "list_posts"
+    if isinstance(change, ResourceUpdated):
+        name = "get_post_context" if change.uri.startswith(_POSTS) else "list_post_types"
+    tool = get_tool(name)
+    return tool is not None and may_use(principal, actor, tool)
+
+
+def usable_tools(principal: Principal) -> frozenset[str]:
+    """Return the names of the tools that the caller may use now."""
+    actor = actor_or_none(principal)
+    if actor is None:
+        return frozenset()
+    return frozenset(tool.name for tool in all_tools() if may_use(principal, actor, tool))
+
+
+def actor_or_none(principal: Principal) -> Actor | None:
+    try:
+        return actor_for(principal)
+    except CmsError:
+        return None
+
+
+def readable_uris(principal: Principal, uris: Iterable[str]) -> list[str]:
+    """Return those of the addresses that the caller may read now, as they are sent in notifications."""
+    actor = actor_or_none(principal)
+    if actor is None:
+        return []
+    posts: dict[str, UUID] = {}
+    readable: list[str] = []
+    for uri in dict.fromkeys(uris):
+        if uri.startswith(_POSTS):
+            with suppress(ValueError):
+                posts[uri] = UUID(uri.removeprefix(_POSTS))
+        elif uri == resources.GUIDE.uri or _is_answered(principal, actor, uri):
+            readable.append(uri)
+    if posts and may_read(principal, actor, ResourceUpdated(_POSTS)):
+        there = set(reachable_posts().filter(pk__in=posts.values()).values_list("pk", flat=True))
+        readable += [uri for uri, pk in posts.items() if pk in there and uri == f"{_POSTS}{pk}"]
+    return readable
+
+
+def _is_answered(principal: Principal, actor: Actor, uri: str) -> bool:
+    for source in (*resources.FIXED, *resources.TEMPLATES):
+        tool = get_tool(source.tool)
+        if source.arguments_of(uri) is not None and tool is not None:
+            return may_use(principal, actor, tool)
+    return False
+
+
+class SubscriptionHandlers(TypedDict):
+    """The handlers of the protocol server for subscriptions."""
+
+    on_subscribe_resource: Callable[..., Any]
+    on_unsubscribe_resource: Callable[..., Any]
+    on_subscriptions_listen: Callable[..., Any]
+
+
+def handlers(
+    workers: Workers, principal_of: Callable[[Context], Principal], feed: ChangeFeed
+) -> SubscriptionHandlers:
+    """The handlers over one feed."""
+
+    async def subscribe(ctx: Context, params: wire.SubscribeRequestParams) -> wire.EmptyResult:
+        principal, uri = principal_of(ctx), str(params.uri)
+        if not await workers.run(readable_uris, principal, [uri]):
+            message = f"No resource has the address {uri[:_MAX_SHOWN_LENGTH]!r}."
+            raise MCPError(wire.INVALID_PARAMS, message, {"uri": uri[:_MAX_SHOWN_LENGTH]})
+        subscriber = await feed.follow_session(connection_of(ctx), principal)
+        if uri not in subscriber.uris and len(subscriber.uris) >= MAX_RESOURCES:
+            raise too_many_resources()
+        subscriber.uris.add(uri)
+        return wire.EmptyResult()
+
+    async def unsubscribe(ctx: Context, params: wire.UnsubscribeRequestParams) -> wire.EmptyResult:
+        subscriber: Subscriber | None = connection_of(ctx).state.get("cms.subscriber")
+        if subscriber is not None:
+            subscriber.uris.discard(str(params.uri))
+        return wire.EmptyResult()
+
+    async def listen_to(
+        ctx: Context, params: wire.SubscriptionsListenRequestParams
+    ) -> wire.SubscriptionsListenResult:
+        principal, asked = principal_of(ctx), params.notifications
+        uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
+        if len(uris) > MAX_RESOURCES:
+            raise too_many_resources()
+        if ctx.request_id is None:
+            raise MCPError(wire.INVALID_REQUEST, "subscriptions/listen needs a request id.")
+        readable = await workers.run(readable_uris, principal, uris) if uris else []
+        subscriber = Subscriber(
+            principal,
+            tools=asked.tools_list_changed is True,
+            resource_list=asked.resources_list_changed is True,
+            uris=readable,
+        )
+        honored = wire.SubscriptionFilter(
+            tools_list_changed=subscriber.wants_tools or None,
+            resources_list_changed=subscriber.wants_resource_list or None,
+            resource_subscriptions=readable or None,
+        )
+        meta = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+        await feed.join(subscriber)
+
+        async def send(event: ServerEvent) -> None:
+            notification = event_to_notification(event, meta)
+            await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
+
+        try:
+            acknowledged = wire.SubscriptionsAcknowledgedNotificationParams(
+                notifications=honored, _meta=meta
+            )
+            await ctx.session.send_notification(
+                wire.SubscriptionsAcknowledgedNotification(params=acknowledged),
+                related_request_id=ctx.request_id,
+            )
+            await subscriber.forward(send)
+        finally:
+            feed.leave(subscriber)
+        return wire.SubscriptionsListenResult(_meta=meta)
+
+    return {
+        "on_subscribe_resource": subscribe,
+        "on_unsubscribe_resource": unsubscribe,
+        "on_subscriptions_listen": listen_to,
+    }
+
+
+def too_many_resources() -> MCPError:
+    message = f"One client follows at most {MAX_RESOURCES} resources."
+    return MCPError(wire.INVALID_PARAMS, message, {"code": "too_many_subscriptions"})
+
+
+def connection_of(ctx: Context) -> Connection:
+    """The connection behind a request: where notifications go that belong to none. The SDK shows it to nobody."""
+    return ctx.session._connection

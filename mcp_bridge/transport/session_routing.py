@@ -1,0 +1,201 @@
+"""Sessions of other processes: an id begins with the key of the process that holds the session, and a request for it
+that arrives elsewhere is passed on to there.
+
+So a load balancer may send each request to any process. Streams, cancellations and answers of clients arrive where
+the session is, which a copy of the session could not promise.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import secrets
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final
+from uuid import uuid4
+
+import anyio
+import httpx2
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+from starlette.types import Receive, Scope, Send
+
+from mcp_bridge.models import McpProcess
+from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.transport.server_address import is_loopback
+
+logger = logging.getLogger("mcp_bridge")
+REPORT_SECONDS: Final = 10.0
+ALIVE: Final = timedelta(seconds=35)
+"""A process that reported nothing for so long is gone."""
+_ADDRESSES_SECONDS: Final = 5.0
+_PASSED_ON: Final = b"x-mcp-passed-on"
+"""Marks a request that another process passed on, which goes no further."""
+_OF_ONE_CONNECTION: Final = frozenset(
+    {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"te", b"upgrade"}
+)
+_CONNECT_SECONDS: Final = 2.0
+_SILENT_SECONDS: Final = 60.0
+"""Streams say something every 15 seconds."""
+_KEPT_SECONDS: Final = 2.0
+"""Less than the server keeps an idle connection, so that none is used while it closes."""
+
+
+def own_address(host: str, port: int) -> str:
+    """Return where other processes of the site reach a server that binds `host` and `port`.
+
+    One that binds every address of its machine is reached at the one that it reaches the database from.
+    """
+    if host in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
+        host = "127.0.0.1"
+        database = connection.settings_dict.get("HOST") or ""
+        if database and not database.startswith("/") and not is_loopback(database):
+            with suppress(OSError):
+                [(family, _, _, _, address), *_] = socket.getaddrinfo(
+                    database, 1, type=socket.SOCK_DGRAM
+                )
+                with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                    probe.connect(address)  # sends nothing
+                    host = probe.getsockname()[0]
+    with suppress(ValueError):
+        if ipaddress.ip_address(host).version == 6:
+            host = f"[{host}]"
+    return f"{host}:{port}"
+
+
+def report_running(key: str, address: str) -> None:
+    """Say that the process runs. One statement after the first time."""
+    now = timezone.now()
+    if not McpProcess.objects.filter(pk=key).update(seen_at=now):
+        gone = Q(seen_at__lt=now - timedelta(days=1)) | Q(address=address)
+        McpProcess.objects.filter(gone).delete()
+        McpProcess.objects.create(pk=key, address=address, seen_at=now)
+
+
+def report_stopped(key: str) -> None:
+    McpProcess.objects.filter(pk=key).delete()
+
+
+def running_processes() -> dict[str, str]:
+    """Return the addresses of the processes that run, by key."""
+    alive = McpProcess.objects.filter(seen_at__gte=timezone.now() - ALIVE)
+    return dict(alive.values_list("pk", "address"))
+
+
+class SessionRouter:
+    """One process among others. `address` is where they reach it; without one it is alone."""
+
+    def __init__(self, workers: Workers, address: str | None) -> None:
+        self.key = secrets.token_hex(4)
+        self._workers = workers
+        self._address = address
+        self._known: Mapping[str, str] = {}
+        self._known_until = 0.0
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(_SILENT_SECONDS, connect=_CONNECT_SECONDS),
+            limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEPT_SECONDS),
+            trust_env=False,
+            verify=False,  # noqa: S501  # the others are called by HTTP; loading certificates takes long
+        )
+
+    def new_session_id(self) -> str:
+        """Return a random UUID that begins with the key of this process."""
+        return self.key + uuid4().hex[len(self.key) :]
+
+    async def start(self) -> None:
+        """Tell the others, before the first session is opened."""
+        await self._report()
+
+    async def run(self) -> None:
+        """Go on telling them, until cancelled."""
+        try:
+            while self._address is not None:
+                await anyio.sleep(REPORT_SECONDS)
+                await self._report()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._client.aclose()
+                if self._address is not None:
+                    with suppress(DatabaseError):
+                        await self._workers.run_apart(report_stopped, self.key)
+
+    async def pass_on(self, session_id: str, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Have the process that holds the session answer; False where this one has to."""
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        if any(name == _PASSED_ON for name, _ in headers):
+            return False
+        address = await self._find_address(session_id[: len(self.key)])
+        if address is None:
+            return False
+        first = await receive() if scope["method"] == "POST" else {}
+        query = scope.get("query_string", b"").decode("latin-1")
+        request = self._client.build_request(
+            scope["method"],
+            f"http://{address}{scope['path']}{'?' if query else ''}{query}",
+            headers=[
+                *((name, value) for name, value in headers if name not in _OF_ONE_CONNECTION),
+                (_PASSED_ON, b"1"),
+            ],
+            content=first.get("body", b""),
+        )
+        async with anyio.create_task_group() as tasks:
+
+            async def hang_up() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    continue
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(hang_up)
+            if not await self._relay(request, send):
+                gone = "The process that held this session has ended. Begin a new one."
+                await refusal(404, gone, "not_found")(scope, receive, send)
+            tasks.cancel_scope.cancel()
+        return True
+
+    async def _relay(self, request: httpx2.Request, send: Send) -> bool:
+        """Write the answer as it comes; False where the other process cannot be reached."""
+        try:
+            response = await self._client.send(request, stream=True)
+        except httpx2.TransportError as error:
+            logger.info("a session's process cannot be reached: %r", error)
+            return False
+        try:
+            head = [one for one in response.headers.raw if one[0].lower() not in _ENDS_HERE]
+            status = response.status_code
+            await send({"type": "http.response.start", "status": status, "headers": head})
+            with suppress(httpx2.TransportError):  # it was killed: what was said stays said
+                async for part in response.aiter_raw():
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+        return True
+
+    async def _find_address(self, key: str) -> str | None:
+        """Where the process with the key is; None for this one and for one that nobody knows."""
+        if key == self.key or self._address is None:
+            return None
+        if key not in self._known or time.monotonic() >= self._known_until:
+            with suppress(DatabaseError):  # while it is away: as far as is known
+                self._known = await self._workers.run_apart(running_processes)
+                self._known_until = time.monotonic() + _ADDRESSES_SECONDS
+        return self._known.get(key)
+
+    async def _report(self) -> None:
+        if self._address is None:
+            return
+        try:
+            await self._workers.run_apart(report_running, self.key, self._address)
+        except DatabaseError as error:
+            logger.error("the other MCP processes are not told that this one runs: %s", error)
+
+
+_ENDS_HERE: Final = _OF_ONE_CONNECTION - {b"content-length"}
