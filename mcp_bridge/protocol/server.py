@@ -231,11 +231,12 @@ def build_server(access: ServerAccess | None = None, feed: ChangeFeed | None = N
             "resources/templates/list": hint,
         },
         **resources.handlers(workers, principal_of, access, follow_list),
-        **(subscriptions.handlers(workers, principal_of, feed) if feed is not None else {}),
         **prompts.handlers(),
         on_completion=completion.handler(workers, principal_of, access),
     )
-    server.has_feed = feed is not None
+    if feed is not None:
+        server.has_feed = True
+        subscriptions.add_handlers(server, workers, principal_of, feed)
     # The SDK's own opens a span for each message, which takes time also where nobody collects spans.
     spans = server.middleware if find_tracer() is not None else []
     server.middleware[:] = [

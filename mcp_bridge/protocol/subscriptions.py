@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 from uuid import UUID
 
 import anyio
@@ -23,6 +23,7 @@ from anyio.abc import TaskGroup
 from django.conf import settings
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import (
     SUBSCRIPTION_ID_META_KEY,
@@ -391,18 +392,13 @@ def _is_answered(principal: Principal, actor: Actor, uri: str) -> bool:
     return False
 
 
-class SubscriptionHandlers(TypedDict):
-    """The handlers of the protocol server for subscriptions."""
-
-    on_subscribe_resource: Callable[..., Any]
-    on_unsubscribe_resource: Callable[..., Any]
-    on_subscriptions_listen: Callable[..., Any]
-
-
-def handlers(
-    workers: Workers, principal_of: Callable[[Context], Principal], feed: ChangeFeed
-) -> SubscriptionHandlers:
-    """The handlers over one feed."""
+def add_handlers(
+    server: Server[Any],
+    workers: Workers,
+    principal_of: Callable[[Context], Principal],
+    feed: ChangeFeed,
+) -> None:
+    """Let the server answer what asks for notifications of the feed."""
 
     async def subscribe(ctx: Context, params: wire.SubscribeRequestParams) -> wire.EmptyResult:
         principal, uri = principal_of(ctx), str(params.uri)
@@ -462,11 +458,11 @@ def handlers(
             feed.leave(subscriber)
         return wire.SubscriptionsListenResult(_meta=meta)
 
-    return {
-        "on_subscribe_resource": subscribe,
-        "on_unsubscribe_resource": unsubscribe,
-        "on_subscriptions_listen": listen_to,
-    }
+    server.add_request_handler("resources/subscribe", wire.SubscribeRequestParams, subscribe)
+    server.add_request_handler("resources/unsubscribe", wire.UnsubscribeRequestParams, unsubscribe)
+    server.add_request_handler(
+        "subscriptions/listen", wire.SubscriptionsListenRequestParams, listen_to
+    )
 
 
 def too_many_resources() -> MCPError:

@@ -102,7 +102,7 @@ class SessionRouter:
             timeout=httpx2.Timeout(_SILENT_SECONDS, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEPT_SECONDS),
             trust_env=False,
-            verify=False,  # noqa: S501  # the others are called by HTTP; loading certificates takes long
+            verify=False,  # the others are called by HTTP; loading certificates takes long
         )
 
     def new_session_id(self) -> str:
