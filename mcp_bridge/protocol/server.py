@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -16,7 +17,8 @@ from pydantic import BaseModel
 from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.protocol import completion, prompts, resources, subscriptions
+from mcp_bridge.protocol import completion, elicitation, prompts, resources, subscriptions
+from mcp_bridge.protocol.elicitation import EXPECTED_VERSION
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.subscriptions import ChangeFeed
@@ -145,13 +147,31 @@ def answer_calls(calls: ToolCalls, server_info: dict[str, Any]) -> ServerMiddlew
             or (ctx.protocol_version != NEWEST_REVISION and ctx.session.client_params is None)
         ):
             return await call_next(ctx)
-        answer = wire_result(await calls.run(ctx, name, raw or {}))
+        answer = await answer_or_ask(calls, ctx, name, raw or {}, params)
         if ctx.protocol_version == NEWEST_REVISION:
-            answer["resultType"] = "complete"
+            answer.setdefault("resultType", "complete")
             answer["_meta"] = {**answer.get("_meta", {}), wire.SERVER_INFO_META_KEY: server_info}
         return answer
 
     return answered
+
+
+async def answer_or_ask(
+    calls: ToolCalls, ctx: Context, name: str, raw: dict[str, Any], params: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the answer to the call on the wire.
+
+    Where it meets a choice, the person behind the client is asked first, if the client can ask them.
+    """
+    confirmed = elicitation.answer_in(params)
+    unconditional = {name: value for name, value in raw.items() if name != EXPECTED_VERSION}
+    result = await calls.run(ctx, name, unconditional if confirmed else raw)
+    if confirmed is None and elicitation.can_ask(ctx, result, raw):
+        if ctx.protocol_version == NEWEST_REVISION:
+            return elicitation.input_required(result)
+        if await elicitation.ask(ctx, result):
+            result = await calls.run(ctx, name, unconditional)
+    return wire_result(result)
 
 
 def wire_result(result: wire.CallToolResult) -> dict[str, Any]:

@@ -1,0 +1,96 @@
+"""A question to the person behind a client, where a call meets a choice that is theirs.
+
+There is one: a draft that has changed since the client read it. Clients that declare elicitation have the person
+decide whether to stage on top of what is there now; every other gets the refusal, and reads the draft again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import anyio
+import mcp.types as wire
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from mcp_bridge.protocol.tool_calls import ERROR_META, result_text
+
+Context = ServerRequestContext[Any, Any]
+ASK_SECONDS: Final = 300.0
+"""How long a person may think in a revision in which the call waits for them; no thread waits with it."""
+STALE: Final = "stale_version"
+"""The refusal that there is a question to, and the key of the question."""
+EXPECTED_VERSION: Final = "expectedVersion"
+_FIELD: Final = "stage"
+_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        _FIELD: {
+            "type": "boolean",
+            "title": "Stage on top of the draft as it is now",
+            "description": "Fields that you change replace what is staged there; all others stay.",
+            "default": False,
+        }
+    },
+    "required": [_FIELD],
+}
+
+
+def can_ask(ctx: Context, result: wire.CallToolResult, raw: Mapping[str, Any]) -> bool:
+    """Return whether the result is a refusal with a question to it, and the client can ask its person."""
+    error: dict[str, Any] = (result.meta or {}).get(ERROR_META, {})
+    if not result.is_error or error.get("code") != STALE or EXPECTED_VERSION not in raw:
+        return False
+    declared = ctx.session.client_capabilities
+    elicitation = declared.elicitation if declared is not None else None
+    # An empty declaration means forms, as it did before there were other ways to ask.
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def question(result: wire.CallToolResult) -> wire.ElicitRequestFormParams:
+    message = f"{result_text(result)}\n\nStage the changes on top of the draft as it is now?"
+    return wire.ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
+
+
+def input_required(result: wire.CallToolResult) -> dict[str, Any]:
+    """Return the answer of the newest revision that asks: the client asks its person and repeats the call."""
+    asked = question(result).model_dump(by_alias=True, mode="json", exclude_none=True)
+    return {
+        "resultType": "input_required",
+        "inputRequests": {STALE: {"method": "elicitation/create", "params": asked}},
+    }
+
+
+def answer_in(params: Mapping[str, Any]) -> bool | None:
+    """Return what the person answered, in a call that repeats another one; None where nobody was asked."""
+    responses = params.get("inputResponses")
+    answer = responses.get(STALE) if isinstance(responses, dict) else None
+    return _is_yes(answer) if isinstance(answer, dict) else None
+
+
+async def ask(ctx: Context, result: wire.CallToolResult) -> bool:
+    """Ask during the call, as older revisions do. False also where nobody answers."""
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or not ctx.session.can_send_request:
+        return False
+    asked = question(result)
+    with anyio.move_on_after(ASK_SECONDS):
+        try:
+            answer = await ctx.session.elicit_form(
+                asked.message, asked.requested_schema, ctx.request_id
+            )
+        except (MCPError, NoBackChannelError, ValidationError):
+            return False
+        return _is_yes({"action": answer.action, "content": answer.content})
+    return False
+
+
+def _is_yes(answer: Mapping[str, Any]) -> bool:
+    content = answer.get("content")
+    return (
+        answer.get("action") == "accept"
+        and isinstance(content, dict)
+        and content.get(_FIELD) is True
+    )
