@@ -144,18 +144,21 @@ def test_threat_43_a_token_that_is_revoked_ends_what_either_process_holds(
     token = person.token(role="editor")
     own = bearer(token["secret"])
     at_first, at_second = session_at(pair.first, own), session_at(pair.second, own)
+    another = session_at(pair.second, own)
 
     async def scene() -> list[int]:
         async with (
             httpx.AsyncClient(timeout=30) as client,
             client.stream("GET", f"{pair.first.url}/mcp", headers=at_first) as direct,
             client.stream("GET", f"{pair.first.url}/mcp", headers=at_second) as passed_on,
+            client.stream("GET", f"{pair.second.url}/mcp", headers=another) as elsewhere,
         ):
-            assert (direct.status_code, passed_on.status_code) == (200, 200)
+            streams = (direct, passed_on, elsewhere)
+            assert [stream.status_code for stream in streams] == [200] * 3
             await anyio.to_thread.run_sync(lambda: person.revoke(id=token["id"]))
             with anyio.fail_after(WITHIN):
-                await read_to_the_end(direct)
-                await read_to_the_end(passed_on)
+                for stream in streams:
+                    await read_to_the_end(stream)
             return [
                 (await client.post(f"{one.url}/mcp", headers=session, json=PING)).status_code
                 for one in (pair.first, pair.second)
@@ -169,7 +172,7 @@ def told_of(lines: Iterator[str], method: str) -> Any:
     """The params of the next notification of that method."""
     for line in lines:
         if line.startswith("data: ") and f'"{method}"' in line:
-            return json.loads(line.removeprefix("data: "))["params"]
+            return json.loads(line.removeprefix("data: ")).get("params")
     raise AssertionError(f"the stream ended without {method}")
 
 
