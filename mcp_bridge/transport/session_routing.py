@@ -24,7 +24,7 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.models import McpProcess
 from mcp_bridge.protocol.worker_threads import Workers
@@ -58,11 +58,9 @@ def own_address(host: str, port: int) -> str:
         database = connection.settings_dict.get("HOST") or ""
         if database and not database.startswith("/") and not is_loopback(database):
             with suppress(OSError):
-                [(family, _, _, _, address), *_] = socket.getaddrinfo(
-                    database, 1, type=socket.SOCK_DGRAM
-                )
-                with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                    probe.connect(address)  # sends nothing
+                found = socket.getaddrinfo(database, 1, type=socket.SOCK_DGRAM)[0]
+                with socket.socket(found[0], socket.SOCK_DGRAM) as probe:
+                    probe.connect(found[4])  # sends nothing
                     host = probe.getsockname()[0]
     with suppress(ValueError):
         if ipaddress.ip_address(host).version == 6:
@@ -134,7 +132,7 @@ class SessionRouter:
         address = await self._find_address(session_id[: len(self.key)])
         if address is None:
             return False
-        first = await receive() if scope["method"] == "POST" else {}
+        first: Message = await receive() if scope["method"] == "POST" else {}
         query = scope.get("query_string", b"").decode("latin-1")
         request = self._client.build_request(
             scope["method"],

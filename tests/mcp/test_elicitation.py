@@ -53,8 +53,8 @@ def call(
 
 def staged(arguments: dict[str, Any]) -> dict[str, Any]:
 
-    document = make.layers(Post.objects.get(pk=arguments["postId"])).ai_review.to_json()
-    return {name: document[name] for name in ("title", "excerpt")}
+    fields = make.layers(Post.objects.get(pk=arguments["postId"])).ai_review.document.fields
+    return {name: fields[name] for name in ("title", "excerpt")}
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
