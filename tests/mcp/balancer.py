@@ -46,8 +46,8 @@ class Balancer:
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """The next server that takes the connection."""
-        for _ in self.ports:
-            place = next(self._turn) % len(self.ports)
+        turn = next(self._turn)
+        for place in ((turn + step) % len(self.ports) for step in range(len(self.ports))):
             with suppress(OSError):
                 found = await asyncio.open_connection("127.0.0.1", self.ports[place])
                 self.taken[place] += 1
