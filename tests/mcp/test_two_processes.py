@@ -250,15 +250,6 @@ def test_a_process_is_killed_and_clients_go_on_at_the_other(prepared: Path) -> N
             answer = httpx.post(pair.url, headers=session, json=PING)
             assert answer.status_code == status, answer.text
 
-        async def scene() -> list[bool]:
-            answers = []
-            for mode in ("auto", "legacy"):
-                async with connected(through(pair), "http", mode, OWN) as client:
-                    answers.append((await client.call_tool("sample_echo", ECHO)).is_error)
-            return answers
-
-        assert anyio.run(scene) == [False, False]
-
 
 def test_a_process_that_stops_is_not_listed_any_more(prepared: Path) -> None:
     with ExitStack() as stack:
