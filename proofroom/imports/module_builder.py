@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+import orjson
+
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions.richtext.nodes import to_text
+from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
 from proofroom.imports.html_reader import Frame, image_paragraph, link_paragraph, text_paragraph
 from proofroom.imports.items import ModuleItem
 
@@ -16,8 +18,8 @@ _PLAYERS: Final = frozenset({"iframe", "embed", "object"})
 _TITLE_MAX: Final = 160
 _CAPTION_MAX: Final = 300
 """What is longer stands below the module too."""
-MAX_PROSE: Final = 400_000
-"""Characters of one prose module; a longer text goes on in the next one."""
+MAX_PROSE: Final = RICH_TEXT_MAX_BYTES * 3 // 4
+"""Bytes of one prose module as the source has it; a longer text goes on in the next one."""
 
 
 @dataclass
@@ -45,7 +47,7 @@ class ModuleBuilder:
             if isinstance(block, Frame):
                 self.add_frame(block)
                 continue
-            length = len(to_text({"type": "doc", "content": [block]}))
+            length = len(orjson.dumps(block)) + 1
             if self._length + length > MAX_PROSE:
                 self.end_prose()
             self._blocks.append(block)

@@ -631,3 +631,17 @@ def test_the_folders_around_a_site_of_astro_are_no_pages(tmp_path):
     }  # fmt: skip
     assert tea.path in str(load(Post.objects.get(title="Start")).modules[0].props)
     assert "component <Steps> (1)" in "\n".join(said)
+
+
+def test_a_very_long_page_goes_on_in_a_second_module(tmp_path):
+    item = (
+        "- [#1234](https://github.example/products/kettle/issues/1234) **boils** `water` faster\n"
+    )
+    write(tmp_path, {"page.md": "# Page\n\n" + (item * 200 + "\nNext part.\n\n") * 10})
+
+    run(tmp_path)
+
+    modules = load(Post.objects.get()).modules
+    assert len(modules) > 1
+    assert {module.type for module in modules} == {"prose"}
+    assert sum(to_text(module.props["content"]).count("boils") for module in modules) == 2000
