@@ -67,6 +67,12 @@ class ImportPlan:
         source_id = self.addresses.get(key)
         return self.posts[source_id].path if source_id is not None else ""
 
+    def move_below(self, post: PlannedPost, before: str) -> None:
+        """Correct the paths of new posts below one that could not be made at the path `before`."""
+        for one in self.posts.values():
+            if one.post_id is None and one.path.startswith(f"{before}/"):
+                one.path = post.path + one.path[len(before) :]
+
 
 def make_plan(reader: Reader, source: str, tick: Callable[[], None]) -> ImportPlan:
     """Read the outline of the whole source. `tick` is called now and then, since this may take a while."""

@@ -214,7 +214,10 @@ class _PostWriter:
             return self._written("created", self.planned.path, None)
         post = self._create_at_free_slug(wanted, made)
         self.planned.post_id = post.pk
+        before = self.planned.path
         self.planned.path, self.planned.slug = post.path, post.slug
+        if before and before != post.path:
+            self.writer.plan.move_below(self.planned, before)
         self._remember(post, fields, made, terms)
         return self._written("created", post.path, post)
 

@@ -645,3 +645,16 @@ def test_a_very_long_page_goes_on_in_a_second_module(tmp_path):
     assert len(modules) > 1
     assert {module.type for module in modules} == {"prose"}
     assert sum(to_text(module.props["content"]).count("boils") for module in modules) == 2000
+
+
+def test_links_below_a_folder_whose_address_is_reserved_lead_to_the_posts(tmp_path):
+    write(
+        tmp_path, {"api/one.md": "# One\n\n[Two](two.md)", "api/two.md": "# Two\n\n[One](one.md)"}
+    )
+
+    run(tmp_path)
+
+    two = Post.objects.get(title="Two")
+    assert two.path == "/api-2/two"
+    assert two.path in str(load(Post.objects.get(title="One")).modules[0].props)
+    assert "posts: 3 unchanged" in run(tmp_path)[-1]
