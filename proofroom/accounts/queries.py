@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 from uuid import UUID
 
 from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
@@ -54,7 +54,8 @@ def list_site_roles() -> list[SiteRole]:
 def with_role_labels(rows: QuerySet[M]) -> QuerySet[M]:
     """Add to accounts or invitations what a role of the site is called, in the same query."""
     role = SiteRole.objects.filter(name=OuterRef("role"))
-    return rows.annotate(site_role_label=Subquery(role.values("label")[:1]))
+    annotated = rows.annotate(site_role_label=Subquery(role.values("label")[:1]))
+    return cast("QuerySet[M]", annotated)
 
 
 def people_role_choices() -> list[tuple[str, str]]:

@@ -110,7 +110,7 @@ def test_ids_of_no_session_are_answered_404(pair: Pair, key: str) -> None:
     session_id = (taken[:8] + "0" * 24) if key == "own" else key + "0" * (32 - len(key))
     for server in (pair.first, pair.second):
         headers = {**JSON, **OWN, "Mcp-Session-Id": session_id.encode()}
-        answer = httpx.post(f"{server.url}/mcp", headers=headers, json=PING)  # type: ignore[arg-type]
+        answer = httpx.post(f"{server.url}/mcp", headers=headers, json=PING)
         assert answer.status_code == 404, answer.text
 
 

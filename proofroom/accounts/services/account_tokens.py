@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -119,9 +120,9 @@ def record_use(kind: type[Model], token_id: UUID, last_used_at: datetime | None)
         return
 
 
-def revoke_all_tokens(user: User) -> None:
-    """Revoke every token of the account, of every kind: one that comes back brings none with it."""
+def revoke_all_tokens(user_ids: Collection[int]) -> None:
+    """Revoke every token of the accounts, of every kind: one that comes back brings none with it."""
     now = timezone.now()
     for kind in AccountToken.__subclasses__():
-        rows = kind._default_manager.filter(revoked_at=None, **{"user": user})
+        rows = kind._default_manager.filter(revoked_at=None, **{"user__in": user_ids})
         rows.update(revoked_at=now)

@@ -13,13 +13,14 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import AccountToken, Invitation, SiteRole, User
+from proofroom.accounts.models import Invitation, SiteRole, User
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
     assignable_permissions,
     grants,
     role_label,
 )
+from proofroom.accounts.services.account_tokens import revoke_all_tokens
 from proofroom.accounts.services.role_grants import (
     MAX_NAMES_SHOWN,
     in_words,
@@ -249,10 +250,7 @@ def _end_access(user_ids: Collection[int], changed: str, actor: Actor) -> None:
     """End sessions and tokens of these accounts, for ever, and record what of each was changed."""
     people = User.objects.filter(pk__in=user_ids)
     people.update(session_epoch=F("session_epoch") + 1)
-    now = timezone.now()
-    for kind in AccountToken.__subclasses__():
-        tokens = kind._default_manager.filter(user__in=user_ids, revoked_at=None)
-        tokens.update(revoked_at=now)
+    revoke_all_tokens(user_ids)
     rows = people.order_by("pk").values_list("pk", "role", "is_active")
     told: list[tuple[None, JsonObject]] = [
         (None, {"id": pk, "changed": [changed], "role": role, "active": is_active})

@@ -119,7 +119,7 @@ def apply_changes(
         # A role or an account that comes back later brings no old session and no old token with it.
         if "role" in changes or "is_active" in changes:
             user.session_epoch += 1
-            account_tokens.revoke_all_tokens(user)
+            account_tokens.revoke_all_tokens([user.pk])
         _save(user, [*changed, "session_epoch"])
         if "email" in changes:
             user.confirm_email()
