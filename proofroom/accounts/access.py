@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import SiteRole, User
-from proofroom.accounts.permission_labels import group_permissions, label_of
+from proofroom.accounts.permission_labels import label_of, permission_choices
 from proofroom.accounts.queries import list_site_roles
 from proofroom.accounts.roles import all_permissions, grants
 
@@ -44,7 +44,7 @@ def compare_roles() -> tuple[list[SiteRole], list[tuple[str, list[PermissionRow]
             label,
             [PermissionRow(text, [name in one for one in given]) for name, text in permissions],
         )
-        for label, permissions in group_permissions(all_permissions())
+        for label, permissions in permission_choices(all_permissions())
     ]
 
 

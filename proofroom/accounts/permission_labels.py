@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from django.utils.translation import gettext_lazy
@@ -96,18 +97,16 @@ def label_of(permission: str) -> str | _StrPromise:
 
 def permission_choices(
     names: Collection[str] | None = None,
-) -> list[tuple[str | _StrPromise, list[tuple[str, str | _StrPromise]]]]:
-    """Return permissions with their labels, by the part of the product they belong to: these, or all there are."""
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return permissions with their labels, by the part of the product they belong to: these, or all there are.
+
+    In the reader's language, and in the order of its words.
+    """
     found = sorted(all_permissions() if names is None else names)
-    return [
-        (GROUP_LABELS.get(group, group), [(name, label_of(name)) for name in of_group])
-        for group, of_group in groupby(found, lambda name: name.partition(".")[0])
-    ]
-
-
-def group_permissions(names: Collection[str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the same for pages, in the reader's language and in the order of its words."""
     return sorted(
-        (str(group), sorted(((name, str(label)) for name, label in found), key=lambda one: one[1]))
-        for group, found in permission_choices(names)
+        (
+            str(GROUP_LABELS.get(group, group)),
+            sorted(((name, str(label_of(name))) for name in of_group), key=itemgetter(1)),
+        )
+        for group, of_group in groupby(found, lambda name: name.partition(".")[0])
     )

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.access import compare_roles, explain_access
 from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
-from proofroom.accounts.permission_labels import group_permissions, permission_choices
+from proofroom.accounts.permission_labels import permission_choices
 from proofroom.accounts.queries import people_role_choices
 from proofroom.accounts.roles import assignable_permissions, grants
 from proofroom.accounts.services.role_grants import lacking_of
@@ -155,7 +155,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         may_change = not role.is_built_in and not lacking_of(actor, role.granted)
         context: dict[str, Any] = {
             "role": role,
-            "groups": group_permissions(role.granted),
+            "groups": permission_choices(role.granted),
             "people": people[:MAX_PEOPLE_SHOWN],
             "more_people": max(len(people) - MAX_PEOPLE_SHOWN, 0),
             "invited": invited,
