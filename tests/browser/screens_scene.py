@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agents_app.models import AgentRun
-from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
+from content.models import Layer, ModuleInstance, Post, PostJob, Replacement, UrlPattern
 from content.module_layouts.services import create_group
 from content.posts import document_edits
 from content.posts.trash import delete_post
@@ -13,13 +13,15 @@ from forms.models import FormDefinition
 from media.models import Asset
 from proofroom.core.models import Event
 from proofroom.feedback.services import create_feedback
+from proofroom.imports.models import ImportRun
 from proofroom.menus.services import create_menu
 from proofroom.previews.services import create_preview_link
 from proofroom.taxonomies.models import Term
 from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
-from tests.browser import agents_scene, inbox_scene, media_scene
+from tests.browser import agents_scene, inbox_scene, jobs_scene, media_scene
 from tests.browser.scene import coffee
+from tests.oauth import flow
 
 Screens = dict[str, str]
 """The name of each screen, and its address."""
@@ -45,6 +47,11 @@ def filled() -> Screens:
     make.edited(post, {"excerpt": "Ten minutes, and no machine."})
     agents_scene.story(post)
     agents_scene.batch(post)
+    _page_tree()
+    jobs_scene.tried_import()
+    jobs_scene.export()
+    jobs_scene.archived(*(make.post(name, slug=name.lower()) for name in ("Scales", "Spoons")))
+    flow.connected("admin")
     _menu_and_terms(post)
     _people_and_tokens()
     _what_other_systems_hear()
@@ -71,6 +78,25 @@ def filled() -> Screens:
     UrlPattern.objects.create(type="blog", locale="en", pattern="/blog/{slug}")
     Replacement.objects.create(find="tea", replace="coffee", total=2, by_name="admin")
     return screens(post)
+
+
+def _page_tree() -> None:
+    """Pages below pages, one of them a draft."""
+    for title, below in (
+        ("Products", (("Kettles", ("Stovetop", "Electric")), ("Grinders", ("Hand grinders",)))),
+        ("Services", (("Overview", ()), ("Repairs", ()))),
+        ("About us", ()),
+    ):
+        top = _page(title)
+        for name, pages in below:
+            middle = _page(name, top)
+            for leaf in pages:
+                _page(leaf, middle, status="draft" if leaf == "Electric" else "published")
+
+
+def _page(title: str, parent: Post | None = None, **values: Any) -> Post:
+    above = {"parentId": str(parent.pk)} if parent is not None else {}
+    return make.post(title, type="page", slug=title.lower().replace(" ", "-"), **above, **values)
 
 
 def _menu_and_terms(post: Post) -> None:
@@ -133,6 +159,16 @@ def screens(post: Post) -> Screens:
         "inbox": "inbox/",
         "notifications": "notifications/",
         "account": "account/",
+        "account-methods": "account/methods/",
+        "connected-clients": "proofroom_oauth/oauthconnection/",
+        "imports": "proofroom_imports/importrun/",
+        "import-add": "proofroom_imports/importrun/add/",
+        "import": _run("importrun", is_export=False),
+        "exports": "proofroom_imports/exportrun/",
+        "export-add": "proofroom_imports/exportrun/add/",
+        "export": _run("exportrun", is_export=True),
+        "jobs": "content/postjob/",
+        "job": _one("content/postjob", PostJob),
         "posts": "content/post/",
         "post-add": "content/post/add/",
         "editor": f"{of}/change/",
@@ -201,6 +237,11 @@ def _one(part: str, model: Any) -> str:
     model = Menu if isinstance(model, Post) else model
     pk = _pk(model._default_manager.order_by("pk"))
     return f"{part}/{pk}/change/" if pk else ""
+
+
+def _run(name: str, *, is_export: bool) -> str:
+    pk = _pk(ImportRun.objects.filter(is_export=is_export))
+    return f"proofroom_imports/{name}/{pk}/change/" if pk else ""
 
 
 def _pk(rows: Any) -> str:

@@ -1,6 +1,7 @@
 """Takes the pictures of `docs/admin/screens.md`: `python -m pytest tests/browser/take_screens.py -m browser`.
 
-`SITES` and `LOOKS` name what to take where not all of it is asked for; `ONLY` names screens.
+`ONLY` names the screens to take where not all of them are asked for, and `SCREENSHOTS` another folder, whose pictures
+are larger and PNG, to look at.
 """
 
 from __future__ import annotations
@@ -22,12 +23,21 @@ from tests.browser import screens_scene
 from tests.browser.scene import coffee
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-FOLDER = Path("docs/images/screens")
+FOLDER = Path(os.environ.get("SCREENSHOTS", "docs/images/screens"))
+IS_APART = "SCREENSHOTS" in os.environ
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"height": 860},
     "dark": {"dark": True, "height": 860},
     "narrow": {"width": 360, "height": 740},
 }
+if IS_APART:
+    LOOKS = {
+        "light": {"width": 1440},
+        "dark": {"width": 1440, "dark": True},
+        "narrow": {"width": 390, "height": 844},
+        "narrow-dark": {"width": 390, "height": 844, "dark": True},
+    }
+STRANGER = {"login": "/admin/login/", "password-reset": "/admin/login/forgot/"}
 EMPTY = ("home", "inbox", "media", "menus", "terms", "feedback", "forms", "submissions", "runs",
          "webhooks", "deliveries", "redirects", "globals", "tokens", "trash")  # fmt: skip
 LONG = ("posts", "inbox", "review-ai", "editor", "terms", "menu", "media", "delivery", "users")
@@ -36,11 +46,14 @@ _WIDE, _MOST_BYTES = 1024, 120_000
 
 def taken(page: Any, name: str) -> None:
     """The window as a small WebP; pictures of phones keep their size."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if IS_APART:
+        page.screenshot(path=FOLDER / f"{name}.png")
+        return
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     if picture.width > _WIDE:
         size = (_WIDE, round(picture.height * _WIDE / picture.width))
         picture = picture.resize(size, Image.Resampling.LANCZOS)
-    FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.webp"
     picture.save(path, quality=62, method=6)
     assert path.stat().st_size < _MOST_BYTES
@@ -62,6 +75,7 @@ def test_every_screen_at_work(open_page: Any, look: str) -> None:
     found = screens_scene.filled()
     page = open_page("admin", **LOOKS[look])
     _visit(page, found, look, found)
+    _visit(open_page(None, **LOOKS[look]), STRANGER, look, STRANGER)
 
 
 def test_screens_of_an_empty_site(open_page: Any) -> None:
