@@ -28,6 +28,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import unknown_tool
+from proofroom.oauth.scopes import DIAGNOSTICS_PERMISSION
 
 PREFIX: Final = "cmsmcp_"
 
@@ -50,6 +51,8 @@ def create_token(
     name = account_tokens.check_token(name, expires_at)
     owner = account_tokens.lock_owner(user_id, may_be_agent=True)
     require_no_less(actor, owner.role)
+    if diagnostics:
+        actor.require(DIAGNOSTICS_PERMISSION)
     token, secret = account_tokens.make(
         McpToken,
         PREFIX,

@@ -44,7 +44,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.notifications import Subscription, is_listening, listen
 from proofroom.core.outbox.events import EVENTS_CHANNEL
-from proofroom.core.realtime.event_feed import Tail
+from proofroom.core.realtime.event_tail import Tail
 from proofroom.core.realtime.messages import EventMessage, may_hear_of
 from proofroom.core.tools import all_tools, get_tool
 
@@ -63,6 +63,8 @@ ACCESS_SECONDS: Final = 2.0
 _POST_TYPES: Final = "cms://post-types"
 _POSTS: Final = "cms://posts/"
 _MAX_SHOWN_LENGTH: Final = 200
+_MAX_URI_LENGTH: Final = 300
+"""Longer than every address of a resource."""
 LIST_EVENTS: Final = frozenset(
     {
         "post.created",
@@ -373,6 +375,8 @@ def readable_uris(principal: Principal, uris: Iterable[str]) -> list[str]:
     posts: dict[str, UUID] = {}
     readable: list[str] = []
     for uri in dict.fromkeys(uris):
+        if len(uri) > _MAX_URI_LENGTH:
+            continue
         if uri.startswith(_POSTS):
             with suppress(ValueError):
                 posts[uri] = UUID(uri.removeprefix(_POSTS))

@@ -134,15 +134,21 @@ class SessionRouter:
             return False
         first: Message = await receive() if scope["method"] == "POST" else {}
         query = scope.get("query_string", b"").decode("latin-1")
-        request = self._client.build_request(
-            scope["method"],
-            f"http://{address}{scope['path']}{'?' if query else ''}{query}",
-            headers=[
-                *((name, value) for name, value in headers if name not in _OF_ONE_CONNECTION),
-                (_PASSED_ON, b"1"),
-            ],
-            content=first.get("body", b""),
-        )
+        try:
+            request = self._client.build_request(
+                scope["method"],
+                f"http://{address}{scope['path']}{'?' if query else ''}{query}",
+                headers=[
+                    *((name, value) for name, value in headers if name not in _OF_ONE_CONNECTION),
+                    (_PASSED_ON, b"1"),
+                ],
+                content=first.get("body", b""),
+            )
+        except httpx2.InvalidURL:
+            await refusal(400, "The address cannot be read.", "invalid_address")(
+                scope, receive, send
+            )
+            return True
         async with anyio.create_task_group() as tasks:
 
             async def hang_up() -> None:

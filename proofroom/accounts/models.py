@@ -24,6 +24,7 @@ from proofroom.accounts.roles import (
     role_label,
     validate_role,
 )
+from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
 
@@ -64,6 +65,17 @@ class SiteRole(models.Model):
         if self.is_built_in:
             return grants().get(self.name, frozenset())
         return assignable_permissions().intersection(self.permissions)
+
+    @classmethod
+    def find(cls, name: str) -> SiteRole | None:
+        """The role that the site made under that name, as it is now. One query."""
+        found = first_instance(cls, _SITE_ROLE.rows(name))
+        return None if found is None or found.is_built_in else found
+
+
+_SITE_ROLE: Final = Statement(
+    lambda name: SiteRole.objects.filter(name=name).values(*columns_of(SiteRole))
+)
 
 
 class UserManager(BaseUserManager["User"]):
@@ -155,12 +167,10 @@ class User(AbstractBaseUser):
     @property
     def site_role(self) -> SiteRole | None:
         """The row of a role that the site made, read once; None for those of the code."""
-        from proofroom.accounts.queries import find_site_role
-
         if self.role in grants():
             return None
         if self._site_role is None or self._site_role[0] != self.role:
-            self._site_role = self.role, find_site_role(self.role)
+            self._site_role = self.role, SiteRole.find(self.role)
         return self._site_role[1]
 
     @staticmethod

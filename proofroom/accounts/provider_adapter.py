@@ -21,6 +21,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from proofroom.accounts.login_limits import count_from_address
 from proofroom.accounts.models import User
 from proofroom.accounts.provider_ids import SAML
 from proofroom.accounts.services.provider_accounts import (
@@ -29,6 +30,7 @@ from proofroom.accounts.services.provider_accounts import (
     role_of_claim,
 )
 from proofroom.accounts.services.sign_in import record_failed_login
+from proofroom.core.api.throttles import client_address, is_allowed_freely
 from proofroom.core.errors import CmsError
 
 logger = logging.getLogger(__name__)
@@ -37,11 +39,16 @@ _SUBJECT: Final = "sub"
 
 
 def refuse(request: HttpRequest, text: str, email: str = "") -> NoReturn:
-    """Send somebody back to the page they came from, with the reason."""
+    """Send somebody back to the page they came from, with the reason.
+
+    It counts as a try of the address; beyond the limit of tries it is no longer recorded.
+    """
     messages.error(request, text)
     if isinstance(request.user, User):
         raise ImmediateHttpResponse(HttpResponseRedirect(reverse("mfa_index")))
-    record_failed_login(email, via="admin")
+    address = client_address(request)
+    if is_allowed_freely(address) or not count_from_address(address).is_over:
+        record_failed_login(email, via="admin")
     raise ImmediateHttpResponse(HttpResponseRedirect(reverse("admin:login")))
 
 
@@ -79,7 +86,10 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         sociallogin.state["role"] = role
         user = sociallogin.user
         if sociallogin.is_existing and role is not None and user.can_log_in:
-            follow_role(user, role)
+            try:
+                follow_role(user, role)
+            except CmsError as error:
+                refuse(request, error.message, user.email)
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
         """The account that is logged in to by email, where that is allowed: a confirmed one, of a person."""

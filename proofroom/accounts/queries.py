@@ -16,7 +16,6 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.statements import (
     Statement,
     columns_of,
-    first_instance,
     instance_from_row,
 )
 from proofroom.core.errors import NotFound
@@ -33,17 +32,6 @@ _USER: Final = Statement(
         *columns_of(User), *(_PREFERENCES + name for name in columns_of(Preferences))
     )
 )
-
-
-_SITE_ROLE: Final = Statement(
-    lambda name: SiteRole.objects.filter(name=name).values(*columns_of(SiteRole))
-)
-
-
-def find_site_role(name: str) -> SiteRole | None:
-    """The role that the site made under that name, as it is now."""
-    found = first_instance(SiteRole, _SITE_ROLE.rows(name))
-    return None if found is None or found.is_built_in else found
 
 
 def list_site_roles() -> list[SiteRole]:

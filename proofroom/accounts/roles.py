@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
@@ -23,6 +24,8 @@ from proofroom.core.registry import Registry
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
+
+    from proofroom.accounts.models import SiteRole
 
 
 class Role(StrEnum):
@@ -197,12 +200,15 @@ def people_roles() -> list[str]:
     return [name for name in grants() if name != Role.AI_AGENT]
 
 
+def _find_site_role(name: str) -> SiteRole | None:
+    # The models import this module.
+    return apps.get_model("proofroom_accounts.SiteRole").find(name)
+
+
 def role_label(name: str) -> str:
     """Return what people call a role, in the reader's language; its name where there is none such."""
-    from proofroom.accounts.queries import find_site_role
-
     if name not in grants():
-        found = find_site_role(name)
+        found = _find_site_role(name)
         return found.label if found is not None else name
     own = own_roles.get(name)
     return capfirst(str(own.label if own is not None else _LABELS[name]))
@@ -210,17 +216,13 @@ def role_label(name: str) -> str:
 
 def permissions_of(role: str) -> frozenset[str]:
     """Every permission of a role; none for an unknown one. One query for a role that the site made."""
-    from proofroom.accounts.queries import find_site_role
-
     if role in grants():
         return grants()[role]
-    found = find_site_role(role)
+    found = _find_site_role(role)
     return found.granted if found is not None else frozenset()
 
 
 def validate_role(name: str) -> None:
     """Raise `ValidationError` where no role has the name. One query for a name that the code does not declare."""
-    from proofroom.accounts.queries import find_site_role
-
-    if name not in grants() and find_site_role(name) is None:
+    if name not in grants() and _find_site_role(name) is None:
         raise ValidationError(gettext("No role is called %(name)r.") % {"name": name})

@@ -29,7 +29,9 @@ class SamlProvider(SAMLProvider):
     def extract_uid(self, data: OneLogin_Saml2_Auth) -> str:
         """Raise `ValueError` where nothing says for good who it is."""
         uid = self._extract(data).get("uid")
-        if uid is None and data.get_nameid_format() != _TRANSIENT:
+        # Where the site names an attribute, a NameID could be the id of somebody else.
+        is_named = "uid" in self.app.settings["attributes"]
+        if uid is None and not is_named and data.get_nameid_format() != _TRANSIENT:
             uid = data.get_nameid()
         if not uid:
             raise ValueError("The identity provider names nobody for good: set SAML_ID_ATTRIBUTE.")

@@ -9,8 +9,8 @@ from django import forms
 from django.utils.translation import gettext_lazy
 from pydantic import AfterValidator, Field
 
-from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX
-from proofroom.accounts.queries import find_site_role, people_role_choices
+from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX, SiteRole
+from proofroom.accounts.queries import people_role_choices
 from proofroom.accounts.roles import ROLE_NAME_MAX, Role, grants
 from proofroom.core.api.answer import Answer, TextOrNull
 from proofroom.core.api.body import Body, Words
@@ -26,7 +26,7 @@ ROLE_SCHEMA: Final[JsonObject] = {"pattern": f"^[a-z][a-z0-9_]{{0,{ROLE_NAME_MAX
 
 
 def _existing_role(name: str) -> str:
-    if name not in grants() and (len(name) > ROLE_NAME_MAX or find_site_role(name) is None):
+    if name not in grants() and (len(name) > ROLE_NAME_MAX or SiteRole.find(name) is None):
         raise ValueError("must be the name of a role that exists")
     return name
 

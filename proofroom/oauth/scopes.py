@@ -15,7 +15,7 @@ DIAGNOSTICS: Final = "diagnostics"
 SCOPES: Final = (READ, PROPOSE, DIAGNOSTICS)
 USUAL_SCOPES: Final = (READ, PROPOSE)
 """What a client is told to ask for, and what is offered where it asks for nothing."""
-DIAGNOSTICS_PERMISSION: Final = "tokens.manage"
+DIAGNOSTICS_PERMISSION: Final = "settings.manage"
 """Who may grant diagnostics to a token of an AI client may allow them here, too."""
 
 

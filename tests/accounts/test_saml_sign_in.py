@@ -16,7 +16,7 @@ from lxml import etree
 
 from cms_project.sign_in import SignInEnvironment
 from proofroom.accounts.admin.saml import LONGEST_ANSWER
-from proofroom.accounts.models import User
+from proofroom.accounts.models import SiteRole, User
 from proofroom.core.models import Event
 from tests import make
 from tests.accounts.saml_provider import ENTITY, LOGIN, TRANSIENT, LoginRequest, SamlProvider
@@ -333,3 +333,41 @@ def test_metadata_that_cannot_be_read_is_said_so(
 
         assert client.post(START)["Location"] == "/admin/login/"
         assert "The login did not work" in refusal(client)
+
+
+def test_a_name_never_stands_for_an_attribute_that_the_site_asks_for(
+    provider: SamlProvider, environment: dict[str, Any], settings: Any
+) -> None:
+    environment["saml_id_attribute"] = "employee"
+    configure_sign_in(settings, SignInEnvironment.model_validate(environment))
+    log_in(provider, browser(), subject="x", attributes={**JANE, "employee": ["7"]})
+    client = browser()
+
+    log_in(provider, client, subject="7", attributes={MAIL: ["eve@example.com"]})
+
+    assert not is_logged_in(client)
+    assert people().count() == 1
+
+
+def test_tries_without_end_are_recorded_up_to_the_limit(client: Client) -> None:
+    for _try in range(15):
+        client.get("/admin/login/saml/acs/finish/", REMOTE_ADDR="10.9.9.8")
+
+    assert Event.objects.filter(name="user.login-failed").count() == 10
+
+
+def test_a_role_that_is_gone_logs_nobody_in(
+    provider: SamlProvider, environment: dict[str, Any], settings: Any
+) -> None:
+    make.site_role("writer", "posts.view")
+    environment |= {"sso_role_claim": "groups", "sso_roles": "chiefs=admin,writers=writer"}
+    configure_sign_in(settings, SignInEnvironment.model_validate(environment))
+    make.user("admin")
+    log_in(provider, browser(), attributes={**JANE, "groups": ["chiefs"]})
+    SiteRole.objects.filter(name="writer").delete()
+    client = browser()
+
+    log_in(provider, client, attributes={**JANE, "groups": ["writers"]})
+
+    assert not is_logged_in(client)
+    assert "is not a role for people" in refusal(client)

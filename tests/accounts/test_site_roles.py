@@ -25,6 +25,7 @@ from proofroom.accounts.services.invitations import (
 from proofroom.accounts.services.provider_accounts import create_provider_account, follow_role
 from proofroom.accounts.services.tokens import create_token
 from proofroom.accounts.services.users import change_user, create_user
+from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
@@ -198,8 +199,9 @@ def test_nobody_gives_an_account_or_a_token_more_than_they_have(manager: Any) ->
     for values in ({"password": PASSWORD}, {"email": "mine@example.com"}, {"is_active": False}):
         with pytest.raises(NotAllowed, match="permissions that you do not have"):
             change_user(user_id=admin.pk, actor=manager, **values)
-    with pytest.raises(RuleViolation, match="You cannot give what you do not have"):
-        create_token(name="x", permissions=["posts.publish"], user_id=admin.pk, actor=manager)
+    for permission in ("posts.publish", "posts.view"):
+        with pytest.raises(NotAllowed, match="permissions that you do not have"):
+            create_token(name="x", permissions=[permission], user_id=admin.pk, actor=manager)
     with pytest.raises(NotAllowed, match="permissions that you do not have"):
         create_mcp_token(name="x", user_id=admin.pk, actor=manager)
 
@@ -382,3 +384,31 @@ def test_roles_of_many_accounts_are_read_together() -> None:
         User.preload_roles(users)
         assert all(user.has_perm("posts.view") for user in users)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("lost", ["role", "account", "permissions"])
+def test_a_slow_request_changes_nothing_with_rights_that_are_gone(lost: str) -> None:
+    make.user("admin")
+    make.site_role("chief", *sorted(permissions_of("admin")))
+    actor = Actor(user=make.user("chief"), via="admin")
+    chief = actor.user.pk
+    make.site_role("weak", "posts.view")
+    other = make.user("weak")
+    if lost == "role":
+        change_user(user_id=chief, role="weak", actor=make.actor("admin"))
+    elif lost == "account":
+        change_user(user_id=chief, is_active=False, actor=make.actor("admin"))
+    else:
+        change("chief", "posts.view", "users.manage", actor=make.actor("admin"))
+    before = state()
+
+    with pytest.raises(NotAllowed, match="changed meanwhile"):
+        change_user(user_id=chief, role="admin", is_active=True, actor=actor)
+    with pytest.raises(NotAllowed, match="changed meanwhile"):
+        change_user(user_id=other.pk, role="admin", actor=actor)
+    with pytest.raises((NotAllowed, RuleViolation)):
+        change("weak", "posts.view", "settings.manage", actor=actor)
+    with pytest.raises(NotAllowed, match="changed meanwhile"):
+        create_invitation(email="new@example.com", role="weak", actor=actor)
+
+    assert state() == before

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from proofroom.core.models import Event
-from proofroom.core.realtime.event_feed import Tail
+from proofroom.core.realtime.event_tail import Tail
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from cms_project.asgi import application
 from proofroom.core.models import Event
-from proofroom.core.realtime import event_feed
+from proofroom.core.realtime import event_feed, event_tail
 from proofroom.core.realtime.event_feed import EventPage
 from proofroom.core.realtime.messages import may_hear_of
 from proofroom.core.realtime.sessions import PageConnection, still_authorized
@@ -44,7 +44,7 @@ happens = sync_to_async(happened)
 
 def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
     first = happened()[0].pk
-    following = event_feed.Tail()
+    following = event_tail.Tail()
     following.read()
     happened(id=first + 3)
     assert [event.id for event in following.read()] == [first + 3]
@@ -61,7 +61,7 @@ def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
 def test_a_number_that_was_skipped_before_anybody_listened_is_told_too() -> None:
     first = happened()[0].pk
     happened(id=first + 2)
-    following = event_feed.Tail()
+    following = event_tail.Tail()
     following.read()
 
     happened(id=first + 1)
@@ -72,9 +72,9 @@ def test_a_number_that_was_skipped_before_anybody_listened_is_told_too() -> None
 def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(event_feed, "LATE_SECONDS", -1.0)
+    monkeypatch.setattr(event_tail, "LATE_SECONDS", -1.0)
     first = happened()[0].pk
-    following = event_feed.Tail()
+    following = event_tail.Tail()
     following.read()
     happened(id=first + 2)
     following.read()
@@ -87,9 +87,9 @@ def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
 def test_a_leap_of_numbers_costs_no_memory(
     django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_feed, "MAX_IDS_SKIPPED", 10)
+    monkeypatch.setattr(event_tail, "MAX_IDS_SKIPPED", 10)
     first = happened()[0].pk
-    following = event_feed.Tail()
+    following = event_tail.Tail()
     following.read()
     happened(id=first + 2_000_000_000)
     following.read()
@@ -112,7 +112,7 @@ def test_a_look_costs_as_much_for_many_pages_as_for_one(
         PageConnection(user.pk, key, user.get_session_auth_hash(), "posts.view")
         for key in [*keys, "gone"]
     ]
-    following = event_feed.Tail()
+    following = event_tail.Tail()
     following.read()
     happened(30, post_id=uuid4())
 
@@ -167,7 +167,7 @@ async def test_a_page_is_told_what_happened_since_it_was_made() -> None:
 async def test_who_was_away_for_too_long_is_told_to_load_again(
     after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_feed, "MAX_EVENTS_KEPT", 2)
+    monkeypatch.setattr(event_tail, "MAX_EVENTS_KEPT", 2)
     last = (await happens(3))[-1]
 
     async with opened("editor", f"after={after}") as page:
@@ -223,7 +223,7 @@ async def test_a_database_that_is_away_for_a_moment_ends_no_connection(
 ) -> None:
     async with opened("editor") as page:
         failed = asyncio.Event()
-        monkeypatch.setattr(event_feed.Tail, "read", _failing(failed))
+        monkeypatch.setattr(event_tail.Tail, "read", _failing(failed))
         await asyncio.wait_for(failed.wait(), 5)
         monkeypatch.undo()
         event = (await happens())[0]

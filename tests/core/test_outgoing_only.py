@@ -31,6 +31,8 @@ WAYS_OUT = {
 CALLS = {"create_connection", "create_datagram_endpoint", "open_connection", "sock_connect"}
 PROVIDERS = "agents_app/providers/"
 KNOWN = {
+    # MCP servers of this site pass sessions on to one another, by addresses that they write into the database.
+    "mcp_bridge/transport/session_routing.py": {"httpx2", "socket"},
     # Providers are named by the operator, not by people or content.
     PROVIDERS: {"httpx2"},
     # Asks the server that it has just started whether it answers.

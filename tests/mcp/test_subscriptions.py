@@ -21,7 +21,7 @@ from mcp_bridge.protocol.subscriptions import (
     readable_uris,
     usable_tools,
 )
-from proofroom.core.realtime.event_feed import Tail
+from proofroom.core.realtime.event_tail import Tail
 from proofroom.core.tools import load_tools
 from tests import make
 from tests.mcp.inside import Inside, bearer, inside, newest

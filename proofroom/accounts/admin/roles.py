@@ -219,9 +219,8 @@ def find_role(name: str) -> SiteRole:
     """The role of that name, also where `migrate` has not made its row yet. Raises `Http404`."""
     if name in grants():
         return SiteRole(name=name, is_built_in=True)
-    found = (
-        SiteRole.objects.filter(name=name, is_built_in=False).first() if name.isascii() else None
-    )
+    is_storable = name.isascii() and name.isprintable()
+    found = SiteRole.find(name) if is_storable else None
     if found is None:
         raise Http404(_("Role not found."))
     return found

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import Invitation, User
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services.account_tokens import hash_of
-from proofroom.accounts.services.role_grants import lacking_of, lock_given_role
+from proofroom.accounts.services.role_grants import lacking_of, lock_given_role, require_no_less
 from proofroom.accounts.services.users import make_user, require_account_manager
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -37,9 +37,10 @@ def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitatio
     if User.objects.filter(email__iexact=address).exists():
         raise invalid("email", _("Another account already uses this email."), code="email_taken")
     now = timezone.now()
-    Invitation.objects.filter(email=address, accepted_at=None, revoked_at=None).update(
-        revoked_at=now
-    )
+    older = Invitation.objects.filter(email=address, accepted_at=None, revoked_at=None)
+    for held in older.values_list("role", flat=True):
+        require_no_less(actor, held)
+    older.update(revoked_at=now)
     secret = secrets.token_urlsafe(32)
     invitation = Invitation(
         email=address,
@@ -68,6 +69,7 @@ def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
             _("No invitation has the id %(id)s.") % {"id": invitation_id}, code="unknown_invitation"
         )
     if invitation.accepted_at is None and invitation.revoked_at is None:
+        require_no_less(actor, invitation.role)
         invitation.revoked_at = timezone.now()
         invitation.save(update_fields=["revoked_at"])
         payload: JsonObject = {

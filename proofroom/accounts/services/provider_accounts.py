@@ -54,7 +54,10 @@ def create_provider_account(*, email: str, name: str, role: str | None) -> User:
 
 
 def follow_role(user: User, role: str) -> None:
-    """Give an account the role that the provider says. The last admin stays one: nobody else could repair it."""
+    """Give an account the role that the provider says. The last admin stays one: nobody else could repair it.
+
+    Raises `RuleViolation` where there is no such role.
+    """
     if user.role == role:
         return
     try:
@@ -65,6 +68,8 @@ def follow_role(user: User, role: str) -> None:
             is_giver_asked=False,
         )
     except RuleViolation as error:
+        if error.code != "last_admin":
+            raise
         logger.warning("The account %s keeps its role: %s", user.pk, error.message)
     user.refresh_from_db()
 

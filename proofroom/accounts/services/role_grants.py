@@ -7,7 +7,7 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import SiteRole
+from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.permission_labels import label_of
 from proofroom.accounts.roles import (
     assignable_permissions,
@@ -28,8 +28,24 @@ def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
     return sorted(name for name in theirs if not actor.can(name))
 
 
+def require_unchanged(actor: Actor) -> None:
+    """Raise `NotAllowed` where the actor lost their role or account since the request began, which may be slow.
+
+    One query; asked once everything that the change reads is locked.
+    """
+    user = actor.user
+    as_before = User.objects.filter(pk=user.pk, is_active=True, role=user.role)
+    if isinstance(user, User):
+        as_before = as_before.filter(session_epoch=user.session_epoch)
+    if not as_before.exists():
+        raise NotAllowed(
+            _("Your account was changed meanwhile. Log in again."), code="account_changed"
+        )
+
+
 def require_no_less(actor: Actor, role: str) -> None:
     """Raise `NotAllowed` where the role may do something that the actor may not: its accounts are not theirs."""
+    require_unchanged(actor)
     lacking = lacking_of(actor, permissions_of(role))
     if lacking:
         raise NotAllowed(
@@ -68,6 +84,7 @@ def lock_role(role: str) -> str:
 def lock_given_role(role: str, actor: Actor) -> str:
     """The role that the actor gives somebody. Raises `RuleViolation` where it has what the actor lacks."""
     lock_role(role)
+    require_unchanged(actor)
     lacking = lacking_of(actor, permissions_of(role))
     if lacking:
         raise invalid(

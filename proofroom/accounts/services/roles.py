@@ -28,6 +28,7 @@ from proofroom.accounts.services.role_grants import (
     lock_given_role,
     names_of_the_site,
     require_no_less,
+    require_unchanged,
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -190,6 +191,7 @@ def _fill(
     role: SiteRole, label: str, description: str, permissions: Collection[str], actor: Actor
 ) -> None:
     """Set what people chose. Raises `RuleViolation` by field."""
+    require_unchanged(actor)
     wanted = set(permissions)
     unknown = sorted(wanted - assignable_permissions())
     if unknown:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import ApiToken
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services import account_tokens
-from proofroom.accounts.services.role_grants import in_words, lacking_of
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
@@ -42,14 +42,8 @@ def create_token(
         raise invalid("permissions", _("Select at least one permission."))
     own = permissions_of(owner.role)
     if owner.pk != actor.user.pk:
-        lacking = lacking_of(actor, own.intersection(permissions))
-        if lacking:
-            raise invalid(
-                "permissions",
-                _("You cannot give what you do not have: %(names)s.")
-                % {"names": in_words(lacking)},
-                code="role_above_own",
-            )
+        # Whatever the token may do, it acts in the name of the account.
+        require_no_less(actor, owner.role)
     wider = sorted(set(permissions) - own)
     if wider:
         named = ", ".join(repr(name[:80]) for name in wider[:5])
