@@ -38,9 +38,7 @@ def require_unchanged(actor: Actor) -> None:
     if isinstance(user, User):
         as_before = as_before.filter(session_epoch=user.session_epoch)
     if not as_before.exists():
-        raise NotAllowed(
-            _("Your account was changed meanwhile. Log in again."), code="account_changed"
-        )
+        raise NotAllowed(_("Your account has changed. Log in again."), code="account_changed")
 
 
 def require_no_less(actor: Actor, role: str) -> None:
