@@ -37,6 +37,12 @@ def count_from_address(address: str) -> HitCount:
     return HitCount("login", f"address:{rate_limit_key(address)}")
 
 
+def has_too_many_tries(request: HttpRequest) -> bool:
+    """Count a try from the caller's address, and answer whether it was one too many."""
+    address = client_address(request)
+    return not is_allowed_freely(address) and count_from_address(address).is_over
+
+
 class LoginThrottle(WindowThrottle):
     """Counts calls of the login, those that cannot be read too, by a limit of their own: whoever used up what an
     anonymous caller has can still log in."""

@@ -21,7 +21,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.login_limits import count_from_address
+from proofroom.accounts.login_limits import has_too_many_tries
 from proofroom.accounts.models import User
 from proofroom.accounts.provider_ids import SAML
 from proofroom.accounts.services.provider_accounts import (
@@ -30,7 +30,6 @@ from proofroom.accounts.services.provider_accounts import (
     role_of_claim,
 )
 from proofroom.accounts.services.sign_in import record_failed_login
-from proofroom.core.api.throttles import client_address, is_allowed_freely
 from proofroom.core.errors import CmsError
 
 logger = logging.getLogger(__name__)
@@ -46,8 +45,7 @@ def refuse(request: HttpRequest, text: str, email: str = "") -> NoReturn:
     messages.error(request, text)
     if isinstance(request.user, User):
         raise ImmediateHttpResponse(HttpResponseRedirect(reverse("mfa_index")))
-    address = client_address(request)
-    if is_allowed_freely(address) or not count_from_address(address).is_over:
+    if not has_too_many_tries(request):
         record_failed_login(email, via="admin")
     raise ImmediateHttpResponse(HttpResponseRedirect(reverse("admin:login")))
 

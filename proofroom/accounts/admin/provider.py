@@ -17,13 +17,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.login_limits import count_from_address
+from proofroom.accounts.login_limits import has_too_many_tries
 from proofroom.accounts.models import User
 from proofroom.accounts.provider_adapter import refuse
 from proofroom.accounts.provider_ids import OIDC
 from proofroom.accounts.services.provider_accounts import disconnect_provider
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages
-from proofroom.core.api.throttles import client_address, is_allowed_freely
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +49,7 @@ def start_provider_login(request: HttpRequest) -> HttpResponse:
     """POST leads to the provider, and back to `next`."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("admin:login"))
-    address = client_address(request)
-    if not is_allowed_freely(address) and count_from_address(address).is_over:
+    if has_too_many_tries(request):
         refuse(request, _("Too many attempts. Try again in a few minutes."))
     return _leave(request, "login", get_next_redirect_url(request))
 

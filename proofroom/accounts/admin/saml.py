@@ -17,10 +17,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
-from proofroom.accounts.login_limits import count_from_address
+from proofroom.accounts.login_limits import has_too_many_tries
 from proofroom.accounts.provider_adapter import refuse
 from proofroom.accounts.provider_ids import SAML
-from proofroom.core.api.throttles import client_address, is_allowed_freely
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +59,7 @@ def receive_answer(request: HttpRequest) -> HttpResponse:
     answer = request.POST.get("SAMLResponse", "")
     if request.method != "POST" or not 0 < len(answer) <= LONGEST_ANSWER:
         return HttpResponseBadRequest("A SAMLResponse is expected.", content_type="text/plain")
-    address = client_address(request)
-    if not is_allowed_freely(address) and count_from_address(address).is_over:
+    if has_too_many_tries(request):
         refuse(request, _("Too many attempts. Try again in a few minutes."))
     response: HttpResponse = acs(request, organization_slug=SAML)
     return response
