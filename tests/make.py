@@ -31,6 +31,7 @@ from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.accounts.services.roles import create_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.taxonomies.models import Term
@@ -56,10 +57,15 @@ def user(role: str = "editor", name: str = "") -> User:
     return User.objects.create_user(f"{name}@example.com", PASSWORD, username=name, role=role)
 
 
-def site_role(name: str, *permissions: str, label: str = "") -> SiteRole:
+def site_role(
+    name: str, *permissions: str, label: str = "", scope: ContentScope | None = None
+) -> SiteRole:
     """A role that an administrator made, under that name."""
     role = create_role(
-        label=label or name.capitalize(), permissions=permissions, actor=actor("admin")
+        label=label or name.capitalize(),
+        permissions=permissions,
+        actor=actor("admin"),
+        scope=scope,
     )
     assert role.name == name
     return role

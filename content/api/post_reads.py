@@ -14,10 +14,10 @@ from rest_framework.request import Request
 from content import presenters, search
 from content.layers import Layers
 from content.layers.layered_post import read_layered_post
-from content.layers.state import post_not_found
 from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
 from content.posts import queries
+from content.posts.scopes import post_not_found
 from proofroom.core.api.pagination import page_of
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation

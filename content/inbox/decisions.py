@@ -147,7 +147,7 @@ def decide_of_post(
     """Decide on what is marked of one layer, by path, as far as it is what was seen. Raises only `NotAllowed`."""
     try:
         # Locked before it is read: of two people who decide at once, the second finds the changes gone.
-        locked = lock_post(post.pk)
+        locked = lock_post(post.pk, actor)
         view = open_layers(locked).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))

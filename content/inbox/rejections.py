@@ -66,7 +66,7 @@ def take_back_rejections(
     """
     actor.require_person("take a rejection back")
     actor.require("posts.review.approve")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     rows = _asked(find_rejections(post, rejections), paths)
     layers = open_layers(post)
     view = layers.view(Layer(rows[0].layer))

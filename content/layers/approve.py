@@ -36,7 +36,7 @@ def approve(
     actor.require_session("approve")
     actor.require("posts.review.approve")
     seen = read_digest(digest)
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     layers = open_layers(post)
     selection = require_unchanged(layers.review, seen, paths)
     document = apply(layers.live, selection.taken)

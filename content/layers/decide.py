@@ -99,7 +99,7 @@ def decide(
         actor.require_session("approve and publish")
         for permission in PUBLISH_PERMISSIONS[layer]:
             actor.require(permission)
-    layers = open_layers(lock_post(post_id))
+    layers = open_layers(lock_post(post_id, actor))
     view = layers.view(layer)
     require_seen(view, digest, [*accept, *refuse])
     kept = kept_without(view, refuse)
@@ -132,7 +132,7 @@ def decide(
         by_note.setdefault(why, []).append(path)
     for why, paths in by_note.items():
         # Taking can settle what was to be refused: a module's place among the others, for one.
-        left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
+        left = set(open_layers(lock_post(post_id, actor)).view(layer).changes.paths)
         remaining = [path for path in paths if path in left]
         if remaining:
             done = reject(
@@ -171,7 +171,7 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
         )
     post_id, before = layers.post.pk, set(layers.review.changes.paths)
     done = submit(post_id=post_id, actor=actor, paths=paths, note=note)
-    review = open_layers(lock_post(post_id)).review.changes
+    review = open_layers(lock_post(post_id, actor)).review.changes
     arrived = [path for path in review.paths if path in done.submitted or path not in before]
     post, _revision = approve(
         post_id=post_id, actor=actor, digest=digest_of(review), paths=arrived, note=note

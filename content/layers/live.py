@@ -29,6 +29,7 @@ from content.models import ModuleInstance, Post, PostModule, Provenance, Revisio
 from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.paths.tree_changes import Following, check_below, follow_path_change
 from content.posts import post_repository
+from content.posts.scopes import require_written_in_scope
 from content.rules.check import check_parent, taken_by_another
 from content.search import keep_words
 from content.translations.translation_status import follow_writing
@@ -113,6 +114,7 @@ def write_live(
         check_below(post)
     if "post.parentId" in changes.paths:
         check_parent(post, post.parent_id)
+    require_written_in_scope(post, actor)  # where it is now
     return revision
 
 

@@ -85,7 +85,7 @@ def reject(
     """
     actor.require_person("reject")
     actor.require("posts.review.approve")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     layers = open_layers(post)
     view = layers.view(layer)
     check_version(expected_version, view.version, _("This draft"))

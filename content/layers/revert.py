@@ -63,7 +63,7 @@ def revert_to_revision(
     """
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     revision = post.revisions.filter(pk=revision_id).first()
     if revision is None:
         raise NotFound(
@@ -106,7 +106,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     """Undo everything that one agent run brought to a post: what is live, and what still waits in a layer."""
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     live = open_layers(post).live
     written = _written(post, run_id)
     own_paths: dict[UUID, set[str]] = {}
@@ -236,7 +236,7 @@ def take_back_run(
     `before` is what the layer held before the run's first write, `paths` all that it wrote: what it wrote over is
     staged again as it was. Answers the paths that were taken back.
     """
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     view = open_layers(post).ai_review
     target = view.below if before is None else before.on(view.below)
     back = diff(view.document, target)

@@ -22,6 +22,7 @@ from content.layers.state import (
     save_draft,
 )
 from content.models import Layer, Post
+from content.posts.scopes import require_written_in_scope
 from content.rules import check_changes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -60,16 +61,18 @@ def stage(
     expected_version: int | None = None,
     taken_over: PostDocument | None = None,
     source_hashes: Mapping[str, str] | None = None,
+    is_new: bool = False,
 ) -> Staged:
     """Change a layer: `edit` gets its present document and returns the one it should be.
 
     What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
     copy, refers to may be gone. `source_hashes` are those of the source's values, by path, that a translation was
-    made from. Raises `NotAllowed`, `NotFound`,
+    made from. `is_new` says that the caller made the post in this transaction: where it belongs is known only once
+    something is proposed. Raises `NotAllowed`, `NotFound`,
     `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
     """
     require_layer(actor, layer)
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor, is_new=is_new)
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
     view = layers.view(layer)
@@ -102,4 +105,6 @@ def stage(
             "version": draft.version,
         },
     )
+    if post.is_placeholder:
+        require_written_in_scope(post, actor)  # what is proposed says where it belongs
     return Staged(post, layer, draft.version, own, document)

@@ -20,11 +20,12 @@ from content.document import PostDocument
 from content.media_usage import collect_references, follow_draft, staged_places
 from content.models import Draft, Layer, Post, Revision
 from content.posts import post_repository
+from content.posts.scopes import post_not_found, require_in_scope, require_visible
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
-from proofroom.core.errors import Conflict, NotFound
+from proofroom.core.errors import Conflict
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time
 
@@ -197,14 +198,22 @@ _LAYERS: Final = Statement(
 )
 
 
-def lock_post(post_id: UUID | str) -> Post:
+def lock_post(
+    post_id: UUID | str, actor: Actor, *, is_source: bool = False, is_new: bool = False
+) -> Post:
     """The post, locked until the transaction ends. Everything that writes a layer starts here.
 
-    Raises `NotFound` for a deleted or unknown post.
+    Raises `NotFound` for a deleted or unknown post and for one that the actor may not see, `NotAllowed` for one
+    outside of what they may change. One that is only the source of something new, `is_source`, may be outside of
+    that; where one that the caller made in this transaction belongs, `is_new`, is not asked yet.
     """
     post = lock_post_in(Post.objects.filter(deleted_at__isnull=True), post_id)
     if post is None:
         raise post_not_found(post_id)
+    if is_source:
+        require_visible(post, actor)
+    elif not is_new:
+        require_in_scope(post, actor)
     return post
 
 
@@ -217,10 +226,6 @@ def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
     # No key: a child that is being put below this post needs a share of its key, and would wait for us
     # while we wait for the content version that it holds.
     return posts.select_for_update(of=("self",), no_key=True).filter(pk=id_).first()
-
-
-def post_not_found(post_id: UUID | str) -> NotFound:
-    return NotFound(_("No post has the id %(post_id)s.") % {"post_id": post_id})
 
 
 def open_layers(post: Post) -> Layers:

@@ -60,7 +60,7 @@ def submit(
     actor.require("posts.ai-review.approve")
     if overwrite:
         actor.require_person("overwrite what a person staged")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
     if not layers.ai_review.exists:

@@ -33,7 +33,7 @@ class PostTermUsage:
         """Take the term out of every draft, so that the rest can still be approved, and off live posts."""
         drop_from_drafts(term_id, live)
         for post_id in live:
-            post = lock_post(post_id)
+            post = lock_post(post_id, actor)
             before = post_repository.load(post)
             after = _without(before, str(term_id))
             write_live(post=post, before=before, after=after, actor=actor, reason="edited")

@@ -93,7 +93,7 @@ def _undo_copy(item: PostJobItem, actor: Actor) -> None:
 def _set_status(status: Status) -> Callable[[PostJob, Items, Actor], None]:
     def run(_job: PostJob, items: Items, actor: Actor) -> None:
         for item in items:
-            post = lock_post(item.post)
+            post = lock_post(item.post, actor)
             if post.status == status:
                 item.outcome = JobOutcome.UNCHANGED
                 continue

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from content.changes import diff
 from content.document import PostDocument
 from content.layers.live import provenance_rows, revision_row
-from content.layers.state import event_payload, post_not_found
+from content.layers.state import event_payload
 from content.media_usage import follow_live
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Provenance, Revision
 from content.paths.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
@@ -23,6 +23,7 @@ from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.posts import post_repository
 from content.posts.create import empty_document, new_row, set_columns
 from content.posts.duplicate import copied_fields, copy_modules
+from content.posts.scopes import post_not_found, require_all_written_in_scope, visible_to
 from content.rules.check import taken_by_another
 from content.search import keep_words
 from proofroom.core import outbox
@@ -51,7 +52,7 @@ def copy_page(*, post_id: UUID | str, actor: Actor) -> Post:
     leads to the copy from anywhere. Raises `RuleViolation`, `NotAllowed`, `NotFound`.
     """
     _require_rights(actor)
-    source = Post.objects.alive().filter(pk=post_id).first()
+    source = visible_to(Post.objects.alive(), actor).filter(pk=post_id).first()
     if source is None:
         raise post_not_found(post_id)
     if source.is_placeholder:
@@ -76,7 +77,8 @@ def copy_below(*, below: Mapping[UUID, UUID], actor: Actor) -> dict[UUID, Post]:
     places = set(
         Post.objects.alive().filter(pk__in=set(below.values())).values_list("pk", flat=True)
     )
-    sources = Post.objects.alive().filter(pk__in=below, is_placeholder=False).order_by("pk")
+    seen = visible_to(Post.objects.alive(), actor)
+    sources = seen.filter(pk__in=below, is_placeholder=False).order_by("pk")
     asked: dict[Post, JsonObject] = {
         page: {"slug": page.slug, "parentId": str(below[page.pk])}
         for page in sources
@@ -142,6 +144,7 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
     keep_words([post.pk for post in posts], actor)
     outbox.record_all("post.created", things, actor=actor)
     check_paths_are_free(posts)
+    require_all_written_in_scope(posts, actor)
 
 
 def _free_slug(source: Post) -> str:

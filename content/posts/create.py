@@ -24,6 +24,7 @@ from content.paths.post_paths import check_paths_are_free, path_for
 from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
 from content.posts.duplicate import pair_modules
+from content.posts.scopes import require_written_in_scope
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
 from content.translations.translation_status import record_source
@@ -134,6 +135,7 @@ def record_created(
     if source is not None:
         record_translation(post, source, actor)
     check_paths_are_free([post])
+    require_written_in_scope(post, actor)
 
 
 def record_translation(post: Post, source: Post, actor: Actor) -> None:
@@ -170,7 +172,12 @@ def propose_post(
         return edit(document) if edit else document
 
     staged = stage(
-        post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=seeded
+        post_id=post.pk,
+        layer=Layer.AI_REVIEW,
+        actor=actor,
+        edit=build,
+        taken_over=seeded,
+        is_new=True,
     )
     return ProposedPost(post, staged)
 

@@ -36,7 +36,7 @@ def edit_post(
     actor.require_person("change live content")
     if not actor.can("posts.edit"):
         actor.require("posts.translate")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     check_version(expected_version, post.version, _("This post"))
     if not actor.can("posts.edit") and post.status != Status.DRAFT:
         raise NotAllowed(_("This post is live. Translators save changes to Review."))

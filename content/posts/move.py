@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from content.changes import diff
 from content.document import PostDocument
 from content.layers.live import Written, record_updates, write_many
-from content.layers.state import post_not_found
 from content.models import Post
 from content.models.post import MAX_DEPTH
 from content.paths.post_paths import check_paths_are_free, path_for, pattern_of
@@ -23,6 +22,7 @@ from content.paths.tree_changes import BATCH_SIZE, lock_below
 from content.paths.tree_queries import count_below, ids_below
 from content.posts import post_repository
 from content.posts.edit import edit_post
+from content.posts.scopes import in_scope_of, post_not_found, visible_to
 from content.rules.check import check_depth, check_parent, check_slug_is_free
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, RuleViolation, invalid
@@ -74,8 +74,9 @@ class MovePlan:
 def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor) -> MovePlan:
     """Return what a move would change, without writing anything. Raises what the move would."""
     actor.require("posts.edit")
-    posts = _chosen(Post.objects.alive(), post_ids)
-    parent = Post.objects.alive().filter(pk=parent_id).first() if parent_id else None
+    seen = visible_to(Post.objects.alive(), actor)
+    posts = _chosen(in_scope_of(Post.objects.alive(), actor), post_ids)
+    parent = seen.filter(pk=parent_id).first() if parent_id else None
     changes: list[AddressChange] = []
     total = redirects = 0
     taken: set[str] = set()
@@ -137,8 +138,8 @@ def move_posts(
         # One move after the other: two that lock each other's neighbours would wait for each other for ever.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_MOVE_LOCK])
-    rows = Post.objects.alive().select_for_update(of=("self",), no_key=True)
-    posts = _chosen(rows, post_ids)
+    rows = in_scope_of(Post.objects.alive(), actor)
+    posts = _chosen(rows.select_for_update(of=("self",), no_key=True), post_ids)
     for post in posts:
         expected = (expected_versions or {}).get(post.pk)
         if expected is not None and expected != post.version:

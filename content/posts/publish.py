@@ -39,7 +39,7 @@ _MOVES: Final = frozenset(
 @transaction.atomic
 def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
     """Move a post to a status. `publishedAt` is the first publication and stays."""
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     if status != post.status:
         move_status(post=post, status=status, actor=actor)
     return post
@@ -123,7 +123,7 @@ def publish_due_posts(actor: Actor) -> int:
     for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
         try:
             with transaction.atomic():
-                post = lock_post(pk)
+                post = lock_post(pk, actor)
                 is_due = post.publish_at is not None and post.publish_at <= timezone.now()
                 if post.status == Status.DRAFT and is_due:
                     move_status(post=post, status=Status.PUBLISHED, actor=actor)

@@ -13,11 +13,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.revert import is_of_run
-from content.layers.state import event_payload, lock_post, lock_post_in, open_layers, post_not_found
+from content.layers.state import event_payload, lock_post, lock_post_in, open_layers
 from content.media_usage import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
 from content.paths.tree_changes import ancestors_of
+from content.posts.scopes import post_not_found, require_in_scope, require_written_in_scope
 from content.rules.check import check_depth, taken_by_another
 from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
@@ -33,7 +34,7 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
     """Put a post into the trash. Its layers, revisions and translations stay as they are; its test ends."""
     actor.require_person("delete posts")
     actor.require("posts.delete")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     stop(post, actor)
     stop_variations(post, actor)
     post.deleted_at = timezone.now()
@@ -65,6 +66,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     post = lock_post_in(Post.objects.filter(deleted_at__isnull=False), post_id)
     if post is None:
         raise post_not_found(post_id)
+    require_in_scope(post, actor)
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
         message = _("The original of this variation is in the trash. Restore it first.")
         raise RuleViolation(message, code="original_deleted")
@@ -85,6 +87,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     return_post(post)
     outbox.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
     check_paths_are_free([post])
+    require_written_in_scope(post, actor)  # its address may be another one by now
     return post
 
 
@@ -94,7 +97,7 @@ def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
 
     Answers whether it did.
     """
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     if not post.is_placeholder:
         return False
     layers = open_layers(post)

@@ -42,7 +42,7 @@ def undo_status(
     `running` are the variations that ran before it, which start again. `was_never_published` says that the change
     was the first publication, whose date goes with it.
     """
-    post = _lock_unchanged(post_id, version)
+    post = _lock_unchanged(post_id, version, actor)
     if publish_at is not None and publish_at <= timezone.now():
         publish_at = None
     for each in _WAYS_BACK.get((Status(post.status), Status(status)), (status,)):
@@ -73,7 +73,7 @@ def undo_delete(*, post_id: UUID | str, deleted_at: datetime | None, actor: Acto
 @transaction.atomic
 def undo_restore(*, post_id: UUID | str, version: int, actor: Actor) -> Post:
     """Put a post back into the trash."""
-    _lock_unchanged(post_id, version)
+    _lock_unchanged(post_id, version, actor)
     return delete_post(post_id=post_id, actor=actor)
 
 
@@ -82,13 +82,13 @@ def undo_revert(
     *, post_id: UUID | str, version: int, revision_id: UUID | str, actor: Actor
 ) -> Post:
     """Return to the revision that stood before another one was restored."""
-    _lock_unchanged(post_id, version)
+    _lock_unchanged(post_id, version, actor)
     return revert_to_revision(post_id=post_id, revision_id=revision_id, actor=actor, note="undo")
 
 
-def _lock_unchanged(post_id: UUID | str, version: int) -> Post:
+def _lock_unchanged(post_id: UUID | str, version: int, actor: Actor) -> Post:
     try:
-        post = lock_post(post_id)
+        post = lock_post(post_id, actor)
     except NotFound:
         raise Conflict(_("The post no longer exists.")) from None
     if post.version != version:

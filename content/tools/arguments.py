@@ -13,10 +13,10 @@ from pydantic import BeforeValidator, Field
 
 from content.document import AGENT_FIELD_NAMES, FIELD_NAMES
 from content.layers.stage import require_layer
-from content.layers.state import post_not_found
 from content.models import Layer, Post
 from content.posts import queries
 from content.posts.document_edits import READ_ONLY
+from content.posts.scopes import post_not_found
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user

@@ -16,6 +16,7 @@ from content.models import CopyOrigin, Layer, Post
 from content.posts import post_repository
 from content.posts.document_edits import remove_module
 from content.posts.edit import edit_post
+from content.posts.scopes import visible_to
 from content.translations.source_comparison import order_of_source
 from content.translations.translation_status import source_hashes
 from proofroom.core.actor import Actor
@@ -40,7 +41,7 @@ def add_source_module(
     """
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
-    origin, source = _source_of(post_id)
+    origin, source = _source_of(post_id, actor)
     module = source.module(module_id)
     if module is None:
         raise invalid("module", _("The source no longer has this module."), code="unknown_module")
@@ -82,7 +83,7 @@ def adopt_source_order(
     """Put the modules of a translation into the order of its source; its own ones stay behind what they follow."""
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
-    origin, source = _source_of(post_id)
+    origin, source = _source_of(post_id, actor)
     source_ids = {own: of for of, own in origin.modules.items() if own}
 
     def edit(document: PostDocument) -> PostDocument:
@@ -113,12 +114,13 @@ def remove_own_module(
     )
 
 
-def _source_of(post_id: UUID | str) -> tuple[CopyOrigin, PostDocument]:
-    post = lock_post(post_id)
+def _source_of(post_id: UUID | str, actor: Actor) -> tuple[CopyOrigin, PostDocument]:
+    post = lock_post(post_id, actor)
     origin = CopyOrigin.objects.filter(post=post).first()
     if origin is None or post.translated_from_id is None:
         raise NotFound(_("This post is not a translation with a known source."))
-    source = Post.objects.alive().filter(pk=post.translated_from_id).first()
+    sources = visible_to(Post.objects.alive(), actor)
+    source = sources.filter(pk=post.translated_from_id).first()
     if source is None:
         raise NotFound(_("This post is not a translation with a known source."))
     return origin, post_repository.load(source)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.document import PostDocument
 from content.layers.stage import Staged, stage
-from content.layers.state import lock_post, open_layers, post_not_found
+from content.layers.state import lock_post, open_layers
 from content.models import CopyOrigin, Layer, Post
 from content.posts import document_edits, post_repository
 from content.posts.create import (
@@ -24,6 +24,7 @@ from content.posts.create import (
     require_names,
 )
 from content.posts.duplicate import copied_fields, copy_modules, translate_terms
+from content.posts.scopes import post_not_found, visible_to
 from content.rules.check import check_changes, clean_changes
 from content.rules.modules import rekey_by_names
 from content.rules.translations import translated_modules
@@ -71,7 +72,7 @@ def create_translation(
     """
     actor.require_person("create translations of live content")
     actor.require("posts.translate")
-    source = lock_post(post_id)
+    source = lock_post(post_id, actor, is_source=True)
     require_translatable(source)
     document = post_repository.load(source)
     post = _row(actor, source, locale)
@@ -109,7 +110,7 @@ def propose_translation(
     """A draft in another language whose content, a copy of the source with `fields` and the translatable props in
     `modules` (by the id of the source's module) on top, stands in AI Review only."""
     actor.require("posts.create")
-    source = lock_post(post_id)
+    source = lock_post(post_id, actor, is_source=True)
     require_translatable(source, source_layer)
     actor.require_inside(source.translation_group)
     document = open_layers(source).document(source_layer)
@@ -129,7 +130,12 @@ def propose_translation(
 
     try:
         staged = stage(
-            post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=document
+            post_id=post.pk,
+            layer=Layer.AI_REVIEW,
+            actor=actor,
+            edit=build,
+            taken_over=document,
+            is_new=True,
         )
     except RuleViolation as error:
         raise rekey_by_names(error, {copied: of for of, copied in made.items()}) from None
@@ -193,7 +199,7 @@ def mark_up_to_date(
     `modules.<id>` of a new module of the source that it does without or of an own one that it keeps."""
     actor.require_person("say that a translation is up to date")
     actor.require("posts.translate")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     origin = CopyOrigin.objects.filter(post=post).first()
     if post.translated_from is None or origin is None:
         raise NotFound(_("This post is not a translation with a known source."))
@@ -249,7 +255,7 @@ def propose_translations(
     `RuleViolation` where no translation of the post could be made at all.
     """
     actor.require("posts.create")
-    source = Post.objects.kept().filter(pk=post_id).first()
+    source = visible_to(Post.objects.kept(), actor).filter(pk=post_id).first()
     if source is None:
         raise post_not_found(post_id)
     actor.require_inside(source.translation_group)

@@ -40,7 +40,7 @@ def create_variation(
     """A draft with a copy of the live content. Raises `RuleViolation` on `variation` where the name is taken."""
     actor.require_person("create variations of live content")
     actor.require("posts.create")
-    original = lock_post(post_id)
+    original = lock_post(post_id, actor)
     _check(original, variation, weight)
     document = post_repository.load(original)
     post = new_row(actor, original.type, original.locale, None)
@@ -109,7 +109,7 @@ def promote_variation(
     """
     actor.require_person("promote variations")
     actor.require("posts.edit")
-    original = lock_post(post_id)
+    original = lock_post(post_id, actor)
     winner = lock_variation(original, variation_id)
     if winner is None:
         message = _("This post has no variation with the id %(variation_id)s.") % {

@@ -41,7 +41,7 @@ def change_variation(
         actor.require("posts.edit")
     if running is not None:
         actor.require("posts.publish")
-    original = lock_post(post_id)
+    original = lock_post(post_id, actor)
     variation = lock_variation(original, variation_id)
     if variation is None:
         raise NotFound(

@@ -6,6 +6,7 @@ from typing import Final
 
 from django.conf import settings
 from django.contrib.auth.backends import BaseBackend
+from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
@@ -16,6 +17,7 @@ from proofroom.accounts.queries import load_user
 from proofroom.accounts.services.account_tokens import hash_of, record_use
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.api.permissions import ApiCredential
+from proofroom.core.content_scope import is_in_scopes, scopes_for
 from proofroom.core.database.statements import (
     Statement,
     columns_of,
@@ -49,7 +51,9 @@ class RoleBackend(BaseBackend):
         return user if user is not None and user.can_log_in else None
 
     def has_perm(self, user_obj: object, perm: str, obj: object | None = None) -> bool:
-        return isinstance(user_obj, User) and perm in user_obj.permissions
+        if not isinstance(user_obj, User) or perm not in user_obj.permissions:
+            return False
+        return not isinstance(obj, Model) or is_in_scopes(obj, scopes_for(perm, user_obj.scopes))
 
 
 _LONGEST: Final = 200

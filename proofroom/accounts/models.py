@@ -24,6 +24,7 @@ from proofroom.accounts.roles import (
     role_label,
     validate_role,
 )
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
@@ -45,6 +46,7 @@ class SiteRole(models.Model):
     label = models.CharField(max_length=ROLE_LABEL_MAX, blank=True)
     description = models.CharField(max_length=ROLE_DESCRIPTION_MAX, blank=True)
     permissions = models.JSONField(default=list)
+    content_scope = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -65,6 +67,11 @@ class SiteRole(models.Model):
         if self.is_built_in:
             return grants().get(self.name, frozenset())
         return assignable_permissions().intersection(self.permissions)
+
+    @property
+    def scope(self) -> ContentScope:
+        """The content that the role is limited to."""
+        return ContentScope.from_json({} if self.is_built_in else self.content_scope)
 
     @classmethod
     def find(cls, name: str) -> SiteRole | None:
@@ -188,6 +195,12 @@ class User(AbstractBaseUser):
         if self.role in grants():
             return permissions_of(self.role)
         return self.site_role.granted if self.site_role is not None else frozenset()
+
+    @property
+    def scopes(self) -> tuple[ContentScope, ...]:
+        """The content that the role is limited to; empty for most."""
+        scope = self.site_role.scope if self.site_role is not None else None
+        return (scope,) if scope is not None and scope.is_limited else ()
 
     @property
     def role_label(self) -> str:

@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
 
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -102,6 +103,21 @@ _AI_AGENT = frozenset(
         "agents.view",
     }
 )
+
+WHOLE_SITE: Final = frozenset(
+    {
+        "agents.edit",
+        "database.manage",
+        "redirects.edit",
+        "seo.manage",
+        "settings.manage",
+        "tokens.manage",
+        "urlPatterns.edit",
+        "users.manage",
+        "webhooks.manage",
+    }
+)
+"""What cannot be limited to a part of the content: it changes or shows the whole site."""
 
 GRANTS: Final[dict[str, frozenset[str]]] = {
     Role.ADMIN: frozenset(_ADMIN),
@@ -220,6 +236,12 @@ def permissions_of(role: str) -> frozenset[str]:
         return grants()[role]
     found = _find_site_role(role)
     return found.granted if found is not None else frozenset()
+
+
+def scope_of(role: str) -> ContentScope:
+    """The content that a role is limited to. One query for a role that the site made."""
+    found = None if role in grants() else _find_site_role(role)
+    return found.scope if found is not None else ContentScope()
 
 
 def validate_role(name: str) -> None:

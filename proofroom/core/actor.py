@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 from uuid import UUID
 
+from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from proofroom.core.content_scope import ContentScope, is_in_scopes, scopes_for
 from proofroom.core.errors import NotAllowed
 
 Via = Literal["admin", "api", "mcp", "agent", "command", "system", "site"]
@@ -22,7 +25,10 @@ class ActorUser(Protocol):
     role: str
     is_active: bool
 
-    def has_perm(self, perm: str) -> bool: ...
+    @property
+    def scopes(self) -> Collection[ContentScope]: ...
+
+    def has_perm(self, perm: str, obj: Model | None = None) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -34,8 +40,9 @@ class Visitor:
     username: str = "visitor"
     role: str = "visitor"
     is_active: bool = True
+    scopes: tuple[ContentScope, ...] = ()
 
-    def has_perm(self, perm: str) -> bool:
+    def has_perm(self, perm: str, obj: Model | None = None) -> bool:
         return False
 
 
@@ -49,8 +56,8 @@ class Actor:
 
     `agent_id` and `run_id` name the agent and its run where the words come from one. `token_id` names the API
     token that a program calls with in a person's name, `principal` the credential of an AI client. `permissions`,
-    where set, narrows the user's own rights and never widens them. `event_id` and `hop` carry the cause chain of
-    work that an event started.
+    where set, and `limited_to` narrow the user's own rights and never widen them. `event_id` and `hop` carry the
+    cause chain of work that an event started.
 
     An agent's run is narrowed further, and hands that on to the runs it starts: `tools`, where set, are the only
     ones it may call; outside of the translation group `confined_to` it may propose nothing; once it has read what
@@ -73,6 +80,12 @@ class Actor:
     confined_to: UUID | None = None
     has_read_untrusted: bool = False
     diagnoses: bool = False
+    limited_to: tuple[ContentScope, ...] = ()
+
+    @property
+    def scopes(self) -> Collection[ContentScope]:
+        """All that limit the rights to a part of the content: those of the user, and of what opened the door."""
+        return (*self.user.scopes, *self.limited_to)
 
     @property
     def credential(self) -> str:
@@ -95,16 +108,25 @@ class Actor:
         """Whether the person is here themselves, rather than a program with their API token."""
         return self.is_person and self.token_id is None
 
-    def can(self, permission: str) -> bool:
-        """The one question about rights."""
+    def can(self, permission: str, thing: Model | None = None) -> bool:
+        """The one question about rights; with a thing, whether they hold for it, too."""
         if not self.user.is_active:
             return False
         if self.permissions is not None and permission not in self.permissions:
             return False
-        return self.user.has_perm(permission)
+        if thing is None:
+            return self.user.has_perm(permission)
+        return self.user.has_perm(permission, thing) and is_in_scopes(
+            thing, scopes_for(permission, self.limited_to)
+        )
 
-    def require(self, permission: str) -> None:
-        """Raise `NotAllowed` unless the actor has the permission."""
+    def require(self, permission: str, thing: Model | None = None) -> None:
+        """Raise `NotAllowed` unless the actor has the permission, with a thing also for it."""
+        if thing is not None and self.can(permission) and not self.can(permission, thing):
+            raise NotAllowed(
+                _("This is outside of the content that your role is limited to."),
+                code="outside_of_scope",
+            )
         if not self.can(permission):
             whose = "this token" if self.token_id else self.user.role
             raise NotAllowed(

@@ -55,7 +55,7 @@ def create_preview_link(
             "longest_hours": LONGEST_HOURS
         }
         raise invalid("expiresInHours", message)
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     actor.require_inside(post.translation_group)
     token = secrets.token_urlsafe(_BYTES)
     link = PreviewLink.objects.create(
@@ -74,7 +74,7 @@ def create_preview_link(
 def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Actor) -> None:
     """Have a link of this very post open nothing any more."""
     actor.require("posts.preview")
-    post = lock_post(post_id)
+    post = lock_post(post_id, actor)
     actor.require_inside(post.translation_group)
     try:
         link = post.preview_links.filter(pk=UUID(str(link_id))).first()

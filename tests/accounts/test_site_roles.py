@@ -91,6 +91,8 @@ def test_a_change_holds_at_once_and_is_in_the_log_with_before_and_after() -> Non
         "nameBefore": "Checker",
         "before": ["posts.view"],
         "after": ["media.view", "posts.view"],
+        "scopeBefore": {},
+        "scope": {},
     }
     assert not Event.objects.filter(name="user.changed").exists()
 

@@ -15,8 +15,10 @@ from proofroom.accounts.roles import (
     people_roles,
     permissions_of,
     role_label,
+    scope_of,
 )
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, invalid
 
 MAX_NAMES_SHOWN: Final = 5
@@ -26,6 +28,11 @@ def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
     """What of these permissions the actor does not have. What is for agents alone is asked of nobody."""
     theirs = assignable_permissions().intersection(permissions)
     return sorted(name for name in theirs if not actor.can(name))
+
+
+def is_wider(actor: Actor, scope: ContentScope) -> bool:
+    """Whether a role or token with this scope would reach more content than the actor."""
+    return not all(scope.is_within(own) for own in actor.scopes)
 
 
 def require_unchanged(actor: Actor) -> None:
@@ -52,6 +59,8 @@ def require_no_less(actor: Actor, role: str) -> None:
             code="role_above_own",
             details={"permission": lacking},
         )
+    if is_wider(actor, scope_of(role)):
+        raise NotAllowed(_beyond(role), code="role_above_own")
 
 
 def hold_role(role: str) -> bool:
@@ -93,7 +102,15 @@ def lock_given_role(role: str, actor: Actor) -> str:
             % {"role": role_label(role), "names": in_words(lacking)},
             code="role_above_own",
         )
+    if is_wider(actor, scope_of(role)):
+        raise invalid("role", _beyond(role), code="role_above_own")
     return role
+
+
+def _beyond(role: str) -> str:
+    return _("The role %(role)s reaches content that your role does not.") % {
+        "role": role_label(role)
+    }
 
 
 def names_of_the_site() -> list[str]:

@@ -16,11 +16,13 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import Invitation, SiteRole, User
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
+    WHOLE_SITE,
     assignable_permissions,
     grants,
     role_label,
 )
 from proofroom.accounts.services.account_tokens import revoke_all_tokens
+from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.accounts.services.role_grants import (
     MAX_NAMES_SHOWN,
     in_words,
@@ -32,6 +34,7 @@ from proofroom.accounts.services.role_grants import (
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -49,12 +52,17 @@ def require_role_manager(actor: Actor) -> None:
 
 @transaction.atomic
 def create_role(
-    *, label: str, permissions: Collection[str], actor: Actor, description: str = ""
+    *,
+    label: str,
+    permissions: Collection[str],
+    actor: Actor,
+    description: str = "",
+    scope: ContentScope | None = None,
 ) -> SiteRole:
-    """A role for people. Raises `NotAllowed`, or `RuleViolation` by field."""
+    """A role for people, limited to the content of the scope. Raises `NotAllowed`, or `RuleViolation` by field."""
     require_role_manager(actor)
     role = SiteRole()
-    _fill(role, label, description, permissions, actor)
+    _fill(role, label, description, permissions, scope or ContentScope(), actor)
     role.name = _free_name(role.label)
     _save(role, is_new=True)
     payload: JsonObject = {
@@ -62,6 +70,7 @@ def create_role(
         "name": role.label,
         "before": [],
         "after": [*role.permissions],
+        "scope": role.scope.to_json(),
     }
     outbox.record("role.created", actor=actor, payload=payload)
     return role
@@ -75,19 +84,21 @@ def change_role(
     permissions: Collection[str],
     actor: Actor,
     description: str = "",
+    scope: ContentScope | None = None,
 ) -> SiteRole:
-    """Give a role other words and other permissions, which hold at once.
+    """Give a role other words, other permissions and, unless it is None, another scope. They hold at once.
 
-    Where it loses one, those who have the role lose sessions and tokens, as with another role. Raises `NotAllowed`,
-    also where the role has what the actor lacks; `NotFound`, or `RuleViolation` by field.
+    Where it loses something, those who have the role lose sessions and tokens, as with another role. Raises
+    `NotAllowed`, also where the role has what the actor lacks; `NotFound`, or `RuleViolation` by field.
     """
     require_role_manager(actor)
     role = _lock_own(name)
     require_no_less(actor, role.name)
-    before, was = role.granted, (role.label, role.description)
-    _fill(role, label, description, permissions, actor)
+    before, scope_before = role.granted, role.scope
+    was = (role.label, role.description)
+    _fill(role, label, description, permissions, scope or scope_before, actor)
     after = role.granted
-    if before == after and was == (role.label, role.description):
+    if (before, scope_before, was) == (after, role.scope, (role.label, role.description)):
         return role
     _save(role)
     payload: JsonObject = {
@@ -96,9 +107,11 @@ def change_role(
         "nameBefore": was[0],
         "before": [*sorted(before)],
         "after": [*sorted(after)],
+        "scopeBefore": scope_before.to_json(),
+        "scope": role.scope.to_json(),
     }
     outbox.record("role.changed", actor=actor, payload=payload)
-    if before - after:
+    if before - after or not scope_before.is_within(role.scope):
         people = User.objects.filter(role=role.name)
         _end_access(list(people.values_list("pk", flat=True)), "permissions", actor)
     return role
@@ -188,7 +201,12 @@ def _lock_own(name: str) -> SiteRole:
 
 
 def _fill(
-    role: SiteRole, label: str, description: str, permissions: Collection[str], actor: Actor
+    role: SiteRole,
+    label: str,
+    description: str,
+    permissions: Collection[str],
+    scope: ContentScope,
+    actor: Actor,
 ) -> None:
     """Set what people chose. Raises `RuleViolation` by field."""
     require_unchanged(actor)
@@ -210,6 +228,16 @@ def _fill(
             % {"names": in_words(lacking)},
             code="role_above_own",
         )
+    if scope.is_limited and (of_site := sorted(wanted & WHOLE_SITE)):
+        raise invalid(
+            "permissions",
+            _(
+                "These permissions hold for the whole site, so a limited role cannot have them: %(names)s."
+            )
+            % {"names": in_words(of_site)},
+            code="whole_site",
+        )
+    role.content_scope = check_scope(scope, actor).to_json()
     for field, text in (("label", label), ("description", description)):
         refuse_unstorable(text, field)
     role.label, role.description = " ".join(label.split()), description.strip()

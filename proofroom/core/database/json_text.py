@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -85,6 +86,34 @@ class JSONObject(Func):
             arguments += [f"'{name}'", write_value(sql, source)]
             parameters += own
         return f"{function}({', '.join(arguments)})", tuple(parameters)
+
+
+class JSONListHas(Func):
+    """Whether a list of texts, under a name of a JSON object, has one of these."""
+
+    output_field = columns.BooleanField()
+
+    def __init__(self, expression: Any, name: str, texts: Iterable[str]) -> None:
+        if not name.isidentifier():
+            raise ValueError(f"no identifier: {name!r}")
+        self.name, self.texts = name, sorted(texts)
+        super().__init__(expression)
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        sql, parameters = compiler.compile(self.get_source_expressions()[0])
+        places = ", ".join(["%s"] * len(self.texts))
+        return (
+            f"EXISTS (SELECT 1 FROM JSON_EACH({sql}, '$.{self.name}') WHERE value IN ({places}))",  # noqa: S608  # no value is in it
+            (*parameters, *self.texts),
+        )
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        sql, parameters = compiler.compile(self.get_source_expressions()[0])
+        return f"JSONB_EXISTS_ANY({sql} -> '{self.name}', %s)", (*parameters, self.texts)
 
 
 class JSONRows(Subquery):

@@ -1,0 +1,41 @@
+"""Checks the content that a role or a token is to be limited to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.services.role_grants import is_wider
+from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope, label_scope_ids
+from proofroom.core.errors import invalid
+from proofroom.core.post_kinds import post_type_labels
+
+MAX_IN_PART: Final = 100
+
+
+def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
+    """The scope as somebody may give it.
+
+    Raises `RuleViolation` by part, and on `scope` where it reaches content that the actor does not.
+    """
+    for part, known in (
+        ("types", scope.types.intersection(post_type_labels())),
+        ("locales", scope.locales.intersection(settings.CMS_ENV.locales)),
+        ("sections", label_scope_ids("sections", scope.sections)),
+        ("terms", label_scope_ids("terms", scope.terms)),
+    ):
+        wanted = getattr(scope, part)
+        if len(wanted) > MAX_IN_PART:
+            raise invalid(part, _("Choose at most %(most)s.") % {"most": MAX_IN_PART})
+        if missing := [str(one)[:80] for one in wanted if one not in known]:
+            raise invalid(part, _("%(name)s does not exist.") % {"name": missing[0]})
+    if is_wider(actor, scope):
+        raise invalid(
+            "scope",
+            _("You can only give access to content that you have access to."),
+            code="role_above_own",
+        )
+    return scope

@@ -1,0 +1,124 @@
+"""The content that somebody's rights are limited to: by post type, language, section of the page tree and term.
+
+A role has one, and so can a token or a run of an agent. What is outside of it does not exist for them, or, where
+`reads_all` is set, can be read and not changed. Apps say of their own things whether they are inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, cast
+from uuid import UUID
+
+from django.db.models import Model
+
+from proofroom.core.hooks import ExtensionPoint, Hook
+from proofroom.core.json import JsonObject
+
+READING: Final = frozenset(
+    {
+        "agents.view",
+        "analytics.read",
+        "analytics.view",
+        "feedback.view",
+        "media.view",
+        "posts.preview",
+        "posts.view",
+    }
+)
+"""Permissions that change nothing: where a scope has `reads_all`, they hold outside of it, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentScope:
+    """Inside is what fits each part that is not empty.
+
+    `types` and `locales` are names. `sections` are ids of posts: each stands for itself, for all below its address,
+    and for the same in the other languages. `terms` are ids of terms, of which a post carries one.
+    """
+
+    types: frozenset[str] = frozenset()
+    locales: frozenset[str] = frozenset()
+    sections: frozenset[UUID] = frozenset()
+    terms: frozenset[UUID] = frozenset()
+    reads_all: bool = False
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything at all is outside."""
+        return any((self.types, self.locales, self.sections, self.terms))
+
+    def is_within(self, other: ContentScope) -> bool:
+        """Whether whoever has `other` can give this one: each part that limits them limits it at least as much."""
+        return all(
+            not theirs or (bool(own) and own <= theirs)
+            for own, theirs in (
+                (self.types, other.types),
+                (self.locales, other.locales),
+                (self.sections, other.sections),
+                (self.terms, other.terms),
+            )
+        ) and (other.reads_all or not other.is_limited or not self.reads_all)
+
+    def to_json(self) -> JsonObject:
+        """What is set, in a fixed order; empty for a scope without limits."""
+        if not self.is_limited:
+            return {}
+        parts: JsonObject = {
+            "types": [*sorted(self.types)],
+            "locales": [*sorted(self.locales)],
+            "sections": [str(id_) for id_ in sorted(self.sections)],
+            "terms": [str(id_) for id_ in sorted(self.terms)],
+            "readsAll": self.reads_all,
+        }
+        return {name: value for name, value in parts.items() if value}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> ContentScope:
+        """Read what `to_json` wrote."""
+        lists = cast("Mapping[str, Sequence[str]]", value)
+        return cls(
+            types=frozenset(lists.get("types", ())),
+            locales=frozenset(lists.get("locales", ())),
+            sections=frozenset(map(UUID, lists.get("sections", ()))),
+            terms=frozenset(map(UUID, lists.get("terms", ()))),
+            reads_all=bool(value.get("readsAll")),
+        )
+
+
+class Scoped(Protocol):
+    """An account or an actor: somebody whose rights can be limited."""
+
+    @property
+    def scopes(self) -> Collection[ContentScope]:
+        """All that limit them; none for most."""
+
+
+scope_checks: Hook[[Model, ContentScope], bool] = Hook()
+"""Say whether a thing is inside of a scope; True for what is not theirs. May query."""
+
+
+scope_labels: ExtensionPoint[Callable[[Collection[UUID]], Mapping[UUID, str]]] = ExtensionPoint()
+"""What people call the things of a scope, by the name of its part: those of these ids that there are."""
+
+
+def label_scope_ids(part: str, ids: Collection[UUID]) -> Mapping[UUID, str]:
+    """What people call the `sections` or `terms` of a scope. One query, none without any."""
+    label_ids = scope_labels.get(part)
+    return label_ids(ids) if ids and label_ids is not None else {}
+
+
+def reading_scopes(who: Scoped) -> list[ContentScope]:
+    """Those of the scopes that limit what somebody may see, too."""
+    return [scope for scope in who.scopes if not scope.reads_all]
+
+
+def scopes_for(permission: str, scopes: Iterable[ContentScope]) -> list[ContentScope]:
+    """Those of the scopes that limit a permission."""
+    return [scope for scope in scopes if not (scope.reads_all and permission in READING)]
+
+
+def is_in_scopes(thing: Model, scopes: Iterable[ContentScope]) -> bool:
+    """Whether a thing is inside of all the scopes. No query without any."""
+    return all(all(scope_checks(thing, scope)) for scope in scopes)

@@ -1,0 +1,172 @@
+"""Every door × a role that is limited to other content: what is outside is seen nowhere and stays as it is.
+
+The scenes of the other walks hold posts of the type `blog`; the role here has every permission that can be limited,
+for posts of the type `page` alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from content.models import Layer, Post
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import PERMISSIONS, WHOLE_SITE, assignable_permissions
+from proofroom.core.content_scope import ContentScope
+from tests import make
+from tests.api.refusals import stored
+from tests.api_client import ApiClient
+from tests.contract.endpoint import Area, Endpoint, areas
+from tests.contract.test_admin_walk import ADDRESSES, filled, who
+from tests.contract.test_api_walk import succeed
+from tests.contract.test_tool_walk import TOOLS, arguments_of
+
+pytestmark = pytest.mark.django_db
+
+PAGES: Final = ContentScope(types=frozenset({"page"}))
+LIMITABLE: Final = sorted(assignable_permissions() & PERMISSIONS - WHOLE_SITE)
+OPEN: Final = frozenset(
+    {
+        "",
+        "DELETE /api/modules/global/<unused>",
+        "GET /api/agent-batches/<batch_id>",
+        "GET /api/analytics/variations",
+        "GET /api/menus",
+        "GET /api/menus/<menu_slug>",
+        "GET /api/menus/by-slug/<menu_slug>",
+        "GET /api/modules/global/<slug>/usage",
+        "GET /api/posts",
+        "GET /api/posts/<post_id>",
+        "GET /api/posts/<post_id>/changes",
+        "GET /api/posts/<post_id>/export",
+        "GET /api/posts/<post_id>/modules",
+        "GET /api/posts/<post_id>/revisions/<revision_id>",
+        "GET /api/posts/<post_id>/revisions/compare",
+        "GET /api/posts/<post_id>/translations",
+        "GET /api/posts/<post_id>/variations",
+        "GET /api/posts/trash",
+        "POST /api/modules/global",
+        "POST /api/modules/global/<slug>/revisions/<revision>/revert",
+        "PUT /api/modules/global/<slug>",
+        "agents_app/agentrun/start/<post_id>/",
+        "agents_app/ask/",
+        "analytics/frame/<post_id>/",
+        "analytics/heatmap/<post_id>/",
+        "analytics/variations/<post_id>/",
+        "content/post/",
+        "content/post/<post_id>/change/",
+        "content/post/<post_id>/delete/",
+        "content/post/<post_id>/preview/",
+        "content/post/<post_id>/preview/page/",
+        "content/post/<post_id>/previews/",
+        "content/post/<post_id>/review/",
+        "content/post/<post_id>/revisions/",
+        "content/post/<post_id>/revisions/<revision_id>/restore/",
+        "content/post/<post_id>/translations/",
+        "content/post/<post_id>/variations/",
+        "content/translations/",
+        "export_post_canonical_json",
+        "get_post_context",
+        "get_post_manifest",
+        "get_post_revision",
+        "inbox/",
+        "list_posts",
+    }
+)
+"""Doors that are still to be closed."""
+STAGED: Final = ("From an agent", "From an editor", "From a person", "Waits")
+
+
+def door(name: str, *values: object) -> Any:
+    marks = [pytest.mark.xfail(strict=True)] if name in OPEN else []
+    return pytest.param(*(values or (name,)), id=name, marks=marks)
+
+
+def limited_user() -> User:
+    if not User.objects.filter(username="pages").exists():
+        make.site_role("pages", *LIMITABLE, scope=PAGES)
+    return make.user("pages")
+
+
+def secret_words() -> list[str]:
+    """What the posts outside of the scope say and are called, live and staged."""
+    outside = Post.objects.exclude(type="page")
+    rows = outside.values_list("title", "slug")
+    return [*{word for row in rows for word in row}, "Grind the beans", *STAGED]
+
+
+def assert_tells_nothing(content: bytes, words: list[str], asked: str) -> None:
+    text = content.decode("utf-8", "replace")
+    for word in words:
+        assert word not in text.replace(asked, ""), (asked, word, text[:3000])
+
+
+def rows_of_posts() -> tuple[object, ...]:
+    return stored()[:4]
+
+
+@pytest.mark.parametrize(
+    ("area", "endpoint"),
+    [
+        door(item.address, area, item)
+        for area in areas()
+        for item in area.endpoints
+        if not item.address.partition(" ")[2].startswith("/api/public")
+    ],
+)
+def test_the_api_neither_shows_nor_changes_what_is_outside(area: Area, endpoint: Endpoint) -> None:
+    names = area.scene()
+    limited_user()
+    words, before = secret_words(), rows_of_posts()
+
+    response = succeed(endpoint, names, "pages")
+
+    assert response.status_code < 500
+    if not (endpoint.address == "POST /api/posts" and response.status_code == 201):
+        assert rows_of_posts() == before
+    if not response.streaming:
+        assert_tells_nothing(response.content, words, str(endpoint.body))
+
+
+@pytest.mark.parametrize("address", map(door, ADDRESSES))
+def test_the_admin_shows_nothing_of_what_is_outside(address: str) -> None:
+    post = make.post()
+    make.user("editor")
+    make.staged(post, {"excerpt": "Waits"})
+    make.staged(post, {"title": "Waits"}, layer=Layer.REVIEW)
+    limited_user()
+    path, words, before = filled(address, post), secret_words(), rows_of_posts()
+    if who(address) is None:
+        return
+
+    response = ApiClient("pages").get(path)
+
+    assert response.status_code < 500
+    assert rows_of_posts() == before
+    if not response.streaming:
+        assert_tells_nothing(response.content, words, path)
+
+
+@pytest.mark.parametrize("name", map(door, sorted(TOOLS)))
+def test_tools_neither_show_nor_change_what_is_outside(name: str) -> None:
+    post = make.post()
+    make.term("Coffee")
+    make.global_module()
+    make.staged(post, {"excerpt": "From an agent"})
+    make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
+    arguments = arguments_of(name, post)
+    words, before = secret_words(), rows_of_posts()
+    principal = Principal(id="walk", user_id=limited_user().pk)
+
+    result = call_tool(principal, name, arguments)
+
+    assert rows_of_posts() == before
+    asked = " ".join(map(str, arguments.values()))
+    assert_tells_nothing(_text(result).encode(), words, asked)
+
+
+def _text(result: Any) -> str:
+    return " ".join([*(part.text for part in result.content), str(result.structured_content)])
