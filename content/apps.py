@@ -31,12 +31,12 @@ class ContentConfig(AppConfig):
         from content.paths.url_patterns import follow_pattern
         from content.posts.presence import list_open_editors, post_visibility_rule
         from content.posts.queries import visible_titles
-        from content.posts.scopes import is_in_scope, label_sections
+        from content.posts.scopes import SectionPart, find_kept, is_in_scope
         from media.usage_sources import holder_lookups
         from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
-        from proofroom.core.content_scope import scope_checks, scope_labels
+        from proofroom.core.content_scope import find_things, scope_checks, scope_parts
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace import text_sources
         from proofroom.core.observability.metrics import read_metrics
@@ -80,7 +80,8 @@ class ContentConfig(AppConfig):
         layers_written.register(follow)
         read_metrics.register(read_inbox_metrics)
         scope_checks.register(is_in_scope)
-        scope_labels.register(label_sections, name="sections")
+        scope_parts.register(SectionPart(), name="sections")
+        find_things.register(find_kept)
         doctor.app_checks.register(("inbox", check_queue, "run ./run migrate first"))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
         post_migrate.connect(_list_what_waits, sender=self)

@@ -8,7 +8,7 @@ query.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from django.db.models import (
@@ -29,6 +29,7 @@ from proofroom.core.content_scope import ContentScope, Scoped, reading_scopes
 from proofroom.core.database.json_text import JSONListHas
 from proofroom.core.errors import NotAllowed, NotFound
 
+MAX_OFFERED: Final = 200
 Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 
@@ -134,10 +135,25 @@ def condition_of(scope: ContentScope) -> Q:
     return condition
 
 
-def label_sections(ids: Collection[UUID]) -> dict[UUID, str]:
-    """The posts that sections begin with, by title and address. One query."""
-    rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "title", "path")
-    return {pk: f"{title} ({path})" for pk, title, path in rows}
+class SectionPart:
+    """Sections: posts, by title and address."""
+
+    def label_all(self, ids: Collection[UUID]) -> dict[UUID, str]:
+        return self._label(Post.objects.alive().filter(pk__in=ids))
+
+    def offer(self) -> dict[UUID, str]:
+        has_pages = Exists(Post.objects.alive().filter(parent=OuterRef("pk")))
+        return self._label(Post.objects.alive().filter(has_pages).order_by("path")[:MAX_OFFERED])
+
+    @staticmethod
+    def _label(posts: QuerySet[Post]) -> dict[UUID, str]:
+        rows = posts.values_list("pk", "title", "path")
+        return {pk: f"{title} ({path})" for pk, title, path in rows}
+
+
+def find_kept(post_id: UUID) -> Post | None:
+    """The post of that id, unless it is in the trash. One query."""
+    return Post.objects.kept().filter(pk=post_id).first()
 
 
 def _is_in_scopes(post: Post, actor: Actor) -> bool:

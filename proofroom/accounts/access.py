@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.permission_labels import label_of, permission_choices
 from proofroom.accounts.queries import list_site_roles
 from proofroom.accounts.roles import all_permissions, grants
+from proofroom.accounts.scope_words import describe_scope, describe_scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +37,53 @@ def all_roles() -> list[SiteRole]:
     return [*declared, *list_site_roles()]
 
 
-def compare_roles() -> tuple[list[SiteRole], list[tuple[str, list[PermissionRow]]]]:
-    """All roles, and what each may do, by group. One query."""
+@dataclass(frozen=True, slots=True)
+class RoleMatrix:
+    """All roles, the content that each is limited to, and what each may do, by group."""
+
+    roles: list[SiteRole]
+    limits: list[list[str]]
+    groups: list[tuple[str, list[PermissionRow]]]
+
+    @property
+    def has_limits(self) -> bool:
+        return any(self.limits)
+
+
+def compare_roles() -> RoleMatrix:
+    """All roles side by side. Three queries at most."""
     roles = all_roles()
     given = [role.granted for role in roles]
-    return roles, [
+    groups = [
         (
             label,
             [PermissionRow(text, [name in one for one in given]) for name, text in permissions],
         )
         for label, permissions in permission_choices(all_permissions())
     ]
+    return RoleMatrix(roles, describe_scopes([role.scope for role in roles]), groups)
 
 
-def explain_access(*, person: User, permission: str) -> AccessAnswer:
-    """Say why a person may do something, or may not."""
+def explain_access(*, person: User, permission: str, thing: Model | None = None) -> AccessAnswer:
+    """Say why a person may do something, or may not; with a thing, such as a post, whether with that one."""
     words = {"person": person.username, "role": person.role_label, "action": label_of(permission)}
     if not person.is_active:
         return AccessAnswer(
             False, [_("No. The account of %(person)s is turned off and can do nothing.") % words]
         )
     if permission in person.permissions:
+        limits = [line for scope in person.scopes for line in describe_scope(scope)]
+        if thing is not None and not person.has_perm(permission, thing):
+            outside = _(
+                "No. %(person)s has the role %(role)s, which includes “%(action)s”, but “%(thing)s” is outside of "
+                "the content that the role is limited to."
+            )
+            return AccessAnswer(False, [outside % {**words, "thing": thing}, *limits])
         sentences = [
             _("Yes. %(person)s has the role %(role)s, which includes “%(action)s”.") % words
         ]
+        if limits and thing is None:
+            sentences += [_("Only for the content that the role is limited to."), *limits]
         if permission.startswith("posts."):
             sentences.append(
                 _(

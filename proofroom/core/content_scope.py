@@ -6,7 +6,7 @@ A role has one, and so can a token or a run of an agent. What is outside of it d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, cast
 from uuid import UUID
@@ -99,14 +99,26 @@ scope_checks: Hook[[Model, ContentScope], bool] = Hook()
 """Say whether a thing is inside of a scope; True for what is not theirs. May query."""
 
 
-scope_labels: ExtensionPoint[Callable[[Collection[UUID]], Mapping[UUID, str]]] = ExtensionPoint()
-"""What people call the things of a scope, by the name of its part: those of these ids that there are."""
+class ScopePart(Protocol):
+    """What a part of scopes, `sections` or `terms`, is made of: things with ids and words for people."""
+
+    def label_all(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
+        """Those of these ids that there are, with what people call them. One query."""
+
+    def offer(self) -> Mapping[UUID, str]:
+        """Some that people are likely to choose, where they have no search. One query."""
+
+
+scope_parts: ExtensionPoint[ScopePart] = ExtensionPoint()
+"""By the name of the part."""
+find_things: Hook[[UUID], Model | None] = Hook()
+"""Asked for the thing of that id, which rights may or may not hold for."""
 
 
 def label_scope_ids(part: str, ids: Collection[UUID]) -> Mapping[UUID, str]:
     """What people call the `sections` or `terms` of a scope. One query, none without any."""
-    label_ids = scope_labels.get(part)
-    return label_ids(ids) if ids and label_ids is not None else {}
+    found = scope_parts.get(part)
+    return found.label_all(ids) if ids and found is not None else {}
 
 
 def reading_scopes(who: Scoped) -> list[ContentScope]:

@@ -17,16 +17,16 @@ class TaxonomiesConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
-        from proofroom.core.content_scope import scope_labels
+        from proofroom.core.content_scope import scope_parts
         from proofroom.core.find_replace import text_sources
         from proofroom.shared_content.kinds import TERM, shared_kinds
         from proofroom.taxonomies.archive import TermArchive
         from proofroom.taxonomies.find_replace import TERMS
-        from proofroom.taxonomies.services import label_terms
+        from proofroom.taxonomies.scope_part import TermPart
         from proofroom.taxonomies.shared_kind import TermKind
 
         archive_kinds.register(TermArchive(), name=TermArchive.name, order=20)
-        scope_labels.register(label_terms, name="terms")
+        scope_parts.register(TermPart(), name="terms")
         text_sources.register(TERMS)
         shared_kinds.register(TermKind(), name=TERM, order=30)
         navigation_entries.register(

@@ -16,10 +16,9 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
-from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import slug_of
-from proofroom.definitions import find_taxonomy, taxonomies
+from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.proposals import forget_proposals
@@ -310,10 +309,3 @@ def _record(term: Term, actor: Actor, did: str) -> None:
 def _allow(actor: Actor) -> None:
     actor.require_person("change taxonomies")
     actor.require("taxonomies.edit")
-
-
-def label_terms(ids: Collection[UUID]) -> dict[UUID, str]:
-    """What people call terms, by id: those of these that there are, each with its taxonomy. One query."""
-    rows = Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy", "name")
-    known = {definition.name: definition.label for definition in taxonomies}
-    return {pk: f"{in_words(known.get(of, of))}: {name}" for pk, of, name in rows}

@@ -26,6 +26,7 @@ from proofroom.accounts.services.provider_accounts import create_provider_accoun
 from proofroom.accounts.services.tokens import create_token
 from proofroom.accounts.services.users import change_user, create_user
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
@@ -414,3 +415,43 @@ def test_a_slow_request_changes_nothing_with_rights_that_are_gone(lost: str) -> 
         create_invitation(email="new@example.com", role="weak", actor=actor)
 
     assert state() == before
+
+
+PAGES = ContentScope(types=frozenset({"page"}))
+
+
+def test_who_is_limited_further_loses_sessions_and_who_is_less_does_not() -> None:
+    make.site_role("checker", "posts.view", scope=ContentScope(types=frozenset({"page", "blog"})))
+    make.user("checker")
+    first = ApiClient("checker")
+
+    change("checker", "posts.view", scope=PAGES)
+    first.read("/api/auth/me", expect=401)
+    second = ApiClient("checker")
+    change("checker", "posts.view", scope=ContentScope(types=frozenset({"page"}), reads_all=True))
+    second.read("/api/auth/me")
+    change("checker", "posts.view", scope=ContentScope())
+    second.read("/api/auth/me")
+    event = Event.objects.filter(name="role.changed").latest("pk")
+    assert event.payload["scopeBefore"] == {"types": ["page"], "readsAll": True}
+    assert event.payload["scope"] == {}
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "is_within"),
+    [
+        (PAGES, ContentScope(), True),
+        (ContentScope(), PAGES, False),
+        (PAGES, PAGES, True),
+        (ContentScope(types=frozenset({"page", "blog"})), PAGES, False),
+        (PAGES, ContentScope(types=frozenset({"page", "blog"})), True),
+        (PAGES, ContentScope(locales=frozenset({"de"})), False),
+        (ContentScope(types=frozenset({"page"}), reads_all=True), PAGES, False),
+        (PAGES, ContentScope(types=frozenset({"page"}), reads_all=True), True),
+    ],
+)
+def test_a_scope_is_within_one_that_limits_no_more(
+    own: ContentScope, other: ContentScope, is_within: bool
+) -> None:
+    assert own.is_within(other) is is_within
+    assert ContentScope.from_json(own.to_json()) == own

@@ -13,6 +13,7 @@ from proofroom.accounts.access import explain_access
 from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services.invitations import create_invitation
+from proofroom.core.content_scope import ContentScope
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +139,88 @@ def test_lists_of_people_and_invitations_cost_the_same_for_many_roles(signed_in:
             counts.append((path, len(found)))
 
     assert len(set(counts)) == 3
+
+
+def test_a_role_is_limited_to_a_part_of_the_content(signed_in: SignedIn) -> None:
+    section, term = make.post("Docs", type="page", slug="docs"), make.term("Coffee")
+    admin = signed_in("admin")
+    chosen = {
+        "label": "Desk",
+        "permissions": ["posts.view", "posts.edit"],
+        "types": ["page"],
+        "locales": ["de"],
+        "sections": [str(section.pk)],
+        "terms": [str(term.pk)],
+        "reads_all": "on",
+    }
+
+    assert admin.post(f"{LIST}add/", chosen).status_code == 302
+
+    scope = SiteRole.objects.get(name="desk").scope
+    assert scope == ContentScope(
+        types=frozenset({"page"}),
+        locales=frozenset({"de"}),
+        sections=frozenset({section.pk}),
+        terms=frozenset({term.pk}),
+        reads_all=True,
+    )
+    page = admin.get(f"{LIST}desk/change/").content.decode()
+    for value in ("page", "de", str(section.pk), str(term.pk)):
+        assert f'value="{value}"' in page
+    assert "Docs (/docs)" in page
+    assert "Topics: Coffee" in page
+    access = admin.get(f"{LIST}access/").content.decode()
+    assert "Sections: Docs (/docs)" in access
+    assert "Can see everything else." in access
+    copied = admin.get(f"{LIST}add/?copy=desk").content.decode()
+    assert "Docs (/docs)" in copied
+    del chosen["reads_all"], chosen["sections"], chosen["terms"], chosen["locales"], chosen["types"]
+    admin.post(f"{LIST}desk/change/", {**chosen, "do": "change"})
+    assert not SiteRole.objects.get(name="desk").scope.is_limited
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("types", "castle", "Select a valid choice"),
+        ("locales", "tlh", "Select a valid choice"),
+        ("sections", "00000000-0000-4000-8000-000000000000", "does not exist"),
+        ("sections", "'; drop", "Select a valid choice"),
+        ("terms", "00000000-0000-4000-8000-000000000000", "does not exist"),
+    ],
+)
+def test_a_limit_to_what_is_not_there_is_refused(
+    signed_in: SignedIn, part: str, value: str, said: str
+) -> None:
+    chosen = {"label": "Desk", "permissions": ["posts.view"], part: [value]}
+
+    answer = signed_in("admin").post(f"{LIST}add/", chosen)
+
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
+    assert not SiteRole.objects.filter(label="Desk").exists()
+
+
+def test_what_holds_for_the_whole_site_cannot_be_limited(signed_in: SignedIn) -> None:
+    chosen = {"label": "Desk", "permissions": ["users.manage"], "types": ["page"]}
+
+    answer = signed_in("admin").post(f"{LIST}add/", chosen)
+
+    assert answer.status_code == 422
+    assert "These permissions hold for the whole site" in answer.content.decode()
+
+
+def test_the_page_says_why_a_person_may_do_something_with_a_post(signed_in: SignedIn) -> None:
+    page, post = make.post("Docs", type="page", slug="docs"), make.post("News")
+    make.site_role("desk", "posts.view", scope=ContentScope(types=frozenset({"page"})))
+    desk, admin = make.user("desk"), signed_in("admin")
+
+    def asked(about: str) -> str:
+        query = f"person={desk.pk}&permission=posts.view&post={about}"
+        return admin.get(f"{LIST}access/?{query}").content.decode()
+
+    assert "Yes. desk has the role Desk" in asked(str(page.pk))
+    assert "“News” is outside of the content" in asked(str(post.pk))
+    assert "Post types: Page" in asked(str(post.pk))
+    assert "Only for the content that the role is limited to." in asked("")
+    assert "Yes. desk" in asked("nonsense")

@@ -15,22 +15,26 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.access import compare_roles, explain_access
+from proofroom.accounts.access import AccessAnswer, compare_roles, explain_access
+from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
 from proofroom.accounts.permission_labels import permission_choices
 from proofroom.accounts.queries import people_role_choices
 from proofroom.accounts.roles import assignable_permissions, grants
+from proofroom.accounts.scope_words import describe_scope
 from proofroom.accounts.services.role_grants import lacking_of
 from proofroom.accounts.services.roles import change_role, create_role, remove_role, role_users
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.content_scope import ContentScope, find_things
+from proofroom.core.validation.input_validation import parse_uuid
 
 LIST_URL = "admin:proofroom_accounts_siterole_changelist"
 MAX_PEOPLE_SHOWN = 20
 
 
-class RoleForm(forms.Form):
+class RoleForm(ScopeForm):
     label = forms.CharField(label=gettext_lazy("Name"), max_length=ROLE_LABEL_MAX)
     description = forms.CharField(
         label=gettext_lazy("Description"),
@@ -44,6 +48,11 @@ class RoleForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("You can only give permissions that you have yourself."),
     )
+
+    def values(self) -> dict[str, Any]:
+        """What was asked for, as the services take it."""
+        own = {name: self.cleaned_data[name] for name in ("label", "description", "permissions")}
+        return {**own, "scope": self.scope}
 
     def offer_own(self, actor: Actor) -> None:
         """Ask only for what the actor can give."""
@@ -65,7 +74,7 @@ class RemoveRoleForm(forms.Form):
 
 
 class WhyForm(forms.Form):
-    """A person and something to do."""
+    """A person and something to do, with a post or with any."""
 
     person = forms.ModelChoiceField(
         label=gettext_lazy("Person"),
@@ -76,6 +85,27 @@ class WhyForm(forms.Form):
         label=gettext_lazy("Action"),
         choices=permission_choices,
     )
+    post = forms.CharField(
+        label=gettext_lazy("Post (optional)"),
+        required=False,
+        widget=forms.Select(attrs={"data-reference": "post-reference"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen = parse_uuid(self.data.get("post", ""))
+        found = find_things(chosen) if chosen is not None else []
+        self.thing = next((thing for thing in found if thing is not None), None)
+        field = self.fields["post"]
+        known = [(str(chosen), str(self.thing))] if self.thing is not None else []
+        field.widget.choices = [("", ""), *known]
+
+    def answer(self) -> AccessAnswer | None:
+        """What the page says, of a valid form."""
+        if not self.is_valid():
+            return None
+        person, permission = self.cleaned_data["person"], self.cleaned_data["permission"]
+        return explain_access(person=person, permission=permission, thing=self.thing)
 
 
 @admin.register(SiteRole)
@@ -121,26 +151,27 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     ) -> HttpResponse:
         """Ask for a new role; `?copy=` names one to start from."""
         require(request, self.add_permission)
-        actor, copied = actor_of(request), None
+        actor, scope = actor_of(request), ContentScope()
         initial: dict[str, Any] = {}
         if name := request.GET.get("copy", ""):
             copied = find_role(name)
+            scope = copied.scope
             own = copied.granted.difference(lacking_of(actor, copied.granted))
             initial = {
                 "label": _("Copy of %(role)s") % {"role": copied},
                 "permissions": [*own],
             }
-        form = RoleForm(request.POST if request.method == "POST" else None, initial=initial)
+        data = request.POST if request.method == "POST" else None
+        form = RoleForm(data, initial=initial, scope=scope)
         form.offer_own(actor)
-        if save_form(form, lambda: create_role(**form.cleaned_data, actor=actor)):
+        if save_form(form, lambda: create_role(**form.values(), actor=actor)):
             messages.success(
                 request, _("Created the role %(role)s.") % {"role": form.cleaned_data["label"]}
             )
             return HttpResponseRedirect(reverse(LIST_URL))
         context = {"button": self.add_button}
-        return form_page(
-            request, "admin/forms/one.html", SiteRole, context, title=self.add_title, form=form
-        )
+        template = "admin/proofroom_accounts/new_role.html"
+        return form_page(request, template, SiteRole, context, title=self.add_title, form=form)
 
     def change_view(
         self,
@@ -156,6 +187,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         context: dict[str, Any] = {
             "role": role,
             "groups": permission_choices(role.granted),
+            "limits": describe_scope(role.scope),
             "people": people[:MAX_PEOPLE_SHOWN],
             "more_people": max(len(people) - MAX_PEOPLE_SHOWN, 0),
             "invited": invited,
@@ -172,10 +204,11 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
                 "description": role.description,
                 "permissions": [*role.granted],
             },
+            scope=role.scope,
         )
         form.offer_own(actor)
         remove_form = RemoveRoleForm(request.POST if do == "remove" else None, role=role)
-        if save_form(form, lambda: change_role(name=role.name, **form.cleaned_data, actor=actor)):
+        if save_form(form, lambda: change_role(name=role.name, **form.values(), actor=actor)):
             messages.success(
                 request, _("Saved the role %(role)s.") % {"role": form.cleaned_data["label"]}
             )
@@ -208,9 +241,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         require(request, "users.manage")
         is_asked = "person" in request.GET or "permission" in request.GET
         form = WhyForm(request.GET if is_asked else None)
-        answer = explain_access(**form.cleaned_data) if is_asked and form.is_valid() else None
-        roles, groups = compare_roles()
-        context = {"roles": roles, "groups": groups, "answer": answer}
+        context = {"matrix": compare_roles(), "answer": form.answer() if is_asked else None}
         template = "admin/proofroom_accounts/access.html"
         return form_page(request, template, SiteRole, context, title=_("Who may what"), form=form)
 

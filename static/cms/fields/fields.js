@@ -146,7 +146,7 @@ function searchInput(label, kind) {
 
 function labelOf(element) {
   const named = element.id ? document.querySelector(`label[for="${CSS.escape(element.id)}"]`) : null;
-  return (named ?? element.querySelector("legend"))?.textContent.trim() ?? "";
+  return (named ?? element.closest("fieldset")?.querySelector("legend"))?.textContent.trim() ?? "";
 }
 
 function clearButton() {
@@ -202,18 +202,18 @@ function referenceField(select) {
 }
 
 /** Several: what is chosen stays as checkboxes in sight, the rest is found by the search. */
-function manyReferences(fieldset) {
-  const boxes = [...fieldset.querySelectorAll("[data-checks] .check")];
-  const isLong = boxes.length > FEW || fieldset.dataset.many !== "terms";
+function manyReferences(group) {
+  const boxes = [...group.querySelectorAll("[data-checks] .check")];
+  const isLong = boxes.length > FEW || group.dataset.many !== "terms";
   if (!isLong) return;
-  const checks = fieldset.querySelector("[data-checks]");
-  fieldset.querySelector("[data-other]")?.remove();
+  const checks = group.querySelector("[data-checks]");
+  group.querySelector("[data-other]")?.remove();
   for (const box of boxes) if (!box.querySelector("input").checked) box.remove();
   for (const group of checks.querySelectorAll(".check-group, .help")) group.remove();
   checks.classList.add("chosen");
   const place = document.createElement("div");
   place.className = "reference";
-  const input = searchInput(labelOf(fieldset), fieldset.dataset.many);
+  const input = searchInput(labelOf(group), group.dataset.many);
   place.append(input);
   checks.after(place);
 
@@ -224,7 +224,7 @@ function manyReferences(fieldset) {
       label.className = "check";
       const box = document.createElement("input");
       box.type = "checkbox";
-      box.name = fieldset.querySelector("[data-checks] input")?.name ?? fieldset.dataset.name;
+      box.name = group.querySelector("[data-checks] input")?.name ?? group.dataset.name;
       box.value = item.id;
       const text = document.createElement("span");
       text.textContent = item.title;
@@ -236,7 +236,7 @@ function manyReferences(fieldset) {
     notifyChanged(box);
     input.value = "";
   }
-  combobox(input, { search: (q) => findTargets(fieldset.dataset.many, q, fieldset.dataset.among ?? ""), onPick: add });
+  combobox(input, { search: (q) => findTargets(group.dataset.many, q, group.dataset.among ?? ""), onPick: add });
 }
 
 const SHOWN_FROM = 0.7;
@@ -276,6 +276,6 @@ function reset(button) {
 attachEach("input[data-link]", linkField);
 attachEach("select[data-media]", (select) => new MediaField(select));
 attachEach("select[data-reference]", referenceField);
-attachEach("fieldset[data-many]", manyReferences);
+attachEach("fieldset[data-many], div[data-many]", manyReferences);
 attachEach("[data-counter]", counter);
 attachEach("[data-reset]", reset);

@@ -1,0 +1,123 @@
+"""The fields of a form that asks for the content that somebody's rights are limited to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from proofroom.core.content_scope import ContentScope, scope_parts
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name, site_languages
+from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.validation.input_validation import parse_uuid
+
+
+class ScopeForm(forms.Form):
+    """A form that asks, after its own fields, what content something is limited to; to all where nothing is chosen.
+
+    `scope` is what it starts with, and of a valid form what was chosen. Its page includes
+    `admin/cms/field_words.html`.
+    """
+
+    def __init__(self, *args: Any, scope: ContentScope | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        given = scope or ContentScope()
+        # What is limited to something that is gone can still be freed of it.
+        types = {**{name: name for name in given.types}, **post_type_labels()}
+        locales = {
+            **{code: language_name(code) for code in given.locales},
+            **dict(site_languages()),
+        }
+        self.fields["types"] = forms.MultipleChoiceField(
+            label=_("Limit to post types"),
+            choices=[(name, in_words(label)) for name, label in types.items()],
+            widget=forms.CheckboxSelectMultiple,
+            required=False,
+            initial=sorted(given.types),
+            help_text=_("Select nothing to allow all."),
+        )
+        if len(locales) > 1 or given.locales:
+            self.fields["locales"] = forms.MultipleChoiceField(
+                label=_("Limit to languages"),
+                choices=list(locales.items()),
+                widget=forms.CheckboxSelectMultiple,
+                required=False,
+                initial=sorted(given.locales),
+                help_text=_("Select nothing to allow all."),
+            )
+        self.fields["sections"] = IdsField(
+            "sections",
+            label=_("Limit to sections"),
+            initial=given.sections,
+            help_text=_("A page with all pages below it, in every language."),
+        )
+        self.fields["terms"] = IdsField(
+            "terms",
+            label=_("Limit to terms"),
+            initial=given.terms,
+            help_text=_("Posts with at least one of these terms."),
+        )
+        self.fields["reads_all"] = forms.BooleanField(
+            label=_("Can see all other content"),
+            required=False,
+            initial=given.reads_all,
+            help_text=_(
+                "Other posts can then be read, but not changed. Otherwise they are hidden."
+            ),
+        )
+
+    @property
+    def scope(self) -> ContentScope:
+        """What was chosen."""
+        chosen = self.cleaned_data
+        return ContentScope(
+            types=frozenset(chosen["types"]),
+            locales=frozenset(chosen.get("locales", ())),
+            sections=frozenset(chosen["sections"]),
+            terms=frozenset(chosen["terms"]),
+            reads_all=chosen["reads_all"],
+        )
+
+
+class FoundChecks(forms.CheckboxSelectMultiple):
+    """What is chosen, as checkboxes, and a search for more. Without scripts, some that are likely to be chosen."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__()
+        self.part = part
+
+    def render(
+        self,
+        name: str,
+        value: Iterable[Any] | None,
+        attrs: Mapping[str, Any] | None = None,
+        renderer: Any = None,
+    ) -> SafeString:
+        chosen = [id_ for one in value or () if (id_ := parse_uuid(str(one))) is not None]
+        part = scope_parts.get(self.part)
+        offered = {} if part is None else {**part.offer(), **part.label_all(chosen)}
+        context = {
+            "name": name,
+            "kind": "post-reference" if self.part == "sections" else "taxonomy-reference",
+            "options": [(id_, label, id_ in chosen) for id_, label in offered.items()],
+        }
+        return render_to_string("admin/forms/found_checks.html", context)
+
+
+class IdsField(forms.MultipleChoiceField):
+    """Ids of things that a service will look for; what is no id is refused here."""
+
+    def __init__(self, part: str, **kwargs: Any) -> None:
+        super().__init__(widget=FoundChecks(part), required=False, **kwargs)
+
+    def valid_value(self, value: Any) -> bool:
+        return parse_uuid(str(value)) is not None
+
+    def clean(self, value: Any) -> list[UUID]:
+        return [UUID(one) for one in super().clean(value)]

@@ -1,0 +1,44 @@
+"""What a scope is called: the content that a role or a token is limited to, in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from django.utils.translation import gettext as _
+
+from proofroom.core.content_scope import ContentScope, label_scope_ids
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
+from proofroom.core.post_kinds import post_type_labels
+
+
+def describe_scopes(scopes: Sequence[ContentScope]) -> list[list[str]]:
+    """A line for each part that limits, of each of the scopes. Two queries at most, however many there are."""
+    types = post_type_labels()
+    sections = label_scope_ids("sections", {id_ for one in scopes for id_ in one.sections})
+    terms = label_scope_ids("terms", {id_ for one in scopes for id_ in one.terms})
+    gone = _("deleted")
+    found = []
+    for scope in scopes:
+        lines = [
+            _line(
+                _("Post types: %(names)s"), [in_words(types.get(one, one)) for one in scope.types]
+            ),
+            _line(_("Languages: %(names)s"), map(language_name, scope.locales)),
+            _line(_("Sections: %(names)s"), [sections.get(one, gone) for one in scope.sections]),
+            _line(_("Terms: %(names)s"), [terms.get(one, gone) for one in scope.terms]),
+        ]
+        if scope.is_limited and scope.reads_all:
+            lines.append(_("Can see everything else."))
+        found.append([line for line in lines if line])
+    return found
+
+
+def describe_scope(scope: ContentScope) -> list[str]:
+    """The same of one scope."""
+    return describe_scopes([scope])[0]
+
+
+def _line(sentence: str, names: Collection[str] | map[str]) -> str:
+    listed = sorted(names)
+    return sentence % {"names": ", ".join(listed)} if listed else ""
