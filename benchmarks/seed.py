@@ -17,6 +17,7 @@ from content.paths.post_paths import path_for
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.outbox import bump_content_version
+from proofroom.definitions import find_post_type
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.taxonomies.models import Term
 
@@ -25,6 +26,7 @@ WORDS = """
     morning winter repair tool wheel chain bread flour oven slow table window light paper letter
 """.split()  # noqa: SIM905  # thirty lines otherwise
 LOCALES = ("en", "de")
+TAXONOMY = "topics"
 TYPES = ("blog", "blog", "blog", "page", "testimonial")
 STATUSES = ("published",) * 14 + ("draft",) * 5 + ("archived",)
 BATCH = 1000
@@ -51,7 +53,7 @@ def seed(posts: int) -> Seeded:
     """Fill the migrated, empty database. The same rows each time."""
     editor = User.objects.create_user("editor@example.com", "demo-password", role=Role.EDITOR)
     terms = [
-        Term(taxonomy="topics", slug=f"topic-{number}", name=f"Topic {number}")
+        Term(taxonomy=TAXONOMY, slug=f"topic-{number}", name=f"Topic {number}")
         for number in range(20)
     ]
     Term.objects.bulk_create(terms)
@@ -59,7 +61,15 @@ def seed(posts: int) -> Seeded:
     in_batches(rows)
     for begin in range(0, posts, BATCH):
         _add_modules(rows[begin : begin + BATCH])
-    in_batches([PostTerm(post=post, term=term) for post in rows for term in _dice.sample(terms, 2)])
+    # Only of types that use the taxonomy: an archive with other terms would be refused.
+    in_batches(
+        [
+            PostTerm(post=post, term=term)
+            for post in rows
+            if any(use.slug == TAXONOMY for use in find_post_type(post.type).taxonomies)
+            for term in _dice.sample(terms, 2)
+        ]
+    )
     search.reindex([post.pk for post in rows])
     # The model sets these to the moment of the insert, which is the same for a whole batch.
     bump_content_version()

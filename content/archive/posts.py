@@ -70,6 +70,7 @@ from proofroom.archive.kinds import (
 )
 from proofroom.core import outbox
 from proofroom.core.batches import batches
+from proofroom.core.database.table_statistics import refresh_statistics
 from proofroom.core.errors import CmsError, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import find_post_type
@@ -78,6 +79,8 @@ NAME: Final = "posts"
 IMPORTED: Final = "imported"
 """The reason of the revision that an import makes."""
 BATCH: Final = 100
+_KNOWN: Final = "posts.known"
+"""Of the state of a job: whether posts of the archive were here before."""
 _TREE: Final = """
     WITH RECURSIVE tree (id, level) AS (
         SELECT post.id, 0 FROM content_post post
@@ -165,6 +168,7 @@ class PostArchive(ArchiveKind[PostRow]):
             ids = [row.id for row in part]
             rows_here = Post.objects.filter(pk__in=ids).values_list("pk", "deleted_at")
             here = {str(pk): deleted_at for pk, deleted_at in rows_here}
+            job.state[_KNOWN] = job.state.get(_KNOWN, False) or bool(here)
             new: list[PostRow] = []
             for row in part:
                 if here.get(row.id) is not None:
@@ -176,10 +180,13 @@ class PostArchive(ArchiveKind[PostRow]):
 
     def finish(self, rows: Iterator[PostRow], job: Import) -> None:
         created = job.created[NAME]
+        if created:
+            # What follows asks for a hundred posts at a time, of tables that were empty a moment ago.
+            refresh_statistics(Post, ModuleInstance, PostModule, PostTerm)
         _require_parents(created)
         for part in batches(rows, BATCH):
             _complete([row for row in part if row.id in created], job)
-        for part in batches(job.rows(self), BATCH):
+        for part in batches(job.rows(self), BATCH) if job.state.get(_KNOWN) else ():
             known = [row for row in part if row.id not in created and row.id not in job.left_out]
             posts = Post.objects.select_related("parent").filter(pk__in=[row.id for row in known])
             here = {str(post.pk): (post, live) for post, live in post_repository.load_many(posts)}

@@ -13,9 +13,10 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Final
+from typing import IO, Final, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import orjson
@@ -282,7 +283,8 @@ class ArchiveReader:
         name = f"{kind}.jsonl"
         if name not in self._entries:
             return
-        with self._open(name) as source:
+        # A line of a ZIP is put together in steps of 4 KB; of a buffer, in one.
+        with BufferedReader(cast("RawIOBase", self._open(name)), _CHUNK) as source:
             while True:
                 try:
                     line = source.readline(MAX_ROW + 1)

@@ -132,6 +132,7 @@ class Import:
     created: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     left_out: set[str] = field(default_factory=set)
     state: dict[str, Any] = field(default_factory=dict)
+    _storable: set[str] = field(default_factory=set)
     _named: set[str] = field(default_factory=set)
     _accounts: dict[str, int] = field(default_factory=dict)
     _differences: list[Difference] = field(default_factory=list)
@@ -234,6 +235,7 @@ class Import:
             if self.watch is not None:
                 self.watch()
             yield self._read(kind.name, kind.row, number, line)
+        self._storable.add(kind.name)
 
     def _read(self, name: str, row: type[ArchiveRow], number: int, line: bytes) -> ArchiveRow:
         where = {"name": name, "number": number}
@@ -242,7 +244,9 @@ class Import:
             if self.names:
                 text = _NAMES.sub(lambda found: self.names.get(found[0], found[0]), text)
             data = orjson.loads(text)
-            refuse_unstorable(data)
+            # Kinds go through their rows several times.
+            if name not in self._storable:
+                refuse_unstorable(data)
             return row.model_validate(data)
         except (UnicodeDecodeError, orjson.JSONDecodeError) as error:
             raise ArchiveError(
