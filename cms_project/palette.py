@@ -22,9 +22,10 @@ from content.models import Post
 from content.search import find_posts
 from media.models import Asset
 from media.queries import filter_by_words
+from media.scopes import visible_assets
 from proofroom.accounts.models import User
 from proofroom.core.admin.navigation import allowed_entries
-from proofroom.core.admin.permissions import may
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.editorial.posts.post_pages import title_of, with_proposed_titles
 
 MAX_WORDS_LENGTH: Final = 200
@@ -158,7 +159,8 @@ def _posts(request: HttpRequest, words: str) -> list[Command]:
 def _media(request: HttpRequest, words: str) -> list[Command]:
     if not words or not may(request, "media.view"):
         return []
-    files = filter_by_words(Asset.objects.all(), words)[:MAX_RESULTS]
+    seen = visible_assets(Asset.objects.all(), actor_of(request))
+    files = filter_by_words(seen, words)[:MAX_RESULTS]
     return [
         Command(
             file.alt_text or file.filename,

@@ -32,6 +32,7 @@ class ContentConfig(AppConfig):
         from content.posts.presence import list_open_editors, post_visibility_rule
         from content.posts.queries import visible_titles
         from content.posts.scopes import SectionPart, find_kept, is_in_scope
+        from media.scopes import scoped_holders
         from media.usage_sources import holder_lookups
         from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox, realtime
@@ -52,6 +53,7 @@ class ContentConfig(AppConfig):
         archive_kinds.register(GlobalArchive(), name=GlobalArchive.name, order=80)
         archive_kinds.register(GroupArchive(), name=GroupArchive.name, order=90)
         name_lookups.register(visible_titles, name="post")
+        scoped_holders.register((media_usage.POST, media_usage.posts_inside))
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
         holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)
         post_type_sources.register(

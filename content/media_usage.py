@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -18,6 +18,7 @@ from content.document import CUSTOM_PREFIX, PostDocument
 from content.models import Draft, ModuleInstance, Post
 from content.post_fields import MEDIA_FIELDS
 from content.posts import post_repository
+from content.posts.scopes import in_scope_of, visible_to
 from media.models import MediaReference
 from media.presenters import delivered_asset
 from media.services.references import (
@@ -29,6 +30,7 @@ from media.services.references import (
     storage_name,
 )
 from media.usage_sources import UsageSource
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, modules, post_types
@@ -93,6 +95,12 @@ def label_posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
         )
         for pk, title, locale in rows
     }
+
+
+def posts_inside(who: Scoped, to_change: bool) -> QuerySet[Post, Any]:
+    """The ids of the posts whose files somebody sees, or with `to_change` of those that they may change."""
+    posts = in_scope_of if to_change else visible_to
+    return posts(Post.objects.all(), who).values("pk")
 
 
 def label_global_modules(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:

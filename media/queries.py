@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -15,9 +15,12 @@ from django.db.models.functions import Coalesce
 
 from media.file_store import VARIANT_NAME
 from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
+from media.scopes import visible_assets, visible_uses
 from media.search import TABLE
 from media.services.references import related_names
 from proofroom.core import search
+from proofroom.core.actor import Actor
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.search import RANK
 
 ORDERINGS = {
@@ -107,6 +110,7 @@ def where_used(
 
 def list_assets(
     *,
+    actor: Actor,
     category: str = "",
     search: str = "",
     mime: str = "",
@@ -114,11 +118,13 @@ def list_assets(
     is_used: bool | None = None,
     ordering: str = "",
 ) -> QuerySet[Asset]:
-    """The assets that are all of this: in a category (exactly), of a type (`image/png`, or `image` for any).
+    """The assets that the actor may see and that are all of this: in a category (exactly), of a type (`image/png`, or
+    `image` for any).
 
     With words to search for, those that have all of them, the best match first; else the newest first.
     """
-    found = filter_by_words(Asset.objects.all(), search) if search.strip() else Asset.objects.all()
+    found = visible_assets(Asset.objects.all(), actor)
+    found = filter_by_words(found, search) if search.strip() else found
     found = filter_by_type(filter_by_category(found, category), mime)
     if status:
         found = found.filter(status=status)
@@ -135,20 +141,30 @@ def filter_by_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:
     return search.matching(rows, TABLE, words, locales=settings.CMS_ENV.locales)
 
 
-def category_counts(begin: int = 0, end: int = 100) -> tuple[list[tuple[str, int]], int]:
-    """A part of the categories by name, each with the number of its files; and how many categories there are."""
+def category_counts(
+    actor: Actor, begin: int = 0, end: int = 100
+) -> tuple[list[tuple[str, int]], int]:
+    """A part of the categories by name, each with the number of its files; and how many categories there are.
+
+    Of the files that the actor may see.
+    """
     if connection.vendor == "postgresql":
         each, word = "media_asset, jsonb_array_elements_text(categories) AS word", "word"
     else:
         each, word = "media_asset, json_each(categories)", "value"
+    parameters: tuple[Any, ...] = ()
+    if reading_scopes(actor):
+        seen = visible_assets(Asset.objects.all(), actor).order_by().values("pk")
+        sql, parameters = seen.query.sql_with_params()
+        each = f"{each} WHERE media_asset.id IN ({sql})"
     with connection.cursor() as cursor:
         # Names of ours only; the ORM has no way to group by the entries of a list.
-        cursor.execute(f"SELECT COUNT(DISTINCT {word}) FROM {each}")  # noqa: S608
+        cursor.execute(f"SELECT COUNT(DISTINCT {word}) FROM {each}", parameters)  # noqa: S608
         total = int(cursor.fetchone()[0])
         cursor.execute(
             f"SELECT {word}, COUNT(*) FROM {each} GROUP BY {word} "  # noqa: S608
             f"ORDER BY {word} LIMIT %s OFFSET %s",
-            [end - begin, begin],
+            [*parameters, end - begin, begin],
         )
         return [(str(name), int(number)) for name, number in cursor.fetchall()], total
 
@@ -191,12 +207,14 @@ def filter_failed(rows: QuerySet[Asset]) -> QuerySet[Asset]:
     return rows.filter(Q(status=AssetStatus.FAILED) | given_up)
 
 
-def annotate_use_counts(rows: QuerySet[Asset]) -> QuerySet[Asset]:
-    """Each with `uses`: in how many places it is used."""
+def annotate_use_counts(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
+    """Those that the actor may see, each with `uses`: in how many places that they may see it is used."""
     counted = (
-        MediaReference.objects.filter(asset=OuterRef("pk"))
+        visible_uses(MediaReference.objects.filter(asset=OuterRef("pk")), actor)
         .order_by()
         .values("asset")
         .annotate(number=Count("pk"))
     )
-    return rows.annotate(uses=Coalesce(Subquery(counted.values("number")), 0))
+    return visible_assets(rows, actor).annotate(
+        uses=Coalesce(Subquery(counted.values("number")), 0)
+    )

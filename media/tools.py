@@ -11,8 +11,10 @@ from pydantic import Field
 from media import integrity, queries, usage_sources
 from media.models import Asset, FileCheck, MediaReference, StoredFile
 from media.presenters import present_asset
+from media.scopes import only_visible
 from media.services.update import find_asset
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
@@ -109,7 +111,7 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
     """Images and files, newest first; with q the best match first."""
     words = (arguments.q or "").strip()
     rows = queries.list_assets(
-        category=arguments.category or "", search=words, mime=arguments.mime or ""
+        actor=actor, category=arguments.category or "", search=words, mime=arguments.mime or ""
     )
     if words:
         return page_of_ranked(arguments, "list_media", rows, _files(arguments))
@@ -119,15 +121,15 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
 @tool(title="Search media", kind="read", permission="media.view", group="media", result=FilePage)
 def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
     """Files by words in alt text, description, filename or category, ranked in that order."""
-    rows = queries.list_assets(search=arguments.q)
+    rows = queries.list_assets(actor=actor, search=arguments.q)
     return page_of_ranked(arguments, "search_media", rows, _files(arguments))
 
 
 @tool(title="One file", kind="read", permission="media.view", group="media", result=WholeFile)
 def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     """A file with its variants, and in how many places it is used."""
-    asset = find_asset(arguments.id)
-    used = queries.where_used(asset.pk, layers=usage_sources.visible_layers(actor)).count()
+    asset = find_asset(arguments.id, actor)
+    used = usage_sources.visible_uses_of(asset, actor).count()
     return {**_whole(asset), "whereUsedCount": used}
 
 
@@ -140,7 +142,7 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
 )
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     """The categories of media that are in use, each with the number of its files."""
-    found, _ = queries.category_counts(0, 10_000)
+    found, _ = queries.category_counts(actor, 0, 10_000)
     return page(
         arguments, "list_media_categories", found, lambda row: {"name": row[0], "count": row[1]}
     )
@@ -155,8 +157,8 @@ def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
 )
 def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     """The places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
-    asset = find_asset(arguments.id)
-    rows = queries.where_used(asset.pk, layers=usage_sources.visible_layers(actor))
+    asset = find_asset(arguments.id, actor)
+    rows = usage_sources.visible_uses_of(asset, actor)
 
     def named(part: list[MediaReference]) -> list[JsonObject]:
         return [
@@ -178,7 +180,7 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
 def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
     """Whether the files of one or of all media are there; orphaned ones belong to none."""
     if arguments.id is not None:
-        find_asset(arguments.id)
+        find_asset(arguments.id, actor)
     elif StoredFile.objects.count() > _MAX_CHECKED:
         # To go through so many files takes longer than a call may: what a worker found is told.
         found = FileCheck.objects.filter(finished_at__isnull=False).first()
@@ -188,16 +190,22 @@ def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
                 "one in the admin, below Media. Name the id of a file to check just that one.",
                 code="too_many_files",
             )
-        last = _report(found.checked, found.missing, found.orphaned)
+        last = _report(actor, found.checked, found.missing, found.orphaned)
         return {**last, "at": str(found.finished_at)}
     report = integrity.check(arguments.id)
-    return _report(report.checked, report.missing, report.orphaned)
+    return _report(actor, report.checked, report.missing, report.orphaned)
 
 
-def _report(checked: int, missing: Sequence[Sequence[str]], orphaned: Sequence[str]) -> JsonObject:
+def _report(
+    actor: Actor, checked: int, missing: Sequence[Sequence[str]], orphaned: Sequence[str]
+) -> JsonObject:
+    """What is missing of the files that the actor may see."""
+    seen = {id_ for id_, _ in missing}
+    if reading_scopes(actor):
+        seen = set(only_visible(queries.load_assets(seen), actor))
     return {
         "checked": checked,
-        "missing": [{"id": id_, "file": name} for id_, name in missing],
+        "missing": [{"id": id_, "file": name} for id_, name in missing if id_ in seen],
         "orphaned": list(orphaned),
     }
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias, cast
 from uuid import UUID
 
+from django.db.models import QuerySet
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from media.models import Asset, MediaReference
 from media.queries import where_used
+from media.scopes import visible_uses
 from media.services.references import LIVE
 from proofroom.core.actor import Actor
 from proofroom.core.hooks import ExtensionPoint
@@ -86,9 +88,10 @@ def places_with_addresses(
     return found
 
 
-def visible_layers(actor: Actor) -> Collection[str] | None:
-    """The layers whose uses the actor may see; None for all of them."""
-    return None if actor.can(STAGED_NEEDS) else (LIVE,)
+def visible_uses_of(asset: Asset, actor: Actor) -> QuerySet[MediaReference]:
+    """The places that use the file, of posts and layers that the actor may see; those of one holder together."""
+    layers = None if actor.can(STAGED_NEEDS) else (LIVE,)
+    return visible_uses(where_used(asset.pk, layers=layers), actor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Places:
 def places_of(asset: Asset, actor: Actor) -> Places:
     """The places that use the file. A fixed number of queries."""
     rows = where_used(asset.pk)
-    visible = list(where_used(asset.pk, layers=visible_layers(actor))[:MAX_PLACES])
+    visible = list(visible_uses_of(asset, actor)[:MAX_PLACES])
     named = []
     for place, address in places_with_addresses(visible, actor):
         title = place["title"] or place["globalSlug"]

@@ -78,7 +78,7 @@ class AssetAdmin(FormAdmin[Asset]):
         return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Asset]:
-        return annotate_use_counts(super().get_queryset(request))
+        return annotate_use_counts(super().get_queryset(request), actor_of(request))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Asset], search_term: str

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from media.admin.file_choice import choice_of
 from media.models import Asset
 from media.queries import annotate_use_counts, filter_undescribed
+from media.scopes import visible_assets
 from media.services.update import update_asset
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
@@ -96,7 +97,7 @@ def alt_texts_page(request: HttpRequest) -> HttpResponse:
     chosen = _ids(sent.getlist("ids"))
     here = f"{reverse('admin:media_asset_alt_texts')}?language={locale}"
     if request.method == "POST":
-        rows = _images().filter(pk__in=chosen)
+        rows = _images(request).filter(pk__in=chosen)
         posted = [AltTextForm(asset, locale, request.POST) for asset in rows]
         saved = 0
         for form in posted:
@@ -110,14 +111,14 @@ def alt_texts_page(request: HttpRequest) -> HttpResponse:
         if not refused:
             return HttpResponseRedirect(here)
         return _page(request, locale, refused, is_refused=True)
-    lacking = filter_undescribed(_images(), locale)
-    rows = _images().filter(pk__in=chosen) if chosen else lacking[:PAGE_SIZE]
+    lacking = filter_undescribed(_images(request), locale)
+    rows = _images(request).filter(pk__in=chosen) if chosen else lacking[:PAGE_SIZE]
     return _page(request, locale, [AltTextForm(asset, locale) for asset in rows])
 
 
-def _images() -> QuerySet[Asset]:
+def _images(request: HttpRequest) -> QuerySet[Asset]:
     """Images, those in use first: their missing words are missed on pages."""
-    rows = annotate_use_counts(Asset.objects.filter(mime__startswith="image/"))
+    rows = annotate_use_counts(Asset.objects.filter(mime__startswith="image/"), actor_of(request))
     return rows.order_by(F("uses").desc(), "-created_at", "pk")
 
 
@@ -134,8 +135,9 @@ def _ids(given: Sequence[str]) -> list[UUID]:
 def _page(
     request: HttpRequest, locale: str, rows: Sequence[AltTextForm], *, is_refused: bool = False
 ) -> HttpResponse:
+    seen = visible_assets(Asset.objects.all(), actor_of(request))
     languages = [
-        (code, name, filter_undescribed(Asset.objects.all(), code).count(), code == locale)
+        (code, name, filter_undescribed(seen, code).count(), code == locale)
         for code, name in site_languages()
     ]
     context = {

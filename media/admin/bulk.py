@@ -81,7 +81,9 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             messages.warning(request, _("Select files first, then an action."))
         return HttpResponseRedirect(back)
-    rows = annotate_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
+    rows = annotate_use_counts(Asset.objects.filter(pk__in=ids), actor_of(request)).order_by(
+        "filename", "pk"
+    )
     tiles = [FileTile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
     page = _delete_files if doing == "delete" else _categorize_files
     return page(request, tiles, back)

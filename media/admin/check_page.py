@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,8 +15,10 @@ from django.utils.translation import ngettext
 from media.integrity import request_check
 from media.models import Asset, FileCheck
 from media.queries import filter_failed, load_assets
+from media.scopes import only_visible, visible_assets
 from media.services.orphans import delete_orphans, last_check, orphans
 from media.services.variants import request_variants
+from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
@@ -44,16 +46,17 @@ class Lack:
 def check_page(request: HttpRequest) -> HttpResponse:
     """GET shows the last check, POST asks for another; with `repair`, lost sizes are made again."""
     require(request, "media.edit")
+    actor = actor_of(request)
     finished = FileCheck.objects.filter(finished_at__isnull=False).first()
     if request.method == "POST":
         if "repair" in request.POST:
             asked = 0
-            for lack in [lack for lack in _lacks(finished) if not lack.is_original][:_MAX_SHOWN]:
+            for lack in [lack for lack in _lacks(finished, actor) if not lack.is_original][
+                :_MAX_SHOWN
+            ]:
                 try:
                     for theme in lack.themes:
-                        request_variants(
-                            asset_id=lack.asset.pk, theme=theme, actor=actor_of(request)
-                        )
+                        request_variants(asset_id=lack.asset.pk, theme=theme, actor=actor)
                     asked += 1
                 except CmsError as error:
                     said = {"name": lack.asset.filename, "reason": error.message}
@@ -66,17 +69,17 @@ def check_page(request: HttpRequest) -> HttpResponse:
                 )
                 messages.success(request, text % {"n": asked})
         else:
-            request_check(actor=actor_of(request))
+            request_check(actor=actor)
             messages.success(request, _("Checking files…"))
         return HttpResponseRedirect(request.path)
     newest = FileCheck.objects.first()
-    lacks = _lacks(finished)
+    lacks = _lacks(finished, actor)
     context = {
         "is_waiting": newest is not None and newest.finished_at is None,
         "check": finished,
         "lacks": lacks,
         "repairable": sum(not lack.is_original for lack in lacks[:_MAX_SHOWN]),
-        "failed": list(filter_failed(Asset.objects.all())[:_MAX_SHOWN]),
+        "failed": list(filter_failed(visible_assets(Asset.objects.all(), actor))[:_MAX_SHOWN]),
         "is_whole": finished is not None
         and not (finished.missing_count or finished.orphaned_count),
     }
@@ -84,14 +87,14 @@ def check_page(request: HttpRequest) -> HttpResponse:
     return form_page(request, "admin/media/check.html", Asset, context, title=title)
 
 
-def _lacks(check: FileCheck | None) -> list[Lack]:
+def _lacks(check: FileCheck | None, actor: Actor) -> list[Lack]:
     """Return what the check missed, by the file that it belongs to. What is deleted since lacks nothing."""
     if check is None:
         return []
     missing: dict[str, list[str]] = {}
     for asset_id, name in check.missing:
         missing.setdefault(str(asset_id), []).append(name)
-    there: Mapping[str, Asset] = load_assets(missing)
+    there = only_visible(load_assets(missing), actor)
     return [Lack(there[id_], names) for id_, names in missing.items() if id_ in there]
 
 

@@ -27,6 +27,7 @@ from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceFileFo
 from media.file_store import VARIANTS
 from media.models import Asset, AssetStatus, Theme
 from media.presenters import site_image, url_of
+from media.scopes import visible_assets
 from media.services.crop import crop_image
 from media.services.files import delete_asset, replace_file
 from media.services.update import update_asset
@@ -144,7 +145,7 @@ def address(asset: Asset, page: str = "change") -> str:
 
 def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     require(request, "media.view")
-    asset = _find(object_id)
+    asset = _find(request, object_id)
     form = EditForm(request.POST if request.method == "POST" else None, initial=initial_of(asset))
 
     def save() -> object:
@@ -159,7 +160,7 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
 @answers_refusals
 def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     require(request, "media.edit")
-    asset = _find(object_id)
+    asset = _find(request, object_id)
     if request.method != "POST":
         return HttpResponseRedirect(address(asset))
     form = ReplaceFileForm(request.POST, request.FILES)
@@ -180,7 +181,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
 def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     """Keep a part of the picture: as a new file, or with `in_place` instead of the whole."""
     require(request, "media.edit")
-    asset = _find(object_id)
+    asset = _find(request, object_id)
     if request.method != "POST":
         return HttpResponseRedirect(address(asset))
     form = CropForm(request.POST)
@@ -205,7 +206,7 @@ def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     require(request, "media.edit")
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    asset = _find(object_id)
+    asset = _find(request, object_id)
     with refusals_as_messages(request):
         theme = request.POST.get("theme", "")
         request_variants(asset_id=asset.pk, theme=theme, actor=actor_of(request))
@@ -216,7 +217,7 @@ def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
 def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     """GET asks and says where the file is used, POST deletes."""
     require(request, "media.delete")
-    asset = _find(object_id)
+    asset = _find(request, object_id)
     places = places_of(asset, actor_of(request))
     form = DeleteForm(
         request.POST if request.method == "POST" else None, is_used=bool(places.total)
@@ -262,9 +263,10 @@ def _page(
     return page
 
 
-def _find(id_: UUID | str) -> Asset:
+def _find(request: HttpRequest, id_: UUID | str) -> Asset:
     try:
-        asset = Asset.objects.filter(pk=UUID(str(id_))).select_related("uploaded_by").first()
+        rows = visible_assets(Asset.objects.filter(pk=UUID(str(id_))), actor_of(request))
+        asset = rows.select_related("uploaded_by").first()
     except ValueError:
         asset = None
     if asset is None:

@@ -22,7 +22,9 @@ from media.queries import (
     filter_failed,
     filter_undescribed,
 )
+from media.scopes import visible_assets
 from proofroom.core.admin.bounded_lists import ValueFilter
+from proofroom.core.admin.permissions import actor_of
 from proofroom.core.i18n.languages import language_name, other_languages
 
 Choices = list[tuple[str, str]]
@@ -36,7 +38,7 @@ class CategoryFilter(ValueFilter):
     parameter_name = "category"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        found, _total = category_counts(0, _MOST)
+        found, _total = category_counts(actor_of(request), 0, _MOST)
         return [(name, f"{name} ({number})") for name, number in found]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
@@ -141,7 +143,11 @@ class UploaderFilter(ValueFilter):
     parameter_name = "by"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        who = Asset.objects.order_by().values("uploaded_by").distinct()
+        who = (
+            visible_assets(Asset.objects.order_by(), actor_of(request))
+            .values("uploaded_by")
+            .distinct()
+        )
         users = get_user_model().objects.filter(pk__in=who).order_by("username")[:_MOST]
         return [(str(user.pk), user.get_username()) for user in users]
 

@@ -15,7 +15,7 @@ from media.admin.uploads import upload_limits
 from media.models import Asset
 from media.queries import category_counts, list_assets
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.i18n.languages import language_name
 
 PER_PAGE: Final = 24
@@ -36,6 +36,7 @@ def pick_page(request: HttpRequest) -> HttpResponse:
     if given.isascii() and given.isdigit() and len(given) < 6:
         number = min(max(int(given), 1), _MAX_PAGES)
     rows = list_assets(
+        actor=actor_of(request),
         category=wanted["category"],
         search=wanted["q"],
         mime=TYPES.get(kind, ""),
@@ -57,7 +58,7 @@ def pick_page(request: HttpRequest) -> HttpResponse:
         "picks": [choice_of(asset, wanted["language"]) for asset in found[:PER_PAGE]],
         "next": query.urlencode() if len(found) > PER_PAGE else "",
         "begin": begin,
-        "categories": category_counts()[0],
+        "categories": category_counts(actor_of(request))[0],
         "is_narrowed": bool(wanted["q"] or wanted["category"] or kind),
         "is_fragment": "X-Fragment" in request.headers,
         "language_name": language_name(wanted["language"] or settings.CMS_ENV.default_locale),

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from media.admin.file_choice import choice_of
 from media.queries import load_assets
+from media.scopes import only_visible
 from media.services.files import AlreadyThere, store_image
 from media.services.update import update_asset
 from media.services.web_import import import_image, keep_image
@@ -102,7 +103,7 @@ def states(request: HttpRequest) -> JsonResponse:
     """Return how far the sizes of the files `ids` are, by id; what is not there any more is left out."""
     require(request, "media.view")
     ids = request.GET.get("ids", "").split(",")[:_MOST_ASKED]
-    found = load_assets(ids)
+    found = only_visible(load_assets(ids), actor_of(request))
     return JsonResponse({id_: choice_of(asset).as_json() for id_, asset in found.items()})
 
 

@@ -137,6 +137,7 @@ class AssetViewSet(ApiViewSet):
         page = page_of(request)
         wanted = read_query(request, ListQuery)
         rows = queries.list_assets(
+            actor=self.actor,
             category=wanted.category or "",
             search=wanted.search or "",
             mime=wanted.mime or "",
@@ -152,14 +153,14 @@ class AssetViewSet(ApiViewSet):
     def categories(self, request: Request) -> Response:
         """The categories in use by name, each with the number of its files."""
         page = page_of(request)
-        found, total = queries.category_counts(page.slice.start, page.slice.stop)
+        found, total = queries.category_counts(self.actor, page.slice.start, page.slice.stop)
         counted = [MediaCategoryAnswer(name=name, count=number) for name, number in found]
         return Response(page.envelope(counted, total))
 
     @extend_schema(responses=described(Media))
     def retrieve(self, request: Request, media_id: str) -> Response:
         """A file. Its variants are there once `status` is `ready`."""
-        return Response(present_asset(find_asset(media_id)))
+        return Response(present_asset(find_asset(media_id, self.actor)))
 
     @extend_schema(
         parameters=PAGES,
@@ -168,8 +169,8 @@ class AssetViewSet(ApiViewSet):
     def where_used(self, request: Request, media_id: str) -> Response:
         """The places that use a file: live, staged, and in global modules; none of posts in the trash."""
         page = page_of(request)
-        asset = find_asset(media_id)
-        rows = queries.where_used(asset.pk, layers=usage_sources.visible_layers(self.actor))
+        asset = find_asset(media_id, self.actor)
+        rows = usage_sources.visible_uses_of(asset, self.actor)
         places = usage_sources.present_places(rows[page.slice], self.actor)
         return Response(page.envelope(places, rows.count()))
 
@@ -201,6 +202,6 @@ class AssetViewSet(ApiViewSet):
     def destroy(self, request: Request, media_id: str) -> Response:
         """Delete a file. One in use is 409 `media_in_use` with its places in `details`, unless forced."""
         force = is_yes(read_query(request, DeleteQuery).force) or False
-        asset = find_asset(media_id)
+        asset = find_asset(media_id, self.actor)
         delete_asset(asset_id=asset.pk, actor=self.actor, force=force)
         return Response(MediaGoneAnswer(id=asset.pk))

@@ -107,7 +107,7 @@ class FileViewSet(ApiViewSet):
     def replace(self, request: Request, media_id: str) -> Response:
         """Put another file in its place: every post that uses it shows the new one."""
         self.actor.require_person("replace files")
-        asset = find_asset(media_id)
+        asset = find_asset(media_id, self.actor)
         file = _read_file(request)
         asset = replace_file(
             asset_id=asset.pk, file=file, filename=file.name or "", actor=self.actor

@@ -80,7 +80,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     """
     actor.require_person("crop images")
     actor.require("media.edit")
-    asset, kept = find_asset(asset_id), box.checked()
+    asset, kept = find_asset(asset_id, actor), box.checked()
     if not asset.mime.startswith("image/"):
         raise invalid("box", _("Only images can be cropped."), code="no_image")
     try:
@@ -93,7 +93,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     content, suffix = crop(whole, kept)
     stem = PurePosixPath(asset.filename).stem
     if is_in_place:
-        if find_asset(asset.pk).file.name != asset.file.name:
+        if find_asset(asset.pk, actor).file.name != asset.file.name:
             raise Conflict(
                 _("Somebody replaced the file in the meantime. Check it and crop again.")
             )

@@ -24,6 +24,7 @@ from media.metadata import (
     clean_filename,
 )
 from media.models import Asset, AssetStatus, StoredFile, Theme
+from media.scopes import visible_assets
 from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
 from media.usage_sources import places_of
@@ -91,7 +92,7 @@ def store_image(
         description=clean_description(description),
         uploaded_by_id=actor.user.pk,
     )
-    cleaned = read_file(file, is_new_only=is_new_only, is_image_only=is_image_only)
+    cleaned = read_file(file, new_to=actor if is_new_only else None, is_image_only=is_image_only)
     with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
@@ -106,8 +107,10 @@ def store_image(
     return asset
 
 
-def read_file(file: Readable, *, is_new_only: bool = False, is_image_only: bool = False) -> Cleaned:
-    """The checked and cleaned content of a file that a caller sent."""
+def read_file(
+    file: Readable, *, new_to: Actor | None = None, is_image_only: bool = False
+) -> Cleaned:
+    """The checked and cleaned content of a file that a caller sent. One that `new_to` sees already is refused."""
     # Only who takes a file loads the library for images.
     from media.images import Cleaned, clean, damaged_image_error
 
@@ -125,9 +128,10 @@ def read_file(file: Readable, *, is_new_only: bool = False, is_image_only: bool 
     if is_document and is_image_only:
         raise invalid("file", _("This file is not an image."), code="media_type")
     digest = sha256(content).hexdigest()
-    there = Asset.objects.filter(digest=digest).order_by("-created_at") if is_new_only else None
-    if there is not None and (same := there.first()) is not None:
-        raise AlreadyThere(same)
+    if new_to is not None:
+        there = visible_assets(Asset.objects.filter(digest=digest), new_to)
+        if (same := there.order_by("-created_at").first()) is not None:
+            raise AlreadyThere(same)
     if is_document:
         if _PDF_END not in content[-_PDF_TAIL:]:
             raise damaged_image_error()
@@ -161,11 +165,11 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
     """
     actor.require_person("replace files")
     actor.require("media.edit")
-    find_asset(asset_id)  # before the file is read
+    find_asset(asset_id, actor)  # before the file is read
     name = clean_filename(filename)
     cleaned = read_file(file)
     with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
-        asset = lock_asset(asset_id)
+        asset = lock_asset(asset_id, actor)
         before, is_dark = asset.filename, bool(asset.dark_variants)
         is_dark = is_dark or asset.works.filter(theme=Theme.DARK).exists()
         in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
@@ -194,7 +198,7 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     """
     actor.require_person("delete media")
     actor.require("media.delete")
-    asset = lock_asset(asset_id)
+    asset = lock_asset(asset_id, actor)
     places = places_of(asset, actor)
     if places.total and not force:
         sentence = ngettext(

@@ -19,6 +19,7 @@ from media.metadata import (
     clean_focal_point,
 )
 from media.models import Asset
+from media.scopes import only_visible, require_changeable, visible_assets
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import tag_of_media
@@ -50,7 +51,7 @@ def update_asset(
     """
     actor.require_person("edit media")
     actor.require("media.edit")
-    asset = lock_asset(asset_id)
+    asset = lock_asset(asset_id, actor)
     before = {name: getattr(asset, name) for name in _METADATA}
     was = (asset.alt_text, asset.alt_texts)
     if alt_text is not None:
@@ -96,22 +97,26 @@ def categorize(
     changed = []
     # In one order, so that two who do it at once wait for each other instead of for ever.
     for id_ in sorted(asset_ids):
-        kept = [word for word in lock_asset(id_).categories if word not in removed]
+        kept = [word for word in lock_asset(id_, actor).categories if word not in removed]
         changed.append(update_asset(asset_id=id_, categories=[*kept, *added], actor=actor))
     return changed
 
 
-def lock_asset(asset_id: UUID | str) -> Asset:
-    """The asset, held until the transaction ends. Raises `NotFound`."""
+def lock_asset(asset_id: UUID | str, actor: Actor) -> Asset:
+    """The asset, held until the transaction ends, to be changed.
+
+    Raises `NotFound`, and `NotAllowed` where something outside of the actor's scope uses it.
+    """
     found = Asset.objects.select_for_update().filter(pk=_uuid(asset_id)).first()
-    if found is None:
+    if found is None or not only_visible({"": found}, actor):
         raise _unknown(asset_id)
+    require_changeable(found, actor)
     return found
 
 
-def find_asset(asset_id: UUID | str) -> Asset:
-    """The asset, which may change at any time. Raises `NotFound`."""
-    found = Asset.objects.filter(pk=_uuid(asset_id)).first()
+def find_asset(asset_id: UUID | str, actor: Actor) -> Asset:
+    """The asset, which may change at any time. Raises `NotFound`, as for one that the actor may not see."""
+    found = visible_assets(Asset.objects.filter(pk=_uuid(asset_id)), actor).first()
     if found is None:
         raise _unknown(asset_id)
     return found

@@ -30,7 +30,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
         raise invalid(
             "theme", _("theme must be one of %(values)s.") % {"values": ", ".join(Theme.values)}
         )
-    asset = lock_asset(asset_id)
+    asset = lock_asset(asset_id, actor)
     if not asset.mime.startswith("image/"):
         raise invalid("theme", _("Only images have variants."), code="no_image")
     if VariantWork.objects.filter(asset=asset, theme=theme, is_given_up=False).exists():

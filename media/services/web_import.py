@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from media.models import Asset
 from media.queries import load_assets_by_name
+from media.scopes import only_visible
 from media.services.files import AlreadyThere, Readable, store_image
 from media.services.references import storage_name
 from media.services.web_files import FetchFailed, fetch_file
@@ -36,7 +37,7 @@ def import_image(
     actor.require("media.upload")
     check_url(url)
     if name := storage_name(url):
-        known = load_assets_by_name((), (name,)).by_name.get(name)
+        known = only_visible(load_assets_by_name((), (name,)).by_name, actor).get(name)
         if known is None:
             raise invalid("url", _("This file is no longer in the library."))
         return known, False

@@ -290,10 +290,11 @@ def test_listing_by_category_and_words():
     one = store(picture(), "kettle.jpg", alt_text="Steam", categories=["Küche", "in use"])
     two = store(picture(), "bike.jpg", alt_text="A kettle on a bike", categories=['say "x"'])
 
-    assert list(list_assets()) == [two, one]
-    assert list(list_assets(category="Küche")) == [one]
-    assert list(list_assets(category='say "x"')) == [two]
-    assert list(list_assets(category="use")) == []
-    assert list(list_assets(search="kettle")) == [two, one]
-    assert list(list_assets(search="kettle steam")) == [one]
-    assert list(list_assets(search="100%")) == []
+    someone = make.actor()
+    assert list(list_assets(actor=someone)) == [two, one]
+    assert list(list_assets(actor=someone, category="Küche")) == [one]
+    assert list(list_assets(actor=someone, category='say "x"')) == [two]
+    assert list(list_assets(actor=someone, category="use")) == []
+    assert list(list_assets(actor=someone, search="kettle")) == [two, one]
+    assert list(list_assets(actor=someone, search="kettle steam")) == [one]
+    assert list(list_assets(actor=someone, search="100%")) == []
