@@ -57,7 +57,8 @@ _TAGS: Final = {
     "mcp-calls": "What AI clients called, and how it ended.",
     "mcp-tokens": "What AI clients open the MCP server with.",
     "users": "Accounts.",
-    "roles": "What each role may do.",
+    "roles": "What each role may do, and the roles that the site makes.",
+    "invitations": "Invitations to make an account.",
     "schema": "This description.",
 }
 SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {

@@ -10,7 +10,14 @@ from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import AccountToken, ApiToken, Preferences, SiteRole, User
+from proofroom.accounts.models import (
+    AccountToken,
+    ApiToken,
+    Invitation,
+    Preferences,
+    SiteRole,
+    User,
+)
 from proofroom.accounts.roles import Role, grants, people_roles, role_label
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import (
@@ -37,6 +44,16 @@ _USER: Final = Statement(
 def list_site_roles() -> list[SiteRole]:
     """The roles that the site made, by what they are called. One query."""
     return list(SiteRole.objects.filter(is_built_in=False).exclude(name__in=[*grants()]))
+
+
+def find_role(name: str) -> SiteRole:
+    """The role of that name, also where `migrate` has not made its row yet. Raises `NotFound`."""
+    if name in grants():
+        return SiteRole(name=name, is_built_in=True)
+    found = SiteRole.find(name) if name.isascii() and name.isprintable() else None
+    if found is None:
+        raise NotFound(_("No role is called %(name)r.") % {"name": name[:80]}, code="unknown_role")
+    return found
 
 
 def with_role_labels(rows: QuerySet[M]) -> QuerySet[M]:
@@ -134,6 +151,11 @@ def list_tokens(
         is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
         found = found.filter(is_open) if is_active else found.exclude(is_open)
     return found
+
+
+def list_invitations() -> QuerySet[Invitation]:
+    """Invitations with who sent them, newest first."""
+    return Invitation.objects.select_related("invited_by").order_by("-created_at", "-id")
 
 
 def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from allauth.account.adapter import get_adapter
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
@@ -20,6 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from proofroom.accounts.invitation_mail import link_of, mail_invitation
 from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX, Invitation, User
 from proofroom.accounts.queries import with_role_labels
 from proofroom.accounts.roles import role_label
@@ -95,24 +95,13 @@ class InvitationAdmin(FormAdmin[Invitation]):
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         invitation, secret = create_invitation(**form.cleaned_data, actor=actor_of(request))
-        link = settings.SITE_URL + reverse("accept_invitation", kwargs={"secret": secret})
+        if mail_invitation(request, invitation, secret):
+            messages.success(request, _("Invited %(email)s.") % {"email": invitation.email})
+            return HttpResponseRedirect(reverse("admin:proofroom_accounts_invitation_changelist"))
         if settings.HAS_EMAIL:
-            try:
-                self.send(request, invitation, link)
-            except OSError:  # those of SMTP are such, too
-                messages.warning(request, _("The mail could not be sent. Send the link yourself."))
-            else:
-                messages.success(request, _("Invited %(email)s.") % {"email": invitation.email})
-                return HttpResponseRedirect(
-                    reverse("admin:proofroom_accounts_invitation_changelist")
-                )
+            messages.warning(request, _("The mail could not be sent. Send the link yourself."))
         # No redirect: the link stands in this answer and nowhere else.
-        return self._page(request, invitation, link)
-
-    def send(self, request: HttpRequest, invitation: Invitation, link: str) -> None:
-        context = {"invitation": invitation, "link": link, "inviter": request.user}
-        adapter = get_adapter(request)
-        adapter.render_mail("account/email/invitation", invitation.email, context).send()
+        return self._page(request, invitation, link_of(secret))
 
     def change_view(
         self,

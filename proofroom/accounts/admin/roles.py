@@ -19,8 +19,8 @@ from proofroom.accounts.access import AccessAnswer, compare_roles, explain_acces
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
 from proofroom.accounts.permission_labels import permission_choices
-from proofroom.accounts.queries import people_role_choices
-from proofroom.accounts.roles import assignable_permissions, grants
+from proofroom.accounts.queries import find_role, people_role_choices
+from proofroom.accounts.roles import assignable_permissions
 from proofroom.accounts.scope_words import describe_scope
 from proofroom.accounts.services.role_grants import lacking_of
 from proofroom.accounts.services.roles import change_role, create_role, remove_role, role_users
@@ -28,6 +28,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.content_scope import ContentScope, find_things
+from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 
 LIST_URL = "admin:proofroom_accounts_siterole_changelist"
@@ -154,7 +155,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         actor, scope = actor_of(request), ContentScope()
         initial: dict[str, Any] = {}
         if name := request.GET.get("copy", ""):
-            copied = find_role(name)
+            copied = _find_role(name)
             scope = copied.scope
             own = copied.granted.difference(lacking_of(actor, copied.granted))
             initial = {
@@ -181,7 +182,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         require(request, self.view_permission)
-        role, actor = find_role(object_id), actor_of(request)
+        role, actor = _find_role(object_id), actor_of(request)
         people, invited = role_users(role.name)
         may_change = not role.is_built_in and not lacking_of(actor, role.granted)
         context: dict[str, Any] = {
@@ -246,12 +247,8 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         return form_page(request, template, SiteRole, context, title=_("Who may what"), form=form)
 
 
-def find_role(name: str) -> SiteRole:
-    """The role of that name, also where `migrate` has not made its row yet. Raises `Http404`."""
-    if name in grants():
-        return SiteRole(name=name, is_built_in=True)
-    is_storable = name.isascii() and name.isprintable()
-    found = SiteRole.find(name) if is_storable else None
-    if found is None:
-        raise Http404(_("Role not found."))
-    return found
+def _find_role(name: str) -> SiteRole:
+    try:
+        return find_role(name)
+    except NotFound:
+        raise Http404(_("Role not found.")) from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
+from proofroom.accounts.api.invitations import InvitationViewSet
+from proofroom.accounts.api.roles import RoleViewSet
 from proofroom.accounts.api.session import SessionViewSet
 from proofroom.accounts.api.tokens import TokenViewSet
 from proofroom.accounts.api.users import UserViewSet
@@ -17,7 +19,13 @@ urlpatterns = [
         "users/<str:user_id>",
         UserViewSet.as_view({"get": "retrieve", "patch": "update", "delete": "destroy"}),
     ),
-    path("roles", UserViewSet.as_view({"get": "roles"})),
+    path("roles", RoleViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "roles/<str:role>",
+        RoleViewSet.as_view({"get": "retrieve", "patch": "update", "delete": "destroy"}),
+    ),
+    path("invitations", InvitationViewSet.as_view({"get": "list", "post": "create"})),
+    path("invitations/<uuid:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
     path("tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
     path("tokens/<str:token_id>", TokenViewSet.as_view({"delete": "destroy"})),
 ]

@@ -1,4 +1,4 @@
-"""`/api/users`, `/api/roles`: accounts, and what roles may do."""
+"""`/api/users`: accounts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from rest_framework.response import Response
 
 from proofroom.accounts import queries
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role, grants
 from proofroom.accounts.services.users import change_user, create_user
 from proofroom.accounts.user_fields import (
     ROLE_SCHEMA,
     AccountAnswer,
-    AnsweredRole,
     NewUser,
     RoleName,
     UserChange,
 )
-from proofroom.core.api.answer import Answer, MetaAnswer, list_of
+from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
@@ -38,21 +36,6 @@ USER_PARAMETERS: Final = [
     query_parameter("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
     *PAGES,
 ]
-
-
-class GrantsAnswer(Answer):
-    """A role with what it may do."""
-
-    role: AnsweredRole
-    permissions: list[str]
-    can_log_in: bool
-
-
-class RoleListAnswer(Answer):
-    """Roles."""
-
-    data: list[GrantsAnswer]
-    meta: MetaAnswer
 
 
 class UserQuery(Body):
@@ -71,7 +54,6 @@ class UserViewSet(ApiViewSet):
         "retrieve": "users.manage",
         "update": "users.manage",
         "destroy": "users.manage",
-        "roles": ("users.manage", "tokens.manage"),
     }
 
     @extend_schema(
@@ -121,25 +103,6 @@ class UserViewSet(ApiViewSet):
     def destroy(self, request: Request, user_id: str) -> Response:
         """Switch the account off. What it wrote stays, and it can be switched on again. Needs a session."""
         return Response(AccountAnswer.model_validate(self.change(user_id, is_active=False)))
-
-    @extend_schema(parameters=PAGES, responses=RoleListAnswer)
-    def roles(self, request: Request) -> Response:
-        """Roles with their permissions."""
-        page = page_of(request)
-        rows = [
-            GrantsAnswer.model_validate(
-                {
-                    "role": role,
-                    "permissions": sorted(permissions),
-                    "can_log_in": role != Role.AI_AGENT,
-                }
-            )
-            for role, permissions in [
-                *grants().items(),
-                *((role.name, role.granted) for role in queries.list_site_roles()),
-            ]
-        ]
-        return Response(page.envelope(rows[page.slice], len(rows)))
 
     def change(self, user_id: str, **values: Any) -> User:
         """Change the account; what is refused is named as on the wire."""

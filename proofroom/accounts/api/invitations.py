@@ -1,0 +1,82 @@
+"""`/api/invitations`: people are invited by email, with a role."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from proofroom.accounts.invitation_mail import link_of, mail_invitation
+from proofroom.accounts.models import EMAIL_MAX, User
+from proofroom.accounts.queries import list_invitations
+from proofroom.accounts.services.invitations import create_invitation, revoke_invitation
+from proofroom.accounts.user_fields import AnsweredRole, PersonRole
+from proofroom.core.api.answer import Answer, list_of
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
+from proofroom.core.api.views import ApiViewSet
+
+
+class InvitationAnswer(Answer):
+    """An invitation to make an account."""
+
+    id: UUID
+    email: str = Field(max_length=EMAIL_MAX, json_schema_extra={"format": "email"})
+    role: AnsweredRole
+    state: Literal["pending", "accepted", "expired", "revoked"]
+    created_at: datetime
+    expires_at: datetime
+
+
+class NewInvitationAnswer(InvitationAnswer):
+    """A new invitation. The link is told here only, and only where no mail went out."""
+
+    link: str | None
+
+
+class NewInvitation(Body):
+    email: Annotated[Words, Field(max_length=EMAIL_MAX)]
+    role: PersonRole
+
+
+class InvitationViewSet(ApiViewSet):
+    """Invitations."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "users.manage",
+        "create": "users.manage",
+        "destroy": "users.manage",
+    }
+
+    @extend_schema(
+        parameters=PAGES, responses=list_of(InvitationAnswer, "Invitations, newest first.")
+    )
+    def list(self, request: Request) -> Response:
+        """Invitations, those that ended too."""
+        page, found = page_of(request), list_invitations()
+        invitations = [*found[page.slice]]
+        User.preload_roles(row.invited_by for row in invitations if row.invited_by)
+        rows = [InvitationAnswer.of(row) for row in invitations]
+        return Response(page.envelope(rows, found.count()))
+
+    @extend_schema(request=NewInvitation, responses={201: NewInvitationAnswer})
+    def create(self, request: Request) -> Response:
+        """Invite somebody; an older invitation to the same address ends. Needs a session."""
+        body = read_body(request, NewInvitation)
+        invitation, secret = create_invitation(email=body.email, role=body.role, actor=self.actor)
+        is_mailed = mail_invitation(request, invitation, secret)
+        link = None if is_mailed else link_of(secret)
+        return Response(NewInvitationAnswer.of(invitation, link=link), status=201)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, invitation_id: UUID) -> Response:
+        """End an invitation that is open. Needs a session."""
+        revoke_invitation(invitation_id=invitation_id, actor=self.actor)
+        return Response(status=204)

@@ -1,0 +1,160 @@
+"""`/api/roles`: what roles may do, and those that the site makes."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Self
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from proofroom.accounts.access import all_roles
+from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole
+from proofroom.accounts.queries import find_role
+from proofroom.accounts.roles import Role
+from proofroom.accounts.scope_shapes import ScopeAnswer, ScopeFields
+from proofroom.accounts.services.roles import change_role, create_role, remove_role
+from proofroom.accounts.user_fields import ROLE_SCHEMA, AnsweredRole
+from proofroom.core.api.answer import Answer, MetaAnswer
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import read_query
+from proofroom.core.api.schema import PAGES, query_parameter
+from proofroom.core.api.views import ApiViewSet
+
+
+class GrantsAnswer(Answer):
+    """A role with what it may do."""
+
+    role: AnsweredRole
+    permissions: list[str]
+    can_log_in: bool
+
+    @classmethod
+    def of_role(cls, role: SiteRole, **more: object) -> Self:
+        return cls.model_validate(
+            {
+                "role": role.name,
+                "permissions": sorted(role.granted),
+                "can_log_in": role.name != Role.AI_AGENT,
+                **more,
+            }
+        )
+
+
+class RoleAnswer(GrantsAnswer):
+    """A role with what it is called, what it may do, and the content that it is limited to."""
+
+    label: str
+    description: str
+    built_in: bool
+    scope: ScopeAnswer
+
+    @classmethod
+    def of_role(cls, role: SiteRole, **more: object) -> Self:
+        return super().of_role(
+            role,
+            label=str(role),
+            description=role.description,
+            built_in=role.is_built_in,
+            scope=ScopeAnswer.of_scope(role.scope),
+            **more,
+        )
+
+
+class RoleListAnswer(Answer):
+    """Roles."""
+
+    data: list[GrantsAnswer]
+    meta: MetaAnswer
+
+
+class NewRole(Body, answered_by=RoleAnswer):
+    label: Words = Field(min_length=1, max_length=ROLE_LABEL_MAX)
+    description: Words = Field("", max_length=ROLE_DESCRIPTION_MAX)
+    permissions: list[Annotated[Words, Field(max_length=80)]] = Field(min_length=1, max_length=500)
+    scope: ScopeFields = Field(default_factory=ScopeFields)
+
+
+class RoleChange(NewRole, answered_by=RoleAnswer, partial=True):
+    """What is absent stays."""
+
+
+class RemoveQuery(Body):
+    move_to: Annotated[Words, Field(max_length=20)] = ""
+
+
+class RoleViewSet(ApiViewSet):
+    """Roles."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": ("users.manage", "tokens.manage"),
+        "create": "users.manage",
+        "retrieve": ("users.manage", "tokens.manage"),
+        "update": "users.manage",
+        "destroy": "users.manage",
+    }
+
+    @extend_schema(parameters=PAGES, responses=RoleListAnswer)
+    def list(self, request: Request) -> Response:
+        """Roles with their permissions, those of the software first."""
+        page, roles = page_of(request), all_roles()
+        rows = [GrantsAnswer.of_role(role) for role in roles[page.slice]]
+        return Response(page.envelope(rows, len(roles)))
+
+    @extend_schema(responses=RoleAnswer)
+    def retrieve(self, request: Request, role: str) -> Response:
+        """One role, and the content that it is limited to."""
+        return Response(RoleAnswer.of_role(find_role(role)))
+
+    @extend_schema(request=NewRole, responses={201: RoleAnswer})
+    def create(self, request: Request) -> Response:
+        """Make a role. Nobody gives permissions that they lack. Needs a session."""
+        body = read_body(request, NewRole)
+        role = create_role(
+            label=body.label,
+            description=body.description,
+            permissions=body.permissions,
+            scope=body.scope.read(),
+            actor=self.actor,
+        )
+        return Response(
+            RoleAnswer.of_role(role), status=201, headers={"Location": f"/api/roles/{role.name}"}
+        )
+
+    @extend_schema(request=RoleChange, responses=RoleAnswer)
+    def update(self, request: Request, role: str) -> Response:
+        """Change a role of the site; what is absent stays. Needs a session.
+
+        Whoever loses something by it is logged out, and their tokens end.
+        """
+        body = read_body(request, RoleChange)
+        found = find_role(role)
+        given = body.model_fields_set
+        changed = change_role(
+            name=found.name,
+            label=body.label if "label" in given else found.label,
+            description=body.description if "description" in given else found.description,
+            permissions=body.permissions if "permissions" in given else found.granted,
+            scope=body.scope.read() if "scope" in given else None,
+            actor=self.actor,
+        )
+        return Response(RoleAnswer.of_role(changed))
+
+    @extend_schema(
+        parameters=[
+            query_parameter(
+                "moveTo",
+                "The role that people with this one get.",
+                {"type": "string", **ROLE_SCHEMA},
+            )
+        ],
+        responses={204: None},
+    )
+    def destroy(self, request: Request, role: str) -> Response:
+        """Remove a role of the site. Needs a session."""
+        asked = read_query(request, RemoveQuery)
+        remove_role(name=find_role(role).name, move_to=asked.move_to, actor=self.actor)
+        return Response(status=204)

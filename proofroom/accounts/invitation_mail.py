@@ -1,0 +1,28 @@
+"""The mail of an invitation."""
+
+from __future__ import annotations
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from proofroom.accounts.models import Invitation
+
+
+def link_of(secret: str) -> str:
+    """The address where the invitation of that secret is accepted."""
+    return settings.SITE_URL + reverse("accept_invitation", kwargs={"secret": secret})
+
+
+def mail_invitation(request: HttpRequest, invitation: Invitation, secret: str) -> bool:
+    """Send the link to whom it is for. Answers whether it went out."""
+    if not settings.HAS_EMAIL:
+        return False
+    context = {"invitation": invitation, "link": link_of(secret), "inviter": request.user}
+    mail = get_adapter(request).render_mail("account/email/invitation", invitation.email, context)
+    try:
+        mail.send()
+    except OSError:  # those of SMTP are such, too
+        return False
+    return True

@@ -1,0 +1,55 @@
+"""The content that a role, a token or an agent is limited to, as the API reads and answers it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from pydantic import Field
+
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body, Id, Words
+from proofroom.core.content_scope import ContentScope
+
+MAX_IN_PART: Final = 100
+_Names = Annotated[list[Annotated[Words, Field(max_length=60)]], Field(max_length=MAX_IN_PART)]
+_Ids = Annotated[list[Id], Field(max_length=MAX_IN_PART)]
+
+
+class ScopeAnswer(Answer):
+    """The content that rights are limited to; an empty list limits nothing."""
+
+    types: list[str] = Field(description="Post types.")
+    locales: list[str]
+    sections: list[UUID] = Field(
+        description="Posts: each with all below its address, in every language."
+    )
+    terms: list[UUID] = Field(description="Terms, of which a post carries one.")
+    reads_all: bool = Field(description="What is outside can be read, and not changed.")
+
+    @classmethod
+    def of_scope(cls, scope: ContentScope) -> ScopeAnswer:
+        return cls(
+            types=sorted(scope.types),
+            locales=sorted(scope.locales),
+            sections=sorted(scope.sections),
+            terms=sorted(scope.terms),
+            reads_all=scope.reads_all,
+        )
+
+
+class ScopeFields(Body, answered_by=ScopeAnswer):
+    types: _Names = []
+    locales: _Names = []
+    sections: _Ids = []
+    terms: _Ids = []
+    reads_all: bool = False
+
+    def read(self) -> ContentScope:
+        return ContentScope(
+            types=frozenset(self.types),
+            locales=frozenset(self.locales),
+            sections=frozenset(self.sections),
+            terms=frozenset(self.terms),
+            reads_all=self.reads_all,
+        )

@@ -1,0 +1,121 @@
+"""Roles of the site and invitations by the API."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.core import mail
+from django.test import override_settings
+
+from proofroom.accounts.models import Invitation, SiteRole, User
+from proofroom.accounts.services.invitations import accept_invitation
+from tests import make
+from tests.accounts.bearer import program, token_of
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+NO_LIMITS: dict[str, Any] = {
+    "types": [],
+    "locales": [],
+    "sections": [],
+    "terms": [],
+    "readsAll": False,
+}
+
+
+def test_the_life_of_a_role() -> None:
+    section = make.post("Docs", type="page", slug="docs")
+    admin = ApiClient("admin")
+    scope = {"types": ["page"], "sections": [str(section.pk)], "readsAll": True}
+
+    made = admin.write(
+        "POST",
+        "/api/roles",
+        {"label": "Docs desk", "permissions": ["posts.view", "posts.edit"], "scope": scope},
+        expect=201,
+    )
+
+    assert made == {
+        "role": "docs_desk",
+        "permissions": ["posts.edit", "posts.view"],
+        "canLogIn": True,
+        "label": "Docs desk",
+        "description": "",
+        "builtIn": False,
+        "scope": {**NO_LIMITS, **scope},
+    }
+    assert admin.read("/api/roles/docs_desk") == made
+    changed = admin.write("PATCH", "/api/roles/docs_desk", {"description": "Writes the docs"})
+    assert changed == {**made, "description": "Writes the docs"}
+    # What was answered can be sent back.
+    freed = admin.write("PATCH", "/api/roles/docs_desk", {**changed, "scope": {}})
+    assert freed["scope"] == NO_LIMITS
+    user = make.user("docs_desk", "somebody")
+    admin.write("DELETE", "/api/roles/docs_desk", expect=422)
+    assert admin.send("DELETE", "/api/roles/docs_desk?moveTo=editor").status_code == 204
+    assert User.objects.get(pk=user.pk).role == "editor"
+    admin.read("/api/roles/docs_desk", expect=404)
+
+
+@pytest.mark.parametrize(
+    ("body", "key"),
+    [
+        ({"scope": {"types": ["castle"]}}, "types"),
+        ({"scope": {"locales": ["tlh"]}}, "locales"),
+        ({"scope": {"sections": ["nonsense"]}}, "scope.sections.0"),
+        ({"scope": {"sections": ["00000000-0000-4000-8000-000000000000"]}}, "sections"),
+        ({"scope": {"terms": ["00000000-0000-4000-8000-000000000000"]}}, "terms"),
+        ({"scope": {"castles": []}}, "scope.castles"),
+        ({"scope": {"types": ["page"]}, "permissions": ["settings.manage"]}, "permissions"),
+        ({"label": ""}, "label"),
+        ({"permissions": []}, "permissions"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(body: dict[str, Any], key: str) -> None:
+    whole = {"label": "Desk", "permissions": ["posts.view"], **body}
+
+    answer = ApiClient("admin").write("POST", "/api/roles", whole, expect=422)
+
+    assert key in answer["details"], answer
+    assert not SiteRole.objects.filter(label="Desk").exists()
+
+
+def test_built_in_roles_stay_and_programs_make_none() -> None:
+    admin = ApiClient("admin")
+
+    admin.write("PATCH", "/api/roles/editor", {"label": "Writer"}, expect=403)
+    admin.write("DELETE", "/api/roles/editor?moveTo=admin", expect=403)
+    assert admin.read("/api/roles/editor")["builtIn"] is True
+    _, secret = token_of(make.user("admin"), "users.manage")
+    body = {"label": "Desk", "permissions": ["posts.view"]}
+    refused = program(secret).post("/api/roles", body, content_type="application/json")
+    assert refused.status_code == 403
+
+
+def test_an_invitation_tells_its_link_once_where_no_mail_goes_out() -> None:
+    admin = ApiClient("admin")
+    body = {"email": "New@Example.com", "role": "editor"}
+
+    made = admin.write("POST", "/api/invitations", body, expect=201)
+
+    [listed] = admin.read("/api/invitations")["data"]
+    assert "link" not in listed
+    assert (listed["email"], listed["state"]) == ("new@example.com", "pending")
+    secret = urlsplit(made["link"]).path.rstrip("/").rpartition("/")[2]
+    accept_invitation(secret=secret, username="new", password="a-long-enough-one")
+    assert admin.read("/api/invitations")["data"][0]["state"] == "accepted"
+
+
+def test_an_invitation_goes_out_by_mail_and_can_be_revoked() -> None:
+    admin = ApiClient("admin")
+    body = {"email": "new@example.com", "role": "editor"}
+
+    with override_settings(HAS_EMAIL=True):
+        made = admin.write("POST", "/api/invitations", body, expect=201)
+
+    assert made["link"] is None
+    assert mail.outbox[0].to == ["new@example.com"]
+    assert admin.send("DELETE", f"/api/invitations/{made['id']}").status_code == 204
+    assert Invitation.objects.get().state == "revoked"
