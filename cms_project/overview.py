@@ -33,7 +33,8 @@ from content.review.labels import type_label
 from content.review.references import media_view
 from media.models import FileCheck
 from proofroom.core.admin.charts import HEIGHT
-from proofroom.core.admin.permissions import may
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.content_scope import Scoped
 from proofroom.core.diagnostics.doctor import (
     CheckResult,
     Level,
@@ -132,10 +133,10 @@ class Views:
         return not (self.total or self.before)
 
 
-def views() -> Views:
+def views(who: Scoped) -> Views:
     """Two queries."""
     period = read_period({})
-    now, then = over_time(period, None), over_time(period.before(), None)
+    now, then = over_time(period, None, who), over_time(period.before(), None, who)
     stretches = [
         ChartPeriod(
             moment.date,
@@ -311,7 +312,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "recent_runs": _recent_runs() if may(request, "agents.view") else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
-        "views": views() if may(request, "analytics.read") else None,
+        "views": views(actor_of(request)) if may(request, "analytics.read") else None,
         "chart_height": HEIGHT,
         "lights": checked,
         "problems": [light for light in checked if light.level != "ok"],

@@ -31,8 +31,9 @@ from analytics.rollups.heatmaps import (
 from analytics.rollups.periods import Period, day_of, read_period, today
 from content.document import PostDocument
 from content.models import Post, Revision
+from content.posts.scopes import require_visible
 from content.review.labels import module_names
-from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.editorial.posts.panels import PostTab, post_tabs
@@ -322,6 +323,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the admin. It reads figures only; the frame shows what is live, or what was."""
     require(request, "analytics.read")
     post, layers = read(post_id)
+    require_visible(post, actor_of(request))
     asked = read_heat_filter(request, post)
     stages = stages_of(post, layers.live, asked)
     modules = module_lines(stages)

@@ -13,7 +13,8 @@ from django.utils.html import format_html
 from content.document import PostDocument
 from content.models import Post
 from content.posts import post_repository
-from proofroom.core.admin.permissions import answers_refusals, require
+from content.posts.scopes import require_visible
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.editorial.posts.post_pages import find_post
 from proofroom.editorial.posts.revisions import find_revision
@@ -30,6 +31,7 @@ def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what is live, or with `?revisionId=` what was: never what waits in a layer."""
     require(request, "analytics.read")
     post = find_post(post_id)
+    require_visible(post, actor_of(request))
     revision_id = request.GET.get("revisionId", "")
     if not revision_id:
         document = post_repository.load(post)

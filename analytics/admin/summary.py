@@ -23,9 +23,11 @@ from analytics.models import SiteCount
 from analytics.rollups.periods import Period, read_period, today
 from analytics.rollups.summaries import over_time, summarize
 from content.models import Post
+from content.posts.scopes import visible_to
+from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.permissions import PermittedAdmin, require
+from proofroom.core.admin.permissions import PermittedAdmin, actor_of, require
 from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
@@ -73,7 +75,7 @@ class SummaryFilter:
         return f"{self.of_days}{self.of_post}"
 
 
-def read_summary_filter(params: Mapping[str, str]) -> SummaryFilter:
+def read_summary_filter(params: Mapping[str, str], actor: Actor) -> SummaryFilter:
     """Read the days, and the post if it is about one. At most two statements.
 
     What is odd is said in `problems`, and the usual is shown.
@@ -87,12 +89,13 @@ def read_summary_filter(params: Mapping[str, str]) -> SummaryFilter:
     except ValueError:
         pass
     else:
-        post = Post.objects.kept().filter(pk=post_id).first()
+        post = visible_to(Post.objects.kept().filter(pk=post_id), actor).first()
         if post is None:
             problems["post"] = _("Post not found.")
     if post is None and text:
         named = Q(title__icontains=text) | Q(path__icontains=text)
-        found = list(Post.objects.alive().filter(named).order_by("-updated_at")[:_MAX_FOUND])
+        rows = visible_to(Post.objects.alive().filter(named), actor)
+        found = list(rows.order_by("-updated_at")[:_MAX_FOUND])
     if len(found) == 1:
         post, found = found[0], []
     elif text and not found and post is None:
@@ -130,11 +133,12 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         require(request, _PERMISSION)
-        asked = read_summary_filter(request.GET)
+        actor = actor_of(request)
+        asked = read_summary_filter(request.GET, actor)
         post_id = asked.post.pk if asked.post else None
-        summary = summarize(asked.period, post_id)
+        summary = summarize(asked.period, post_id, actor)
         before = asked.period.before()
-        periods = charts.chart_periods(summary, over_time(before, post_id))
+        periods = charts.chart_periods(summary, over_time(before, post_id, actor))
         is_empty = not (summary.totals.views or summary.totals.clicks or summary.totals.conversions)
         context = {
             "asked": asked,
@@ -164,10 +168,11 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
     def export(self, request: HttpRequest) -> HttpResponseBase:
         """The days or the posts of the same summary, as CSV. What is odd is said on the page instead."""
         require(request, _PERMISSION)
-        asked = read_summary_filter(request.GET)
+        actor = actor_of(request)
+        asked = read_summary_filter(request.GET, actor)
         if asked.problems:
             return self.changelist_view(request)
-        summary = summarize(asked.period, asked.post.pk if asked.post else None)
+        summary = summarize(asked.period, asked.post.pk if asked.post else None, actor)
         rows: list[tuple[Json, ...]]
         if request.GET.get("of") == "posts":
             what, header = "posts", ["postId", "title", "path", "views", "clicks", "goals"]

@@ -25,7 +25,7 @@ from analytics.experiments.sentences import (
 from analytics.experiments.verdicts import USUAL_EFFECT, Verdict
 from analytics.models import GOAL_MAX
 from content.models import Post
-from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.editorial.posts.panels import PostTab, variation_links
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
@@ -108,6 +108,7 @@ def _trial(request: HttpRequest, post_id: UUID, days: dict[str, str]) -> Trial:
     effect = request.GET.get("effect", "")
     return evaluate_trial(
         post_id=post_id,
+        who=actor_of(request),
         params=days,
         goal=goal if len(goal) <= GOAL_MAX and _GOAL.fullmatch(goal) else None,
         effect=next((one for one in _EFFECTS if str(one) == effect), USUAL_EFFECT),

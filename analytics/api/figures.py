@@ -25,6 +25,8 @@ from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import summarize
 from content.models import Post
 from content.posts.revision_queries import find_revision
+from content.posts.scopes import visible_to
+from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import Body, Id
 from proofroom.core.api.permissions import Declared
@@ -212,8 +214,8 @@ class SummaryViewSet(ApiViewSet):
         asked = read_query(request, SummaryQuery)
         period = read_period(request.query_params)
         if asked.post_id is not None:
-            find_post(asked.post_id)
-        found = summarize(period, asked.post_id)
+            find_post(asked.post_id, self.actor)
+        found = summarize(period, asked.post_id, self.actor)
         before = period.before()
         previous = {"first": before.first, "last": before.last, "totals": found.previous}
         grain = "month" if found.is_monthly else "day"
@@ -240,7 +242,7 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(HeatmapAnswer))
     def heatmap(self, request: Request) -> Response:
         """The spots of a post's page, in cells of 10 pixels of a page 1,000 pixels wide."""
-        asked = read_heatmap_query(request)
+        asked = read_heatmap_query(request, self.actor)
         catch_up()
         found = heatmaps.page_heatmap(asked)
         answer: HeatmapAnswer = {
@@ -252,7 +254,7 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(ModuleHeatmapAnswer))
     def modules(self, request: Request) -> Response:
         """The modules of a post by how often they were hit, with the spots inside them."""
-        asked = read_heatmap_query(request)
+        asked = read_heatmap_query(request, self.actor)
         catch_up()
         found = heatmaps.module_clicks(asked)
         answer: ModuleHeatmapAnswer = {
@@ -279,13 +281,13 @@ def answer_spots(spots: Sequence[heatmaps.Spot]) -> list[SpotAnswer]:
     return [{"x": one.x, "y": one.y, "count": one.count} for one in spots]
 
 
-def read_heatmap_query(request: Request) -> heatmaps.HeatmapSpec:
+def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
     """Read what a heatmap is to show. Raises `NotFound` and `RuleViolation`."""
     asked = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
     if asked.side is not None and asked.revision_id is None:
         raise invalid("side", "side needs revisionId: the revision that it is a side of.")
-    post = find_post(asked.post_id)
+    post = find_post(asked.post_id, actor)
     versions: heatmaps.Versions = (None, None)
     if asked.revision_id is not None:
         versions = versions_beside(find_revision(post, asked.revision_id), asked.side or "after")
@@ -293,9 +295,9 @@ def read_heatmap_query(request: Request) -> heatmaps.HeatmapSpec:
     return heatmaps.HeatmapSpec(post.pk, period, asked.event_type, device, versions)
 
 
-def find_post(post_id: UUID) -> Post:
-    """Return a post or a variation that is not in the trash. Raises `NotFound`."""
-    found = Post.objects.kept().filter(pk=post_id).first()
+def find_post(post_id: UUID, actor: Actor) -> Post:
+    """Return a post or a variation that is not in the trash and that the actor may see. Raises `NotFound`."""
+    found = visible_to(Post.objects.kept().filter(pk=post_id), actor).first()
     if found is None:
         raise NotFound(f"There is no post {post_id}.")
     return found

@@ -169,6 +169,7 @@ class TrialViewSet(ApiViewSet):
         asked = read_query(request, TrialQuery)
         found = evaluate_trial(
             post_id=asked.post_id,
+            who=self.actor,
             params=request.query_params,
             goal=asked.goal,
             effect=asked.effect,

@@ -19,7 +19,9 @@ from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.merge_rare import OTHER
 from analytics.rollups.periods import Period, day_of, read_period, today
 from content.models import Post, Revision
+from content.posts.scopes import visible_to
 from content.variations.arms import ORIGINAL
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 
@@ -211,15 +213,18 @@ class Trial:
 def evaluate_trial(
     *,
     post_id: UUID,
+    who: Scoped,
     params: Mapping[str, str],
     goal: str | None = None,
     effect: int = USUAL_EFFECT,
 ) -> Trial:
     """The test of a post, or of the one that it is a variation of. Without days, those of its last test.
 
-    Raises `NotFound`, and `RuleViolation` on `from` or `to`. A fixed number of statements.
+    Raises `NotFound`, as for one that is not there where `who` may not see it, and `RuleViolation` on `from` or `to`.
+    A fixed number of statements.
     """
-    post = Post.objects.kept().select_related("variation_of").filter(pk=post_id).first()
+    rows = Post.objects.kept().select_related("variation_of").filter(pk=post_id)
+    post = visible_to(rows, who).first()
     original = post.variation_of or post if post else None
     if original is None or original.deleted_at is not None:
         raise NotFound(_("Post not found."))

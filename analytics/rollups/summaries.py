@@ -13,6 +13,8 @@ from analytics.models import Dimension, PostCount, RollUp, SiteCount
 from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.periods import Period
 from content.models import Post
+from content.posts.scopes import visible_to
+from proofroom.core.content_scope import Scoped, reading_scopes
 
 MAX_TOP_POSTS: Final = 10
 MAX_REFERRERS: Final = 20
@@ -89,15 +91,16 @@ class Summary:
     """Up to when everything is counted; None where nothing was yet."""
 
 
-def summarize(period: Period, post_id: UUID | None = None) -> Summary:
+def summarize(period: Period, post_id: UUID | None, who: Scoped) -> Summary:
     """Return the summary of the site or of one post. Counts a bounded part of what came since first.
 
-    After that eight statements, or seven of one post.
+    For those who are limited to a part of the content, the site is the posts in it. After that eight statements, or
+    seven of one post.
     """
     catch_up()
     state = RollUp.objects.first()
     ends = date.min if state is None else state.months_to
-    counts, chosen = _counts(post_id), period.counts(ends)
+    counts, chosen = _counts(post_id, who), period.counts(ends)
     within = counts.filter(chosen)
     by_share = (
         within.filter(dimension__in=[Dimension.LOCALE, Dimension.DEVICE])
@@ -121,7 +124,7 @@ def summarize(period: Period, post_id: UUID | None = None) -> Summary:
         previous=_totals(counts.filter(period.before().counts(ends))),
         over_time=_over_time(counts, period, ends),
         is_monthly=period.days > MONTHLY_BEYOND,
-        top_posts=_top_posts(chosen) if post_id is None else [],
+        top_posts=_top_posts(chosen, who) if post_id is None else [],
         referrers=[Referrer(host, seen) for host, seen in by_referrer],
         locales=shares[Dimension.LOCALE],
         devices=shares[Dimension.DEVICE],
@@ -129,13 +132,19 @@ def summarize(period: Period, post_id: UUID | None = None) -> Summary:
     )
 
 
-def over_time(period: Period, post_id: UUID | None) -> list[Moment]:
+def over_time(period: Period, post_id: UUID | None, who: Scoped) -> list[Moment]:
     """Views and clicks alone: what a summary is drawn beside."""
-    return _over_time(_counts(post_id), period, months_to())
+    return _over_time(_counts(post_id, who), period, months_to())
 
 
-def _counts(post_id: UUID | None) -> Counts:
-    return SiteCount.objects.all() if post_id is None else PostCount.objects.filter(post_id=post_id)
+def _counts(post_id: UUID | None, who: Scoped) -> Counts:
+    if post_id is not None:
+        return PostCount.objects.filter(post_id=post_id)
+    if not reading_scopes(who):
+        return SiteCount.objects.all()
+    # A variation is counted with its original.
+    posts = visible_to(Post.objects.alive(), who)
+    return PostCount.objects.filter(post_id__in=posts.values("pk"))
 
 
 def _totals(counts: Counts) -> Totals:
@@ -150,18 +159,22 @@ def _over_time(counts: Counts, period: Period, ends: date) -> list[Moment]:
     rows = counts.filter(chosen, dimension=Dimension.TOTAL)
     days = period.each_month() if is_monthly else period.each_day()
     sums = {day: [0, 0, 0] for day in days}
-    for day, *numbers in rows.values_list("day", "views", "clicks", "conversions"):
+    # The rows of a day are several where they are of several posts.
+    added = rows.values_list("day").annotate(
+        **{f"all_{name}": sum_ for name, sum_ in _SUMS.items()}
+    )
+    for day, *numbers in added.order_by("day"):
         sum_ = sums[day.replace(day=1) if is_monthly else day]
         for place, number in enumerate(numbers):
             sum_[place] += number
     return [Moment(day, *numbers) for day, numbers in sums.items()]
 
 
-def _top_posts(chosen: Q) -> list[TopPost]:
+def _top_posts(chosen: Q, who: Scoped) -> list[TopPost]:
     """Of posts that stand for themselves: a variation is counted with its original."""
     rows = (
         PostCount.objects.filter(chosen, dimension=Dimension.TOTAL)
-        .filter(post_id__in=Post.objects.alive().values("pk"))
+        .filter(post_id__in=visible_to(Post.objects.alive(), who).values("pk"))
         .values("post_id")
         .annotate(seen=Sum("views"), hit=Sum("clicks"), reached=Sum("conversions"))
         .order_by("-seen", "-hit", "post_id")[:MAX_TOP_POSTS]

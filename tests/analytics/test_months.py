@@ -16,6 +16,7 @@ from analytics.rollups.aggregate import add_all, close_months, months_to
 from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize
 from analytics.tasks import add_up_events
+from proofroom.core.actor import SYSTEM
 from tests.analytics import naive
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +54,7 @@ def at(month: int) -> datetime:
 
 def told() -> list[Any]:
     return [
-        *(replace(summarize(YEAR, post), counted_at=None) for post in (None, POST)),
+        *(replace(summarize(YEAR, post, SYSTEM), counted_at=None) for post in (None, POST)),
         count_arms(POST, YEAR, "signup"),
         count_goals(POST, YEAR),
     ]

@@ -18,6 +18,7 @@ from analytics.rollups.periods import Period
 from content.models import Post
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
+from proofroom.core.actor import SYSTEM
 from tests import make
 from tests.analytics.happened import HEATMAP, MARCH, NOON, SUMMARY, click, keep, read
 
@@ -170,9 +171,9 @@ def test_reports_take_as_many_statements_for_much_as_for_little(
     period = Period(date(2026, 3, 1), date(2026, 3, 31))
 
     with django_assert_num_queries(9):
-        summaries.summarize(period, None)
+        summaries.summarize(period, None, SYSTEM)
     with django_assert_num_queries(7):
-        summaries.summarize(period, first.pk)
+        summaries.summarize(period, first.pk, SYSTEM)
     with django_assert_num_queries(1):
         page_heatmap(HeatmapSpec(first.pk, period))
     with django_assert_num_queries(5):

@@ -10,6 +10,7 @@ from analytics.models import AnalyticsEvent
 from analytics.rollups.aggregate import catch_up
 from analytics.rollups.periods import read_period
 from content.models import Post
+from proofroom.core.actor import SYSTEM
 from tests import make
 from tests.api_client import ApiClient
 
@@ -33,7 +34,7 @@ def test_a_demo_has_weeks_of_marked_visits_and_a_test_that_runs() -> None:
     found = count_arms(post.pk, read_period({}), "form:contact")
     assert [figures.post_id for figures in found] == [post.pk, arm.pk]
     assert all(figures.views > figures.conversions > 0 for figures in found)
-    assert evaluate_trial(post_id=post.pk, params={}).doubts == []
+    assert evaluate_trial(post_id=post.pk, who=SYSTEM, params={}).doubts == []
 
 
 @pytest.mark.parametrize("case", ["no page", "somebody was here"])

@@ -11,6 +11,7 @@ from analytics.admin.variations import arm_rows
 from analytics.experiments.evaluation import evaluate_trial
 from analytics.experiments.sentences import round_estimate
 from content.variations.traffic import change_variation
+from proofroom.core.actor import SYSTEM
 from tests import make
 from tests.analytics.begun import begun
 from tests.analytics.counted import ago, arm, count
@@ -66,7 +67,7 @@ def test_rates_are_drawn_on_one_scale() -> None:
     arm(post.pk, post.pk, 1000, 100)
     arm(post.pk, b.pk, 1000, 100)
 
-    a, other = arm_rows(evaluate_trial(post_id=post.pk, params={}))
+    a, other = arm_rows(evaluate_trial(post_id=post.pk, who=SYSTEM, params={}))
 
     assert (a.left, a.width, a.dot) == (other.left, other.width, other.dot)
     assert (a.left, a.width) == ("0.00%", "100.00%")
