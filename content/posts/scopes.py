@@ -20,7 +20,8 @@ from django.db.models import (
     QuerySet,
     Value,
 )
-from django.db.models.functions import Concat, Left, Length
+from django.db.models.functions import Concat, Left
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext as _
 
 from content.models import Draft, Post, PostTerm
@@ -79,6 +80,8 @@ def require_in_scope(post: Post, actor: Actor) -> None:
 
 def require_written_in_scope(post: Post, actor: Actor) -> None:
     """After a post was written: raise `NotAllowed` where its new place or terms are outside."""
+    for scope in actor.scopes:
+        scope.found.clear()  # it may be where a section begins
     if not _is_in_scopes(post, actor):
         raise outside_of_scope()
 
@@ -125,7 +128,8 @@ def condition_of(scope: ContentScope) -> Q:
     if scope.locales:
         condition &= Q(locale__in=scope.locales)
     if scope.sections:
-        condition &= _is_below(scope, "path") | _is_below(scope, "variation_of__path")
+        paths = _section_paths(scope)
+        condition &= _is_below(paths, "path") | _is_below(paths, "variation_of__path")
     if scope.terms:
         condition &= (
             Q(_carries(scope, "pk"), variation_of=None)
@@ -175,12 +179,26 @@ def _about(rows: Rows, scopes: Collection[ContentScope], field: str, keeps_other
     return rows.filter(inside)
 
 
-def _is_below(scope: ContentScope, path: str) -> Q:
-    """Whether the address is that of a section in one of its languages, or below it."""
-    groups = Post.objects.filter(pk__in=scope.sections).values("translation_group")
-    roots = Post.objects.alive().filter(translation_group__in=groups).exclude(path="")
-    begin = Left(Concat(OuterRef(path), Value("/")), Length("path") + 1)
-    return Q(Exists(roots.annotate(begin=begin).filter(begin=Concat(F("path"), Value("/")))))
+def _section_paths(scope: ContentScope) -> tuple[str, ...]:
+    """The addresses where the sections begin, in every language. One query for each object of a scope."""
+    if "paths" not in scope.found:
+        groups = Post.objects.filter(pk__in=scope.sections).values("translation_group")
+        roots = Post.objects.alive().filter(translation_group__in=groups).exclude(path="")
+        scope.found["paths"] = tuple(roots.order_by("path").values_list("path", flat=True))
+    return scope.found["paths"]
+
+
+def _is_below(paths: Iterable[str], column: str) -> Q:
+    """Whether the address is one of these or below it. Letters are compared exactly, which not every `LIKE` does."""
+    below = Q(pk__in=[])
+    for path in paths:
+        begin = f"{path}/"
+        below |= Q(_begins(column, begin))
+    return below
+
+
+def _begins(column: str, begin: str) -> Exact:
+    return Exact(Left(Concat(F(column), Value("/")), len(begin)), Value(begin))
 
 
 def _carries(scope: ContentScope, post: str) -> Exists:

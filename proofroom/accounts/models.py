@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.functional import cached_property
 
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
@@ -72,6 +73,11 @@ class SiteRole(models.Model):
     def scope(self) -> ContentScope:
         """The content that the role is limited to."""
         return ContentScope.from_json({} if self.is_built_in else self.content_scope)
+
+    @cached_property
+    def scopes(self) -> tuple[ContentScope, ...]:
+        """The scope, if it limits anything: one object for as long as this one lives."""
+        return (self.scope,) if self.scope.is_limited else ()
 
     @classmethod
     def find(cls, name: str) -> SiteRole | None:
@@ -199,8 +205,7 @@ class User(AbstractBaseUser):
     @property
     def scopes(self) -> tuple[ContentScope, ...]:
         """The content that the role is limited to; empty for most."""
-        scope = self.site_role.scope if self.site_role is not None else None
-        return (scope,) if scope is not None and scope.is_limited else ()
+        return self.site_role.scopes if self.site_role is not None else ()
 
     @property
     def role_label(self) -> str:

@@ -7,7 +7,7 @@ A role has one, and so can a token or a run of an agent. What is outside of it d
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 from uuid import UUID
 
@@ -43,6 +43,8 @@ class ContentScope:
     sections: frozenset[UUID] = frozenset()
     terms: frozenset[UUID] = frozenset()
     reads_all: bool = False
+    found: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """What apps have looked up for it, while this object lives: a request, or a task."""
 
     @property
     def is_limited(self) -> bool:

@@ -237,7 +237,7 @@ def test_a_proposed_post_is_inside_by_what_is_proposed(docs: Post, via: Any) -> 
 def test_statements_are_fixed(docs: Post) -> None:
     install = Post.objects.get(title="Install")
     actor = limited(sections=[docs.pk], terms=[], locales=["en"])
-    assert actor.scopes  # the role is read once
+    sees(actor, install)  # the role and the addresses of its sections are read once
     for count in (2, 12):
         while Post.objects.filter(parent=docs).count() < count:
             page(f"Page {Post.objects.count()}", docs)
