@@ -22,6 +22,59 @@ _REQUIRED: Final = re.compile(
     r"\b(src|href)=\{\s*(?:require\(\s*|useBaseUrl\(\s*)?[\"'`]([^\"'`{}]+)[\"'`]\s*\)?(?:\.default)?\s*\}"
 )
 _TITLES: Final = ("title", "label", "header", "heading", "summary", "name")
+_TEXTS: Final = frozenset(
+    {
+        *_TITLES,
+        "text",
+        "description",
+        "caption",
+        "subtitle",
+        "tagline",
+        "content",
+        "body",
+        "children",
+    }
+    | {"question", "answer", "quote", "author", "alt", "eyebrow", "intro", "lead", "note", "cta"}
+)
+"""Attributes whose value is read by people even where it is one word."""
+_TECHNICAL: Final = frozenset(
+    {
+        "class",
+        "classname",
+        "style",
+        "id",
+        "key",
+        "src",
+        "href",
+        "to",
+        "link",
+        "icon",
+        "type",
+        "variant",
+    }
+    | {
+        "size",
+        "width",
+        "height",
+        "color",
+        "as",
+        "rel",
+        "target",
+        "slot",
+        "lang",
+        "language",
+        "loading",
+    }
+    | {"align", "sizes", "srcset", "groupid", "querystring", "frame", "client:load", "client:only"}
+    | {"defaultvalue", "value", "synckey", "data", "code", "d", "viewbox", "transform"}
+)
+"""Attributes that say how something looks, or where it is."""
+_SENTENCE: Final = re.compile(r"[^\W\d_]{2}[^\s/\\]*\s+\S*[^\W\d_]{2}")
+"""Two words."""
+_NO_WORDS: Final = re.compile(r"true|false|[\W\d_]*")
+_LITERAL: Final = re.compile(
+    r"\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|\{\s*(?P<mark>[\"'`])(?P<text>[^\"'`]*)(?P=mark)\s*\}"
+)
 _IMAGES: Final = ("Image", "Img", "Figure", "ThemedImage", "Screenshot", "Frame")
 _LONGEST_TAG: Final = 60
 
@@ -82,14 +135,20 @@ def without_components(
                 rest = tag.string[tag.end() :]
                 if not rest.strip():
                     _nest(tag, deeper, indent, lines, at)
-                words = _shown(tag["name"], _values(tag["values"])) if not tag["close"] else []
+                words = (
+                    _shown(tag["name"], _values(tag["values"]), left_out)
+                    if not tag["close"]
+                    else []
+                )
                 for one in words:
                     made += ["", before + one]
                 made += (
-                    ["", before + _inline(rest.strip(), names, simpler)] if rest.strip() else [""]
+                    ["", before + _inline(rest.strip(), names, simpler, left_out)]
+                    if rest.strip()
+                    else [""]
                 )
                 continue
-        made.append(_inline(line, names, simpler))
+        made.append(_inline(line, names, simpler, left_out))
     return "\n".join(made)
 
 
@@ -114,26 +173,46 @@ def _nest(tag: re.Match[str], deeper: list[int], indent: int, lines: list[str], 
 
 
 def _values(text: str) -> dict[str, str]:
-    return {
-        found[1]: " ".join(found[2].strip("{}").strip("\"'`").split())
-        for found in _PAIR.finditer(text)
-    }
+    """The attributes by their names. What is computed keeps its braces."""
+    found: dict[str, str] = {}
+    for name, value in _PAIR.findall(text):
+        literal = _LITERAL.fullmatch(value)
+        text = (
+            next((one for one in literal.group("double", "single", "text") if one), "")
+            if literal
+            else ""
+        )
+        found[name] = " ".join(text.split()) if literal else value
+    return found
 
 
-def _shown(name: str, values: Mapping[str, str]) -> list[str]:
-    """What a component shows of its attributes."""
-    if name in _IMAGES and "src" in values:
-        return [f"![{values.get('alt', '')}]({values['src'].replace(' ', '%20')})"]
-    title = next((values[key] for key in _TITLES if values.get(key)), "")
-    address = values.get("href") or values.get("to") or values.get("link") or ""
-    shown = []
-    if title:
-        shown.append(f"[{title}]({address.replace(' ', '%20')})" if address else f"**{title}**")
-    shown += [values[key] for key in ("text", "description", "caption") if values.get(key)]
+def _shown(name: str, values: Mapping[str, str], left_out: Counter[str]) -> list[str]:
+    """What a component shows of its attributes; one whose value may be words, and is not shown, is named."""
+    words = {key: value for key, value in values.items() if not value.startswith("{")}
+    if name in _IMAGES and "src" in words:
+        shown = [f"![{words.get('alt', '')}]({words['src'].replace(' ', '%20')})"]
+        used = {"alt"}
+    else:
+        title = next((key for key in _TITLES if words.get(key)), "")
+        address = words.get("href") or words.get("to") or words.get("link") or ""
+        shown, used = [], {title}
+        if title:
+            text = words[title]
+            shown.append(f"[{text}]({address.replace(' ', '%20')})" if address else f"**{text}**")
+    for key, value in words.items():
+        if key in used or key.lower() in _TECHNICAL or not value:
+            continue
+        if key in _TEXTS or _SENTENCE.search(value):
+            shown.append(value)
+        elif not _NO_WORDS.fullmatch(value):
+            left_out[f"attribute {key} of <{name}>"] += 1
+    for key in values.keys() - words.keys():
+        if re.search(r"[\"'`][^\"'`]*[^\W\d_]", values[key]) and key.lower() not in _TECHNICAL:
+            left_out[f"attribute {key} of <{name}>"] += 1
     return shown
 
 
-def _inline(line: str, names: set[str], simpler: Counter[str]) -> str:
+def _inline(line: str, names: set[str], simpler: Counter[str], left_out: Counter[str]) -> str:
     """A line with components in its text; code stays as it is."""
     if "<" not in line:
         return line
@@ -141,9 +220,14 @@ def _inline(line: str, names: set[str], simpler: Counter[str]) -> str:
     end = 0
     for code in [*_CODE.finditer(line), None]:
         text = line[end : code.start()] if code else line[end:]
-        text = _LINKED.sub(
-            lambda found: f"[{found['text'].strip()}]({found['to'].replace(' ', '%20')})", text
-        )
+
+        def linked(found: re.Match[str]) -> str:
+            values = _values(found[0].partition(">")[0])
+            values = {key: one for key, one in values.items() if key not in ("to", "href")}
+            link = f"[{found['text'].strip()}]({found['to'].replace(' ', '%20')})"
+            return " ".join([*_shown(found["name"], values, left_out), link])
+
+        text = _LINKED.sub(linked, text)
 
         def shown(found: re.Match[str]) -> str:
             if found["name"] not in names | {""}:
@@ -151,7 +235,7 @@ def _inline(line: str, names: set[str], simpler: Counter[str]) -> str:
             if found["close"] or not found["name"]:
                 return ""
             simpler[f"component <{found['name']}>"] += 1
-            return " ".join(_shown(found["name"], _values(found["values"])))
+            return " ".join(_shown(found["name"], _values(found["values"]), left_out))
 
         parts.append(_TAG.sub(shown, text))
         if code:

@@ -21,7 +21,7 @@ _WIKI: Final = re.compile(
     r"(?P<embed>!?)\[\[(?P<target>[^\[\]|\n]+)(?:\\?\|(?P<label>[^\[\]\n]*))?\]\]"
 )
 _PICTURE: Final = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|svg|bmp)$", re.IGNORECASE)
-_NOTE: Final = re.compile(r"\[\^(?P<name>[^\]\s]{1,100})\](?!:)")
+_NOTE: Final = re.compile(r"\[\^(?P<name>[^\]\s]{1,100})\]")
 _ATTRIBUTES: Final = re.compile(
     r"(?<!\{)\{:\s*[#.\w][^{}\n]*\}(?!\})"
     r"|(?<![{\w])[ \t]*\{\s*[#.][A-Za-z][^{}\n]*\}(?!\})(?=[ \t]*$|(?<=\)).)"

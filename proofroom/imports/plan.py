@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.utils import timezone
@@ -11,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post
 from content.models.post import MAX_DEPTH
-from content.paths.post_paths import fill_pattern, pattern_of
+from content.paths.post_paths import fill_pattern, find_posts_at, pattern_of, refuse_reserved
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.validation.input_validation import slug_of
@@ -26,6 +28,9 @@ from proofroom.imports.items import (
     TermItem,
 )
 from proofroom.imports.models import ImportedObject
+
+SLUG_TRIES: Final = 5
+"""Slugs that are tried for a new post, with a number from the second on."""
 
 
 @dataclass(slots=True)
@@ -206,12 +211,17 @@ def _find_known_posts(plan: ImportPlan, source: str, scope: str) -> None:
 
 
 def _set_paths(plan: ImportPlan) -> None:
-    """Slug and path of each post, level by level. One that stands at the same place already is the same post."""
+    """Slug and path of each post, level by level. One that stands at the same place already is the same post.
+
+    A new one whose path is reserved, or another post's, has a number at its slug, as the writer would give it: what
+    is written before it must know where it will stand.
+    """
     by_level: dict[int, list[PlannedPost]] = {}
     for post in plan.posts.values():
         by_level.setdefault(post.level, []).append(post)
     patterns: dict[tuple[str, str], str] = {}
     taken: set[tuple[str, str, str | None, str]] = set()
+    owners: dict[str, str] = {}
     now = timezone.now()
     for level in sorted(by_level):
         posts = by_level[level]
@@ -235,15 +245,50 @@ def _set_paths(plan: ImportPlan) -> None:
                 post.path, slug = row
                 post.slugs = (*(parent.slugs if parent else ()), slug)
                 continue
-            post.slugs = (*(parent.slugs if parent else ()), post.slug)
-            key = (post.type, post.locale)
-            if key not in patterns:
-                patterns[key] = pattern_of(*key)
-            unsaved = Post(type=post.type, locale=post.locale, slug=post.slug, created_at=now)
-            try:
-                post.path = fill_pattern(patterns[key], unsaved, post.slugs)
-            except CmsError:
-                post.path = ""  # too long: the writer reports it
+            _place(plan, post, patterns, now)
+        new = [post for post in posts if post.post_id is None and post.path]
+        others = {other.path for other in find_posts_at({post.path for post in new})}
+        for post in posts:
+            owners.setdefault(post.path, post.source_id)
+        for post in new:
+            wanted, base = post.path, post.slug
+            for number in range(2, SLUG_TRIES + 1):
+                is_own = owners.setdefault(post.path, post.source_id) == post.source_id
+                if is_own and post.path not in others and not _is_reserved(post):
+                    break
+                post.slug = f"{base}-{number}"
+                _place(plan, post, patterns, now)
+            if post.path != wanted:
+                taken.add((post.type, post.locale, post.parent_id, post.slug))
+                text = _("The address %(path)s is already in use, so the post is at %(new)s.")
+                plan.remarks.append(Remark(post.place, text % {"path": wanted, "new": post.path}))
+
+
+def _place(
+    plan: ImportPlan,
+    post: PlannedPost,
+    patterns: dict[tuple[str, str], str],
+    now: datetime,
+) -> None:
+    """The path of a new post, below its parent's."""
+    parent = plan.posts[post.parent_id] if post.parent_id else None
+    post.slugs = (*(parent.slugs if parent else ()), post.slug)
+    key = (post.type, post.locale)
+    if key not in patterns:
+        patterns[key] = pattern_of(*key)
+    unsaved = Post(type=post.type, locale=post.locale, slug=post.slug, created_at=now)
+    try:
+        post.path = fill_pattern(patterns[key], unsaved, post.slugs)
+    except CmsError:
+        post.path = ""  # too long: the writer reports it
+
+
+def _is_reserved(post: PlannedPost) -> bool:
+    try:
+        refuse_reserved("slug", Post(type=post.type, locale=post.locale, path=post.path))
+    except CmsError:
+        return True
+    return False
 
 
 def _posts_at(

@@ -34,7 +34,7 @@ from proofroom.imports.items import (
     Remark,
 )
 from proofroom.imports.module_merge import merge_modules, new_module
-from proofroom.imports.plan import PlannedPost
+from proofroom.imports.plan import SLUG_TRIES, PlannedPost
 from proofroom.imports.writer import ImportWriter, Outcome, Written
 from proofroom.taxonomies.models import Term
 
@@ -44,7 +44,6 @@ _LIMITS: Final = {
     "metaTitle": TITLE_MAX,
     "metaDescription": META_MAX,
 }
-_SLUG_TRIES: Final = 5
 
 
 def write_post(writer: ImportWriter, item: PostItem) -> Written:
@@ -224,7 +223,7 @@ class _PostWriter:
     def _create_at_free_slug(self, fields: JsonObject, made: list[ModuleDocument]) -> Post:
         slug = str(fields["slug"])
         source = self._source_of_translation()
-        for number in range(1, _SLUG_TRIES + 1):
+        for number in range(1, SLUG_TRIES + 1):
             wanted = {**fields, "slug": slug if number == 1 else f"{slug}-{number}"}
             try:
                 with transaction.atomic():
@@ -238,7 +237,7 @@ class _PostWriter:
                         author=self._author(),
                     )
             except RuleViolation as error:
-                if "slug" not in error.details or number == _SLUG_TRIES:
+                if "slug" not in error.details or number == SLUG_TRIES:
                     raise
                 continue
             if number > 1:

@@ -396,6 +396,54 @@ def test_components_show_their_titles_links_and_pictures(tmp_path):
     assert "<YourName>" in text_of("/other")
 
 
+def test_words_in_attributes_of_components_are_kept_or_named(tmp_path):
+    write(
+        tmp_path,
+        {
+            "page.mdx": "# Page\n\n"
+            '<LinkCard title="Brew" description={`Slow and hot`} href="/other" badge="Fresh" icon="cup" />\n\n'
+            '<Hero tagline="Calm" kicker="Made by hand" size="large" steps={[{ title: "Grind" }]} />\n\n'
+            'Then <Card title="Beans" href="/other" note="Ripe">read on</Card> and '
+            '<Badge text="new" aria-hidden="true" count={3} />.\n',
+            "other.md": "# Other\n\nWords.",
+        },
+    )
+
+    said = " ".join(run(tmp_path))
+
+    text = text_of("/page")
+    for words in (
+        "Brew",
+        "Slow and hot",
+        "Calm",
+        "Made by hand",
+        "Beans",
+        "Ripe",
+        "read on",
+        "new",
+    ):
+        assert words in text, words
+    for words in ("cup", "large", "Grind"):
+        assert words not in text, words
+    assert links("/page") == ["/other", "/other"]
+    for name in ("attribute badge of <LinkCard> (1)", "attribute steps of <Hero> (1)"):
+        assert name in said, name
+    for name in ("icon", "size", "count", "aria-hidden"):
+        assert f"attribute {name}" not in said, name
+
+
+def test_a_footnote_before_a_colon_is_named(tmp_path):
+    write(
+        tmp_path,
+        {"page.md": "# Page\n\nThe default is `note`[^1]:\n\n  [^1]:\n    It was another one.\n"},
+    )
+
+    said = " ".join(run(tmp_path))
+
+    assert "It was another one." in text_of("/page")
+    assert "that nothing names" not in said
+
+
 def test_footnotes_stand_at_the_end_and_labels_lead_to_their_pages(tmp_path):
     write(
         tmp_path,
@@ -658,3 +706,30 @@ def test_links_below_a_folder_whose_address_is_reserved_lead_to_the_posts(tmp_pa
     assert two.path == "/api-2/two"
     assert two.path in str(load(Post.objects.get(title="One")).modules[0].props)
     assert "posts: 3 unchanged" in run(tmp_path)[-1]
+
+
+def test_a_page_before_a_folder_whose_address_is_reserved_links_to_where_it_will_stand(tmp_path):
+    make.post("Taken", type="blog", slug="taken")
+    make.post("Blog", type="page", slug="blog")
+    write(
+        tmp_path,
+        {
+            "a.md": "# A\n\n[Folder](api/) [Two](api/two.md) [Taken](blog/taken.md)",
+            "api/index.md": "# Api\n\nWords",
+            "api/two.md": "# Two\n\nWords",
+            "blog/taken.md": "# Other\n\nWords",
+        },
+    )
+
+    said = run(tmp_path)
+
+    props = str(load(Post.objects.get(title="A")).modules[0].props)
+    for title in ("Api", "Two", "Other"):
+        assert f"'{Post.objects.get(title=title).path}'" in props, title
+    assert Post.objects.get(title="Api").path == "/api-2"
+    assert Post.objects.get(title="Other").path == "/blog/taken-2"
+    for path, new in (("/api", "/api-2"), ("/blog/taken", "/blog/taken-2")):
+        assert any(
+            f"The address {path} is already in use, so the post is at {new}." in one for one in said
+        )
+    assert "unchanged." in run(tmp_path)[-1]
