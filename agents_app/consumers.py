@@ -15,6 +15,8 @@ from django.utils.translation import get_supported_language_variant
 from agents_app.models import RUNS_CHANNEL, UNFINISHED, AgentBatch, AgentRun, RunStep
 from agents_app.runs.labels import progress_version, run_progress
 from agents_app.runs.queries import load_runs, load_steps
+from agents_app.runs.scopes import visible_batches, visible_runs
+from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.hub import RowFeed, RowPage, Snapshot
 from proofroom.core.realtime.sessions import PageConnection
@@ -40,7 +42,12 @@ class RunFeed(RowFeed[RunSnapshot]):
     def load(self, ids: Collection[UUID]) -> Mapping[UUID, RunSnapshot]:
         return {id_: RunSnapshot(run) for id_, run in load_runs(ids).items()}
 
-    def load_details(self, pages: Sequence[RowPage]) -> None:
+    def load_visible(self, ids: Collection[UUID], person: ActorUser) -> Collection[UUID]:
+        runs = visible_runs(AgentRun.objects.filter(pk__in=ids), person, person.pk)
+        return set(runs.values_list("pk", flat=True))
+
+    def load_details(self, pages: Mapping[RowPage, ActorUser]) -> None:
+        super().load_details(pages)
         for run_id, steps in load_steps({page.row_id for page in pages}).items():
             self.found[run_id].steps = steps
 
@@ -93,6 +100,10 @@ class BatchFeed(RowFeed[BatchSnapshot]):
             runs[batch_id].append(tuple(row))
         batches = AgentBatch.objects.filter(pk__in=ids).values_list("pk", *_BATCH_COLUMNS)
         return {pk: BatchSnapshot(columns, runs[pk]) for pk, *columns in batches}
+
+    def load_visible(self, ids: Collection[UUID], person: ActorUser) -> Collection[UUID]:
+        batches = visible_batches(AgentBatch.objects.filter(pk__in=ids), person, person.pk)
+        return set(batches.values_list("pk", flat=True))
 
 
 class BatchConsumer(PageConsumer[RowPage]):

@@ -29,7 +29,7 @@ class ContentConfig(AppConfig):
         from content.layers.term_removal import PostTermUsage
         from content.paths import tree_changes
         from content.paths.url_patterns import follow_pattern
-        from content.posts.presence import list_open_editors, post_visibility_rule
+        from content.posts.presence import list_open_editors, post_scope_rule, post_visibility_rule
         from content.posts.queries import visible_titles
         from content.posts.scopes import SectionPart, find_kept, is_in_scope
         from media.scopes import scoped_holders
@@ -78,6 +78,7 @@ class ContentConfig(AppConfig):
             apart=True,
         )
         realtime.visibility_rules.register(post_visibility_rule)
+        realtime.scope_rules.register(post_scope_rule)
         realtime.presence_sources.register(list_open_editors)
         layers_written.register(follow)
         read_metrics.register(read_inbox_metrics)

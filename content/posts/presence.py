@@ -17,10 +17,12 @@ from django.utils.translation import gettext as _
 
 from content.models import EditingMark, Layer, Post
 from content.models.editing_mark import SOURCE
+from content.posts.scopes import visible_to
 from proofroom.core.actor import Actor, ActorUser
+from proofroom.core.content_scope import ContentScope, Scoped, reading_scopes
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.notifications import notify
-from proofroom.core.realtime import PRESENCE_CHANNEL, EventMessage, MayHear, OpenEditor
+from proofroom.core.realtime import PRESENCE_CHANNEL, EventMessage, IsOutside, MayHear, OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
 """A page that said nothing for so long is closed, or its computer sleeps."""
@@ -55,7 +57,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
     _check(actor, key)
     if layer not in (SOURCE, Layer.REVIEW):
         raise invalid("layer", _("Only the live text and Review can be edited."))
-    if not Post.objects.alive().filter(pk=post_id).exists():
+    if not visible_to(Post.objects.alive().filter(pk=post_id), actor).exists():
         raise NotFound(_("Post not found."))
     now = timezone.now()
     # Of a page of somebody else by the same name nothing is changed.
@@ -105,3 +107,20 @@ def post_visibility_rule(events: Sequence[EventMessage]) -> MayHear:
         return event.post_id is None or event.post_id in visible or person.has_perm("posts.restore")
 
     return may_hear
+
+
+def post_scope_rule(post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
+    """What is outside of scopes as they are now, and of those that are limited also posts that are gone. One query
+    for each scope."""
+    named = Post.objects.filter(pk__in=post_ids)
+    inside: dict[tuple[ContentScope, ...], set[UUID]] = {}
+    for person in people:
+        scopes = tuple(reading_scopes(person))
+        if scopes not in inside:
+            inside[scopes] = set(visible_to(named, person).values_list("pk", flat=True))
+
+    def is_outside(person: Scoped, post_id: UUID) -> bool:
+        scopes = tuple(reading_scopes(person))
+        return bool(scopes) and post_id not in inside.get(scopes, ())
+
+    return is_outside

@@ -36,6 +36,7 @@ from mcp.shared.subscriptions import (
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from content.posts.queries import reachable_posts
+from content.posts.scopes import visible_to
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources
@@ -45,7 +46,7 @@ from proofroom.core.errors import CmsError
 from proofroom.core.notifications import Subscription, is_listening, listen
 from proofroom.core.outbox.events import EVENTS_CHANNEL
 from proofroom.core.realtime.event_tail import Tail
-from proofroom.core.realtime.messages import EventMessage, may_hear_of
+from proofroom.core.realtime.messages import EventMessage, IsOutside, find_outside, may_hear_of
 from proofroom.core.tools import all_tools, get_tool
 
 logger = logging.getLogger("mcp_bridge")
@@ -292,8 +293,10 @@ def read_changes(
     """
     events = [event for event in tail.read() if changes_of(event)]
     wanted = {event for one in events for event in changes_of(one)}
-    may_hear = may_hear_of(events)
+    may_hear = may_hear_of(events, ())
+    posts = {event.post_id for event in events if event.post_id is not None}
     actors: dict[Principal, Actor | None] = {}
+    outside: dict[Principal, IsOutside] = {}
     tools: dict[Principal, frozenset[str]] = {}
     found: dict[Subscriber, list[ServerEvent]] = {}
     for subscriber in subscribers:
@@ -313,11 +316,14 @@ def read_changes(
         if not of_resources:
             continue
         if principal not in actors:
-            actors[principal] = actor_or_none(principal)
+            actor = actors[principal] = actor_or_none(principal)
+            outside[principal] = find_outside(posts, [actor] if actor else [])
         actor = actors[principal]
         if actor is None:
             continue
         for event in events:
+            if event.post_id is not None and outside[principal](actor, event.post_id):
+                continue
             for change in changes_of(event):
                 # Neither that the list is another one nor that a post went to the trash shows anything of the post.
                 is_open = isinstance(change, ResourcesListChanged) or event.name == "post.deleted"
@@ -383,7 +389,8 @@ def readable_uris(principal: Principal, uris: Iterable[str]) -> list[str]:
         elif uri == resources.GUIDE.uri or _is_answered(principal, actor, uri):
             readable.append(uri)
     if posts and may_read(principal, actor, ResourceUpdated(_POSTS)):
-        there = set(reachable_posts().filter(pk__in=posts.values()).values_list("pk", flat=True))
+        named = visible_to(reachable_posts().filter(pk__in=posts.values()), actor)
+        there = set(named.values_list("pk", flat=True))
         readable += [uri for uri, pk in posts.items() if pk in there and uri == f"{_POSTS}{pk}"]
     return readable
 

@@ -121,7 +121,7 @@ def test_a_look_costs_as_much_for_many_pages_as_for_one(
     with django_assert_num_queries(2):
         found = still_authorized(connections)
     with django_assert_num_queries(1):
-        may_hear = may_hear_of(told)
+        may_hear = may_hear_of(told, [user])
     with django_assert_num_queries(0):
         answers = {may_hear(user, event) for event in told}
 
@@ -247,10 +247,10 @@ async def test_an_event_is_told_though_the_database_went_away_when_it_was_read_a
         assert (await page.hears())["id"] == str(event.uid)
 
 
-def _failing(failed: asyncio.Event) -> Callable[[Any], None]:
+def _failing(failed: asyncio.Event) -> Callable[..., None]:
     loop, tries = asyncio.get_running_loop(), count()
 
-    def read(_: Any) -> None:
+    def read(*_: Any) -> None:
         if next(tries) >= 2:
             loop.call_soon_threadsafe(failed.set)
         raise OperationalError("away")

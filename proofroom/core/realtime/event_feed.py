@@ -15,11 +15,12 @@ from proofroom.core.actor import ActorUser
 from proofroom.core.json import JsonObject
 from proofroom.core.outbox.events import EVENTS_CHANNEL
 from proofroom.core.realtime.event_tail import MAX_EVENTS_KEPT, After, Tail
-from proofroom.core.realtime.hub import Feed, OpenPage
+from proofroom.core.realtime.hub import NOT_FOUND, Feed, OpenPage
 from proofroom.core.realtime.messages import (
     PRESENCE_CHANNEL,
     EventMessage,
     OpenEditor,
+    find_outside,
     may_hear_of,
     message,
     presence_message,
@@ -52,7 +53,8 @@ VERSION: Final = 1
 class EventFeed(Feed[EventPage]):
     """Tells of events, each person of those that they may know of, and pages of a post of who has it open.
 
-    One query, one more where pages of posts are open, and to tell something that of each visibility rule.
+    One query, one more where pages of posts are open, and to tell something that of each visibility rule, and two for
+    each scope that limits whom it is told to.
     """
 
     channels = (EVENTS_CHANNEL, PRESENCE_CHANNEL)
@@ -66,7 +68,8 @@ class EventFeed(Feed[EventPage]):
         self._new: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
         self._missed: dict[EventPage, list[EventMessage] | None] = {}
         self._editors: Mapping[UUID, Sequence[OpenEditor]] = {}
-        self._may_hear = may_hear_of(())
+        self._may_hear = may_hear_of((), ())
+        self._is_outside = find_outside((), ())
         self._ping_at = time.monotonic() + PING_SECONDS
 
     def read(self, pages: Sequence[EventPage]) -> Collection[EventPage]:
@@ -82,14 +85,19 @@ class EventFeed(Feed[EventPage]):
             or self._editors_at(page) != page.editors
         ]
 
-    def load_details(self, pages: Sequence[EventPage]) -> None:
+    def load_details(self, pages: Mapping[EventPage, ActorUser]) -> None:
         events = {event.uid: event for event in self._new}
         for some in self._missed.values():
             events |= {event.uid: event for event in some or ()}
-        self._may_hear = may_hear_of(list(events.values()))
+        self._may_hear = may_hear_of(list(events.values()), pages.values())
+        followed = {page.post_id for page in pages if page.post_id is not None}
+        self._is_outside = find_outside(followed, pages.values())
 
     def tell(self, pages: Mapping[EventPage, ActorUser]) -> None:
         for page, person in pages.items():
+            if page.post_id is not None and self._is_outside(person, page.post_id):
+                page.end(NOT_FOUND)
+                continue
             events: Sequence[EventMessage] | None = self._new
             if page in self._missed:
                 page.has_begun = True

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,6 +22,7 @@ from django.conf import settings
 from django.utils import translation
 
 from proofroom.core.actor import ActorUser
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.json import JsonObject
 from proofroom.core.notifications import Subscription, is_listening, listen
 from proofroom.core.realtime.sessions import PageConnection, still_authorized
@@ -87,8 +89,8 @@ class Feed(ABC, Generic[Page]):
     def read(self, pages: Sequence[Page]) -> Collection[Page]:
         """Read what is new, and return the pages to tell it, in as many queries for many as for one."""
 
-    def load_details(self, pages: Sequence[Page]) -> None:
-        """Load what only the messages to these need."""
+    def load_details(self, pages: Mapping[Page, ActorUser]) -> None:
+        """Load what only the messages to these need, and what each of them may see."""
 
     @abstractmethod
     def tell(self, pages: Mapping[Page, ActorUser]) -> None:
@@ -130,10 +132,28 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
     def __init__(self) -> None:
         super().__init__()
         self.found: Mapping[UUID, SnapshotT] = {}
+        self._hidden: Collection[RowPage] = ()
 
     @abstractmethod
     def load(self, ids: Collection[UUID]) -> Mapping[UUID, SnapshotT]:
         """Load the state of those that there are, in as many queries for many as for one."""
+
+    @abstractmethod
+    def load_visible(self, ids: Collection[UUID], person: ActorUser) -> Collection[UUID]:
+        """Load which of these somebody may see who is limited to a part of the content."""
+
+    def load_details(self, pages: Mapping[RowPage, ActorUser]) -> None:
+        """One query more for each person who is limited."""
+        asked: dict[int, list[RowPage]] = defaultdict(list)
+        people = {person.pk: person for person in pages.values() if reading_scopes(person)}
+        for page, person in pages.items():
+            if person.pk in people:
+                asked[person.pk].append(page)
+        hidden = set[RowPage]()
+        for pk, some in asked.items():
+            seen = self.load_visible({page.row_id for page in some}, people[pk])
+            hidden |= {page for page in some if page.row_id not in seen}
+        self._hidden = hidden
 
     def read(self, pages: Sequence[RowPage]) -> Collection[RowPage]:
         self.found = found = self.load({page.row_id for page in pages})
@@ -146,7 +166,7 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
     def tell(self, pages: Mapping[RowPage, ActorUser]) -> None:
         for page in pages:
             snapshot = self.found.get(page.row_id)
-            if snapshot is None:
+            if snapshot is None or page in self._hidden:
                 page.end(NOT_FOUND)
                 continue
             page.version = snapshot.version
@@ -284,7 +304,7 @@ def read_feeds(
     }
     for feed, some in heard.items():
         if some:
-            feed.load_details(list(some))
+            feed.load_details(some)
 
     def tell() -> None:
         for page in asked:

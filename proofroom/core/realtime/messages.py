@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from proofroom.core.actor import ActorUser
+from proofroom.core.content_scope import Scoped, reading_scopes
 from proofroom.core.hooks import Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -86,9 +87,27 @@ A rule reads what it needs in as many queries for many events as for one; what i
 """
 
 
-def may_hear_of(events: Sequence[EventMessage]) -> MayHear:
-    """The answer for these events: by the permission of their kind, and every rule."""
+IsOutside = Callable[[Scoped, UUID], bool]
+scope_rules: Hook[[Collection[UUID], Collection[Scoped]], IsOutside] = Hook()
+"""Asked of posts and of those who would be told of them, for the answer to which posts are outside of the content
+that each of them is limited to.
+
+A query for each scope that limits any of them, none where nobody is limited; what a rule answers reads nothing.
+"""
+
+
+def find_outside(post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
+    """The answer for these posts, of every rule."""
+    limited = [person for person in people if reading_scopes(person)]
+    answers = scope_rules(post_ids, limited) if post_ids and limited else []
+    return lambda person, post_id: any(answer(person, post_id) for answer in answers)
+
+
+def may_hear_of(events: Sequence[EventMessage], people: Collection[ActorUser]) -> MayHear:
+    """The answer for these events and people: by the permission of their kind, every rule, and their scopes."""
     answers = visibility_rules(events) if events else []
+    posts = {event.post_id for event in events if event.post_id is not None}
+    is_outside = find_outside(posts, people)
 
     def may_hear(person: ActorUser, event: EventMessage) -> bool:
         kind = find_kind(event.name)
@@ -97,6 +116,7 @@ def may_hear_of(events: Sequence[EventMessage]) -> MayHear:
             and (kind.is_progress or not kind.is_internal)
             and person.has_perm(kind.permission)
             and all(answer(person, event) for answer in answers)
+            and not (event.post_id is not None and is_outside(person, event.post_id))
         )
 
     return may_hear

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Generic
 from urllib.parse import urlsplit
 
 import orjson
+from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier
 
@@ -45,7 +46,8 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
         raise NotImplementedError
 
     async def connect(self) -> None:
-        connection = authorize(self.scope, self.permission)
+        # A role that the site made is read from the database.
+        connection = await database_sync_to_async(authorize)(self.scope, self.permission)
         if connection is None:
             await self.close(NOT_AUTHORIZED)
             return
