@@ -37,7 +37,12 @@ class ContentConfig(AppConfig):
         from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
-        from proofroom.core.content_scope import find_things, scope_checks, scope_parts
+        from proofroom.core.content_scope import (
+            find_things,
+            scope_checks,
+            scope_parts,
+            visible_post_ids,
+        )
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace import text_sources
         from proofroom.core.observability.metrics import read_metrics
@@ -53,6 +58,7 @@ class ContentConfig(AppConfig):
         archive_kinds.register(GlobalArchive(), name=GlobalArchive.name, order=80)
         archive_kinds.register(GroupArchive(), name=GroupArchive.name, order=90)
         name_lookups.register(visible_titles, name="post")
+        visible_post_ids.register(lambda who: media_usage.posts_inside(who, False), name="post")
         scoped_holders.register((media_usage.POST, media_usage.posts_inside))
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
         holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)

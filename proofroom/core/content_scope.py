@@ -6,12 +6,12 @@ A role has one, and so can a token or a run of an agent. What is outside of it d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol, cast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, cast
 from uuid import UUID
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
@@ -115,6 +115,23 @@ scope_parts: ExtensionPoint[ScopePart] = ExtensionPoint()
 """By the name of the part."""
 find_things: Hook[[UUID], Model | None] = Hook()
 """Asked for the thing of that id, which rights may or may not hold for."""
+
+
+visible_post_ids: ExtensionPoint[Callable[[Scoped], QuerySet[Any, Any]]] = ExtensionPoint()
+"""The ids of the posts that somebody may see, for apps that know no posts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Somebody of whom nothing counts but what limits them."""
+
+    scopes: tuple[ContentScope, ...]
+
+
+def limits_of(who: Scoped, permission: str) -> Limits:
+    """What limits one permission of somebody: where it changes something, what they may only read is outside too."""
+    held = scopes_for(permission, who.scopes)
+    return Limits(tuple(replace(scope, reads_all=False) for scope in held))
 
 
 def label_scope_ids(part: str, ids: Collection[UUID]) -> Mapping[UUID, str]:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.posts.scopes import about_visible
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
@@ -49,7 +50,8 @@ class FeedbackAdmin(ListAdmin[Feedback]):
     list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
-        return super().get_queryset(request).filter(post__deleted_at__isnull=True)
+        rows = super().get_queryset(request).filter(post__deleted_at__isnull=True)
+        return about_visible(rows, actor_of(request))
 
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return may(request, "feedback.resolve")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.models import Post
+from content.posts.scopes import about_visible, require_in_scope, visible_to
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotFound, invalid
@@ -55,11 +56,13 @@ def create_feedback(
         author_id=actor.user.pk,
     )
     try:
-        post = Post.objects.filter(pk=UUID(post_id), deleted_at__isnull=True).first()
+        rows = Post.objects.filter(pk=UUID(post_id), deleted_at__isnull=True)
+        post = visible_to(rows, actor).first()
     except ValueError:
         post = None
     if post is None:
         raise invalid("postId", _("No post has this id."), code="unknown_post")
+    require_in_scope(post, actor)
     row.post = post
     row.save(force_insert=True)
     _record("feedback.created", row, actor)
@@ -78,7 +81,7 @@ def change_feedback(
     """Resolve a note or open it again, sort it, or change one's own words. None leaves what is there."""
     actor.require_person("change feedback")
     actor.require("feedback.view")  # the answer shows it
-    row = _locked(feedback_id)
+    row = _locked(feedback_id, actor)
     before = (row.status, row.category, row.content)
     if status is not None:
         status = _one_of("status", status, FeedbackStatus.values)
@@ -109,7 +112,7 @@ def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
     actor.require_person("delete feedback")
     actor.require("feedback.delete")
     try:
-        row = _locked(feedback_id)
+        row = _locked(feedback_id, actor)
     except NotFound:
         # Whoever deletes only their own hears the same of others' notes as of none.
         if not actor.can("feedback.moderate"):
@@ -135,15 +138,17 @@ def may_delete(row: Feedback, actor: Actor) -> bool:
     )
 
 
-def _locked(feedback_id: UUID | str) -> Feedback:
-    """The note, unless its post is in the trash. Raises `NotFound`."""
+def _locked(feedback_id: UUID | str, actor: Actor) -> Feedback:
+    """The note, unless its post is in the trash. Raises `NotFound`, and `NotAllowed` for a post outside."""
     rows = Feedback.objects.select_for_update(of=("self",)).filter(post__deleted_at__isnull=True)
     try:
-        row = rows.filter(pk=UUID(str(feedback_id))).first()
+        row = about_visible(rows, actor).filter(pk=UUID(str(feedback_id))).first()
     except ValueError:
         row = None
     if row is None:
         raise NotFound(_("Feedback not found."))
+    if actor.scopes:
+        require_in_scope(row.post, actor)
     return row
 
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import reading_scopes, visible_post_ids
+from proofroom.core.models import Event
 from proofroom.notifications.kinds import NotificationText, notification_kinds
 from proofroom.notifications.models import Notification
 
@@ -27,9 +29,17 @@ class NotificationLine:
 
 
 def notifications_of(actor: Actor) -> QuerySet[Notification]:
-    """The actor's own, of the kinds that they may see, the latest first."""
+    """The actor's own, of the kinds that they may see, the latest first.
+
+    Of posts that they may see: where they are limited, what happened last must be known for it.
+    """
     names = [kind.name for kind in notification_kinds if actor.can(kind.permission)]
     own = Notification.objects.filter(user_id=actor.user.pk, kind__in=names)
+    post_ids = visible_post_ids.get("post")
+    if reading_scopes(actor) and post_ids is not None:
+        events = Event.objects.filter(pk=OuterRef("event_id"))
+        seen = Q(post_id__isnull=True) | Q(post_id__in=post_ids(actor))
+        own = own.filter(Exists(events.filter(seen)))
     return own.order_by("-updated_at", "-pk")
 
 

@@ -15,8 +15,10 @@ from proofroom.accounts.queries import roles_with
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import limits_of
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
+from proofroom.core.realtime.messages import find_outside
 from proofroom.notifications.kinds import Notice, NotificationKind, notification_kinds
 from proofroom.notifications.models import MAX_SUBJECTS, Notification
 from proofroom.notifications.queries import notifications_of
@@ -51,8 +53,14 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
     for event, notice in found:
         for user_id in notice.user_ids:
             by_user[user_id].append((event, notice))
-    people = User.objects.filter(pk__in=by_user, is_active=True).exclude(role=Role.AI_AGENT)
-    ids = list(people.order_by("pk").values_list("pk", flat=True))
+    rows = User.objects.filter(pk__in=by_user, is_active=True).exclude(role=Role.AI_AGENT)
+    people = list(rows.order_by("pk"))
+    User.preload_roles(people)
+    ids = [person.pk for person in people]
+    # Nobody is told of a post for which they do not have the permission.
+    limits = {person.pk: limits_of(person, kind.permission) for person in people}
+    posts = {event.post_id for event, _notice in found if event.post_id is not None}
+    is_outside = find_outside(posts, limits.values())
     own = Notification.objects.filter(user__in=ids, kind=kind.name, group=group)
     unread = {row.user_id: row for row in own.select_for_update().filter(read_at=None)}
     first = min(event.pk for event, _notice in found)
@@ -61,6 +69,8 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
     for user_id in ids:
         row = unread.get(user_id)
         for event, notice in by_user[user_id]:
+            if event.post_id is not None and is_outside(limits[user_id], event.post_id):
+                continue
             if any(
                 user == user_id and event.pk <= last and notice.subject in subjects
                 for user, last, subjects in told

@@ -108,7 +108,7 @@ def why_closed(link: PreviewLink) -> str | None:
     if link.expires_at <= timezone.now():
         return "ended"
     maker = link.created_by
-    if maker is None or not maker.has_perm("posts.preview"):
+    if maker is None or not maker.has_perm("posts.preview", link.post):
         return "its maker may no longer show previews"
     return None
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from content.posts.scopes import require_visible
 from content.tools.arguments import OnPost, PostId, require_post
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject, format_time
@@ -89,7 +90,9 @@ def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
 )
 def list_post_preview_links(actor: Actor, arguments: Links) -> JsonObject:
     """Links of a post that were not revoked, newest first, without their addresses."""
-    rows = require_post(arguments.post_id).preview_links.all()
+    post = require_post(arguments.post_id)
+    require_visible(post, actor)
+    rows = post.preview_links.all()
 
     def links(part: list[PreviewLink]) -> list[JsonObject]:
         return [_link(row, arguments.is_full) for row in part]

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from content.api import post_reads
 from content.api.common_answers import LayerText
+from content.posts.scopes import require_visible
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
@@ -76,6 +77,7 @@ class PreviewLinkViewSet(ApiViewSet):
     def list(self, request: Request, post_id: str) -> Response:
         """The links that were made and not revoked, newest first, without their addresses."""
         post = post_reads.require_post(post_id)
+        require_visible(post, self.actor)
         page = page_of(request)
         rows = post.preview_links.order_by("-created_at", "id")
         data = [
