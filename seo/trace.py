@@ -188,7 +188,6 @@ def try_feed_or_markdown(found: Trace, path: str, locale: str) -> bool:
 
 def explain_patterns(found: Trace, locale: str, actor: Actor) -> None:
     """Add a step for each URL pattern: whether the path fits, and the posts that it could mean."""
-    may_see = actor.can("posts.view")
     for type_ in post_types:
         pattern = pattern_of(type_.name, locale)
         slug = slug_in(pattern, found.path, locale)
@@ -205,7 +204,7 @@ def explain_patterns(found: Trace, locale: str, actor: Actor) -> None:
         seen = [
             post
             for post in posts.order_by("pk")[:_MAX_POSTS]
-            if may_see
+            if actor.can("posts.view", post)
             or (post.status == "published" and not post.deleted_at and not post.is_placeholder)
         ]
         sentences = [explain_post(post) for post in seen] or [

@@ -148,7 +148,7 @@ class PublicPostViewSet(DeliveredViewSet):
         counted = f"count {urlencode(sorted(filters.items()))}"
         kept = answers.get(self.live_version, counted)
         total = int(kept.body) if kept is not None else None
-        listed = post_reads.post_list(request, staged=False, fields=fields, total=total)
+        listed = post_reads.post_list(request, fields=fields, total=total)
         if kept is None:
             found = cast(JsonObject, listed["meta"])["total"]
             count = CachedAnswer(str(found).encode(), etag="", tags=frozenset({tag}))

@@ -16,6 +16,7 @@ from content.api.common_answers import LayerText, Props, StatusText
 from content.global_modules import queries
 from content.global_modules.services import create_global, delete_global, edit_global, revert_global
 from content.models import ModuleInstance
+from content.posts.scopes import visible_to
 from proofroom.core.api.answer import Answer, MetaAnswer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.pagination import page_of
@@ -190,7 +191,7 @@ class GlobalModuleViewSet(ApiViewSet):
     def usage(self, request: Request, global_slug: str) -> Response:
         """The posts that place the module: live (`layer` is source), or proposed in a draft."""
         page = page_of(request)
-        posts = queries.usage(queries.find_global(global_slug))
+        posts = visible_to(queries.usage(queries.find_global(global_slug)), self.actor)
         rows = posts.values(*queries.USAGE_COLUMNS)[page.slice]
         data = [GlobalModuleUseAnswer(url=row.pop("path"), **row) for row in rows]
         return Response(page.envelope(data, posts.count()))

@@ -87,7 +87,7 @@ class ModuleViewSet(ApiViewSet):
     @extend_schema(responses=ModuleListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """Every module of a post, with its values in each layer."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         rows = post_reads.modules_of(open_layers(post), staged=True)
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
         return Response({"data": rows, "meta": meta, "version": post.version})
@@ -96,7 +96,7 @@ class ModuleViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Add a module to the live post, at `orderIndex` or last."""
         entry = read_body(request, NewModule)
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         made: list[str] = []
 
         def edit(document: PostDocument) -> PostDocument:
@@ -156,7 +156,7 @@ class ModuleViewSet(ApiViewSet):
     def reorder(self, request: Request, post_id: str) -> Response:
         """Put the modules of the live post into an order that names each once."""
         body = read_body(request, ModuleOrder)
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,

@@ -17,8 +17,10 @@ from content.layers.layered_post import read_layered_post
 from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
 from content.posts import queries
-from content.posts.scopes import post_not_found
+from content.posts.scopes import post_not_found, require_visible, visible_to
+from proofroom.core.actor import Actor
 from proofroom.core.api.pagination import page_of
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
@@ -144,18 +146,22 @@ def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None)
 def post_list(
     request: Request,
     *,
-    staged: bool,
+    actor: Actor | None = None,
     fields: Collection[str] | None = None,
     total: int | None = None,
 ) -> JsonObject:
-    """A page of posts with their live modules; all with `staged`, else those that are published.
+    """A page of posts with their live modules: those that the actor may see, without one those that are published.
 
     With `fields`, only those of each post. They are counted where `total` does not say how many there are. Two
     statements, three with what is staged or with files.
     """
-    page = page_of(request)
-    if filters_of(request, staged=staged):
-        posts = queries.visible_posts() if staged else queries.published_posts()
+    page, staged = page_of(request), actor is not None
+    if filters_of(request, staged=staged) or (actor is not None and reading_scopes(actor)):
+        posts = (
+            queries.published_posts()
+            if actor is None
+            else visible_to(queries.visible_posts(), actor)
+        )
         found = filter_posts(request, posts, staged=staged)
         total = found.count() if total is None else total
         rows: list[Row] = (
@@ -198,14 +204,15 @@ def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.
     return {name: value for name, value in wire.items() if name in fields}
 
 
-def require_post(post_id: UUID | str) -> Post:
-    """The post of that id, unless it is in the trash; `NotFound` otherwise."""
+def require_post(post_id: UUID | str, actor: Actor) -> Post:
+    """The post of that id, unless it is in the trash or out of the actor's sight; `NotFound` then."""
     try:
         found = queries.find_post(UUID(str(post_id)))
     except ValueError:
         found = None
     if found is None:
         raise post_not_found(post_id)
+    require_visible(found, actor)
     return found
 
 

@@ -32,6 +32,7 @@ from content.posts import document_edits, queries, trash
 from content.posts.canonical_json import export_post
 from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.posts.scopes import visible_to
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, described
 from proofroom.core.api.body import body_object
 from proofroom.core.api.pagination import page_of
@@ -71,7 +72,7 @@ class TrashViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Deleted posts, the last deleted first."""
         page = page_of(request)
-        rows = queries.deleted_posts()
+        rows = visible_to(queries.deleted_posts(), self.actor)
         data = [TrashedPostAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 
@@ -93,7 +94,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(parameters=LIST_PARAMETERS, responses=PostListAnswer)
     def list(self, request: Request) -> Response:
         """Posts with their live modules; `layers` says what is staged."""
-        return Response(post_reads.post_list(request, staged=True))
+        return Response(post_reads.post_list(request, actor=self.actor))
 
     @extend_schema(
         parameters=MADE,
@@ -127,7 +128,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         return Response(post_reads.whole_post(post, open_layers(post), staged=True))
 
     @extend_schema(
@@ -140,7 +141,7 @@ class PostViewSet(ApiViewSet):
         body = body_object(request)
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         if "modules" in body and not _as_they_are(body.pop("modules"), post):
             raise invalid(
                 "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
@@ -157,7 +158,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses={200: DeletedAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
         """Put the post into the trash."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
         return Response(DeletedAnswer.of(post))
 
@@ -169,7 +170,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=described(ExportAnswer))
     def export(self, request: Request, post_id: str) -> Response:
         """The live post as canonical JSON."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         return Response(export_post(post=post, actor=self.actor))
 
 

@@ -129,7 +129,7 @@ class ReviewViewSet(ApiViewSet):
             layer = Layer(request.query_params.get("layer", Layer.REVIEW))
         except ValueError:
             raise invalid("layer", "layer must be review or ai-review.") from None
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         view = layers.open_layers(post).view(layer)
         references = references_of(view.changes, view.document, view.below)
         return Response(presenters.layer_changes(post, view, references))
@@ -153,7 +153,7 @@ class ReviewViewSet(ApiViewSet):
             )
 
         staged = layers.stage(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             layer=Layer.REVIEW,
             actor=self.actor,
             edit=edit,
@@ -173,7 +173,7 @@ class ReviewViewSet(ApiViewSet):
         """Carry AI Review into Review. What a person staged differently stays behind as a conflict."""
         body = read_body(request, Submission)
         done = layers.submit(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             actor=self.actor,
             paths=body.paths,
             overwrite=body.overwrite,
@@ -207,7 +207,7 @@ class ReviewViewSet(ApiViewSet):
     def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:
         body = read_body(request, Rejection)
         done = layers.reject(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             layer=layer,
             actor=self.actor,
             paths=body.paths,

@@ -107,7 +107,7 @@ class RevisionViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=list_of(RevisionAnswer, "Revisions, newest first."))
     def list(self, request: Request, post_id: str) -> Response:
         """Newest first, without their documents."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = revisions_of(post)
         total = rows.count()
@@ -117,13 +117,13 @@ class RevisionViewSet(ApiViewSet):
     @extend_schema(responses=WholeRevisionAnswer)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
         """One revision with its document."""
-        row = _revision(post_reads.require_post(post_id), revision_id, "id")
+        row = _revision(post_reads.require_post(post_id, self.actor), revision_id, "id")
         return Response(WholeRevisionAnswer.of(row, **_signature(row)))
 
     @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparisonAnswer)
     def compare(self, request: Request, post_id: str) -> Response:
         """What changed between two revisions of the post."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         one = _revision(post, request.query_params.get("from", ""), "from")
         other = _revision(post, request.query_params.get("to", ""), "to")
         rows: list[DifferenceAnswer] = [
@@ -142,7 +142,7 @@ class RevisionViewSet(ApiViewSet):
     def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
         """Make the live content what the revision holds; status and drafts stay."""
         body = read_body(request, Reversion)
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         row = _revision(post, revision_id, "id")
         post = layers.revert_to_revision(
             post_id=post.pk, revision_id=row.pk, actor=self.actor, note=body.note
@@ -155,7 +155,7 @@ class RevisionViewSet(ApiViewSet):
     )
     def provenance(self, request: Request, post_id: str) -> Response:
         """Who wrote and who approved each path of the live content, the latest first."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = Provenance.objects.filter(post=post).order_by("-id")
         path = request.query_params.get("path")

@@ -16,6 +16,7 @@ from content.api.post_answers import MADE, PostAnswer
 from content.models import Post
 from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.posts import queries
+from content.posts.scopes import visible_to
 from content.translations.translate import create_translation, mark_up_to_date
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.api.answer import Answer, MetaAnswer, described
@@ -98,9 +99,10 @@ class TranslationViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=TranslationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """The other languages of a post, each with what is older in it than in its source."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
-        others = queries.visible_posts().filter(translation_group=post.translation_group)
+        seen = visible_to(queries.visible_posts(), self.actor)
+        others = seen.filter(translation_group=post.translation_group)
         rows = others.exclude(pk=post.pk).order_by("locale")
         shown = list(rows[page.slice])
         states = states_of(shown)
@@ -112,7 +114,7 @@ class TranslationViewSet(ApiViewSet):
         """Make a draft in another language with the content of the post, to be translated there."""
         body = read_body(request, NewTranslation)
         post = create_translation(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             locale=body.locale,
             slug=body.slug,
             title=body.title,
@@ -125,7 +127,7 @@ class TranslationViewSet(ApiViewSet):
     def up_to_date(self, request: Request, post_id: str) -> Response:
         """Say that this translation is right although its source changed."""
         body = read_body(request, UpToDate)
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)
         return Response(_answer(post, state))
 

@@ -107,7 +107,7 @@ class VariationViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=VariationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """The variations of a post, by name. They are in no other list."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [VariationAnswer.of(row) for row in rows[page.slice]]
@@ -119,7 +119,7 @@ class VariationViewSet(ApiViewSet):
         """Make a draft with the content of the post, to be changed there."""
         body = read_body(request, NewVariation)
         post = create_variation(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             variation=body.variation,
             weight=body.weight,
             actor=self.actor,
@@ -132,7 +132,7 @@ class VariationViewSet(ApiViewSet):
         """Change the weight of a variation, start or stop it. It runs in the place of a published original."""
         body = read_body(request, VariationChanges)
         post = change_variation(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             variation_id=variation_id,
             weight=body.weight,
             running=body.running,
@@ -145,7 +145,7 @@ class VariationViewSet(ApiViewSet):
         """Give the post the content of one of its variations. Its address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)
         post = promote_variation(
-            post_id=post_reads.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id, self.actor).pk,
             variation_id=body.variation_id,
             actor=self.actor,
             expected_version=expected_version(request, body.version),

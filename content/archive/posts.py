@@ -317,9 +317,9 @@ def _leave_out_taken(new: Sequence[NewPost], job: Import) -> list[NewPost]:
         post, error = one.post, None
         if post.variation_of_id is None:
             other = translations.get((post.translation_group, post.locale))
-            error = translation_taken(other) if other is not None else None
+            error = translation_taken(other, job.actor) if other is not None else None
             if post.path in at:
-                error = path_taken("slug", at[post.path])
+                error = path_taken("slug", at[post.path], job.actor)
         if error is None:
             kept.append(one)
         else:
@@ -471,7 +471,7 @@ def _complete(rows: Sequence[PostRow], job: Import) -> None:
         revisions.append((_revision(post, document, job), writers))
     try:
         follow_live(written)
-        check_paths_are_free([post for post, _none, _document in written])
+        check_paths_are_free([post for post, _none, _document in written], job.actor)
     except CmsError as error:
         raise refused(NAME, "", error) from error
     if not (job.reader.manifest.revisions and job.keeps_history):

@@ -91,7 +91,7 @@ def write_live(
             "publishAt",
             _("Approve the title first. Posts created by an agent start with a placeholder."),
         )
-    _save(post, changes)
+    _save(post, changes, actor)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
     search.index_post(post, after)
@@ -109,16 +109,16 @@ def write_live(
     # Live writes queue up at the content version from here on: what another one made of the tree
     # since it was checked is seen now.
     record_moves(moves, actor)
-    check_paths_are_free([move.post for move in moves])
+    check_paths_are_free([move.post for move in moves], actor)
     if following.is_left:
-        check_below(post)
+        check_below(post, actor)
     if "post.parentId" in changes.paths:
         check_parent(post, post.parent_id)
     require_written_in_scope(post, actor)  # where it is now
     return revision
 
 
-def _save(post: Post, changes: Changes) -> None:
+def _save(post: Post, changes: Changes, actor: Actor) -> None:
     if {"post.slug", "post.parentId"}.isdisjoint(changes.paths):
         post.save()
         return
@@ -127,7 +127,7 @@ def _save(post: Post, changes: Changes) -> None:
             post.save()
     except IntegrityError:
         # Two writers may take one address between the check and this write; the constraint decides.
-        raise taken_by_another(post) from None
+        raise taken_by_another(post, actor) from None
 
 
 def keep_revision(post: Post, document: PostDocument) -> None:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, UrlPattern
 from content.models.post import MAX_DEPTH
+from content.posts.scopes import sees
 from content.rules.url_patterns import RESERVED, RESERVED_IN_EVERY_LOCALE
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
@@ -165,7 +166,7 @@ def record_moves(moves: Iterable[Move], actor: Actor) -> None:
     outbox.record_all("post.moved", things, actor=actor)
 
 
-def check_paths_are_free(posts: Iterable[Post]) -> None:
+def check_paths_are_free(posts: Iterable[Post], actor: Actor) -> None:
     """Raise `RuleViolation` on `slug` where the path of one of these is another's: a post's that is not in the
     trash, or no page's at all."""
     shown = [post for post in posts if post.path and post.deleted_at is None]
@@ -174,7 +175,7 @@ def check_paths_are_free(posts: Iterable[Post]) -> None:
     wanted = {post.path: post.pk for post in shown}
     for other in find_posts_at(wanted):
         if wanted[other.path] != other.pk:
-            raise path_taken("slug", other)
+            raise path_taken("slug", other, actor)
 
 
 def refuse_reserved(field: str, post: Post) -> None:
@@ -199,7 +200,14 @@ def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
             yield instance_from_row(Post, row)
 
 
-def path_taken(field: str, other: Post) -> RuleViolation:
+def path_taken(field: str, other: Post, actor: Actor) -> RuleViolation:
+    """The refusal of an address that another post has: which one, for those who may see it."""
+    if not sees(actor, other):
+        return invalid(
+            field,
+            _("Another page already uses the address %(path)s.") % {"path": other.path},
+            code="path_taken",
+        )
     return invalid(
         field,
         _("The %(type)s %(title)r (%(pk)s) already uses the address %(path)s.")

@@ -96,14 +96,14 @@ def lock_below(posts: Iterable[Post]) -> None:
                 pass
 
 
-def check_below(post: Post) -> None:
+def check_below(post: Post, actor: Actor) -> None:
     """Raise `RuleViolation` on `slug` where a post below would come to the address of another."""
     pattern = cache(pattern_of)
     for level in _levels(post, is_locked=False):
         for child in level:
             child.path = path_for(child, pattern(child.type, child.locale))
         for begin in range(0, len(level), _CHECKED):
-            check_paths_are_free(level[begin : begin + _CHECKED])
+            check_paths_are_free(level[begin : begin + _CHECKED], actor)
 
 
 def follow_tree(event: Event) -> None:

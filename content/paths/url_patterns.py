@@ -110,7 +110,7 @@ def _keep(row: UrlPattern, actor: Actor) -> UrlPattern:
             row.save()
     except IntegrityError:
         raise _taken(row.type, row.locale) from None
-    check_addresses(row.type, row.locale, pattern_of(row.type, row.locale))
+    check_addresses(row.type, row.locale, pattern_of(row.type, row.locale), actor)
     posts = Post.objects.filter(type=row.type, locale=row.locale)
     row.is_pending = posts[: BATCH_SIZE + 1].count() > BATCH_SIZE
     row.save(update_fields=["is_pending"])
@@ -197,7 +197,7 @@ def tree_of(type_name: str, locale: str) -> Tree:
     return {pk: (slug, parent) for pk, slug, parent in rows}
 
 
-def check_addresses(type_name: str, locale: str, pattern: str) -> None:
+def check_addresses(type_name: str, locale: str, pattern: str, actor: Actor) -> None:
     """Raise `RuleViolation` on `pattern` where a post would come to the address of another."""
     wanted: dict[str, UUID] = {}
     tree = tree_of(type_name, locale)
@@ -209,12 +209,12 @@ def check_addresses(type_name: str, locale: str, pattern: str) -> None:
         except RuleViolation as error:
             raise invalid("pattern", error.message) from None
         if post.path in wanted:
-            raise path_taken("pattern", post)
+            raise path_taken("pattern", post, actor)
         refuse_reserved("pattern", post)
         wanted[post.path] = post.pk
     for other in find_posts_at(wanted):
         if (other.type, other.locale) != (type_name, locale):
-            raise path_taken("pattern", other)
+            raise path_taken("pattern", other, actor)
 
 
 def follow_pattern(event: Event) -> None:

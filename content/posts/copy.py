@@ -138,12 +138,12 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
         with transaction.atomic():
             insert_rows(posts, instances, places, terms)
     except IntegrityError:
-        raise taken_by_another(posts[0]) from None
+        raise taken_by_another(posts[0], actor) from None
     follow_live([(post, None, document) for post, _empty, document in new])
     insert_rows(revisions, provenance)
     keep_words([post.pk for post in posts], actor)
     outbox.record_all("post.created", things, actor=actor)
-    check_paths_are_free(posts)
+    check_paths_are_free(posts, actor)
     require_all_written_in_scope(posts, actor)
 
 

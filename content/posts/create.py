@@ -98,7 +98,7 @@ def create_post(
     require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
-    insert(post, document, status)
+    insert(post, document, actor, status)
     if translation_of is not None:
         source = post_repository.load(translation_of)
         record_source(post, source, pair_modules(source, document))
@@ -134,7 +134,7 @@ def record_created(
     )
     if source is not None:
         record_translation(post, source, actor)
-    check_paths_are_free([post])
+    check_paths_are_free([post], actor)
     require_written_in_scope(post, actor)
 
 
@@ -189,7 +189,7 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     empty = empty_document(post)
     post.path = path_for(post)
     if not insert_if_free(post):
-        raise taken_by_another(post)
+        raise taken_by_another(post, actor)
     search.index_post(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
     outbox.record(
@@ -220,7 +220,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
         group: UUID = translation_of.translation_group
         taken = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
         if taken is not None:
-            raise translation_taken(taken)
+            raise translation_taken(taken, actor)
         post.translation_group = group
         post.translated_from = translation_of
     return post
@@ -239,7 +239,7 @@ def set_columns(post: Post, document: PostDocument) -> None:
     post.custom_fields = document.custom_fields
 
 
-def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> None:
+def insert(post: Post, document: PostDocument, actor: Actor, status: str = Status.DRAFT) -> None:
     """Store a new post. Raises `RuleViolation` where another one has its place by now."""
     set_columns(post, document)
     post.status = status
@@ -247,6 +247,6 @@ def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> No
         post.published_at = timezone.now()
     post.path = path_for(post)
     if not insert_if_free(post, *post_repository.rows_of(post, document)):
-        raise taken_by_another(post)
+        raise taken_by_another(post, actor)
     search.index_post(post, document)
     follow_live([(post, None, document)])

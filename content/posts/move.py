@@ -106,7 +106,7 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
                 moved.append(
                     AddressChange(page.title, old, page.path, page.published_at is not None)
                 )
-        check_paths_are_free(renamed)
+        check_paths_are_free(renamed, actor)
         changes += moved[: MAX_LISTED - len(changes)]
         if is_large and len(moved) > 1:
             below, published = count_below(post.pk)

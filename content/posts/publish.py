@@ -108,7 +108,7 @@ def move_status(
         tags=tags_of(post),
     )
     if post.path != old_path:
-        check_paths_are_free([post])
+        check_paths_are_free([post], actor)
 
 
 def publish_due_posts(actor: Actor) -> int:

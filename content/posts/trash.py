@@ -83,10 +83,10 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
                 update_fields=["deleted_at", "publish_at", "path", "canonical_url", "updated_at"]
             )
     except IntegrityError:
-        raise taken_by_another(post) from None
+        raise taken_by_another(post, actor) from None
     return_post(post)
     outbox.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
-    check_paths_are_free([post])
+    check_paths_are_free([post], actor)
     require_written_in_scope(post, actor)  # its address may be another one by now
     return post
 

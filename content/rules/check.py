@@ -16,6 +16,7 @@ from content.models import ModuleInstance, Post, Status
 from content.models.post import MAX_DEPTH
 from content.paths.tree_queries import is_anything_below
 from content.post_fields import POST_FIELDS
+from content.posts.scopes import sees
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
 from content.rules.translations import changes_text_only
@@ -161,7 +162,11 @@ def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
     return invalid("slug", message, code="slug_taken")
 
 
-def translation_taken(other: Post) -> RuleViolation:
+def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
+    """The refusal of a language that a post is there in: by which one, for those who are known to see it."""
+    if actor is None or not sees(actor, other):
+        message = _("The post already exists in %(locale)s.") % {"locale": other.locale}
+        return invalid("locale", message, code="translation_exists")
     message = _("The post already exists in %(locale)s: %(title)r (%(pk)s).") % {
         "locale": other.locale,
         "title": other.title,
@@ -170,7 +175,7 @@ def translation_taken(other: Post) -> RuleViolation:
     return invalid("locale", message, code="translation_exists")
 
 
-def taken_by_another(post: Post) -> RuleViolation:
+def taken_by_another(post: Post, actor: Actor) -> RuleViolation:
     """Return which of a post's unique constraints another post holds, after the database refused it."""
     if post.variation_of_id is not None:
         message = _("The post already has a variation %(variation)s.") % {
@@ -181,7 +186,7 @@ def taken_by_another(post: Post) -> RuleViolation:
     group = others.filter(translation_group=post.translation_group, locale=post.locale)
     translation = group.first()
     if translation is not None:
-        return translation_taken(translation)
+        return translation_taken(translation, actor)
     return slug_taken(post, post.slug, post.parent)
 
 

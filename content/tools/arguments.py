@@ -16,7 +16,7 @@ from content.layers.stage import require_layer
 from content.models import Layer, Post
 from content.posts import queries
 from content.posts.document_edits import READ_ONLY
-from content.posts.scopes import post_not_found
+from content.posts.scopes import post_not_found, sees
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user
@@ -112,10 +112,13 @@ def require_stageable(patch: Mapping[str, object]) -> None:
         raise invalid(name[:80], message, code="unknown_field")
 
 
-def require_post(post_id: UUID | str) -> Post:
-    """The post of that id, unless it is in the trash. Raises `NotFound` with the tool that finds it."""
+def require_post(post_id: UUID | str, actor: Actor) -> Post:
+    """The post of that id, unless it is in the trash or out of the actor's sight.
+
+    Raises `NotFound` with the tool that finds it.
+    """
     post = queries.find_post(UUID(str(post_id)))
-    if post is None:
+    if post is None or not sees(actor, post):
         raise unknown_post(post_id)
     return post
 

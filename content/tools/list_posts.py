@@ -15,8 +15,10 @@ from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
 from content.posts.queries import proposed_titles
+from content.posts.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
@@ -94,8 +96,10 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
             for row in rows
         ]
 
-    if arguments.q or arguments.taxonomy_term or arguments.cursor is not None:
+    is_limited = bool(reading_scopes(actor))
+    if arguments.q or arguments.taxonomy_term or arguments.cursor is not None or is_limited:
         posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
+        posts = visible_to(posts, actor)
         if arguments.taxonomy_term:
             posts = queries.filter_by_term(posts, arguments.taxonomy_term)
         if arguments.q:

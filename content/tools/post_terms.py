@@ -31,7 +31,7 @@ class TermsOfPost(OnPost):
 )
 def get_post_taxonomy_term_ids(actor: Actor, arguments: TermsOfPost) -> JsonObject:
     """The ids of a post's taxonomy terms, as one of its layers sees them."""
-    post = require_post(arguments.post_id)
+    post = require_post(arguments.post_id, actor)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     document = open_layers(post).document(layer)
     return {

@@ -17,6 +17,7 @@ from content.layers.rejected_changes import (
 from content.layers.state import mark_of
 from content.models import Layer, ModuleInstance, Post
 from content.posts.canonical_json import export_post
+from content.posts.scopes import sees
 from content.tools.arguments import Format, OnPost, require_post, unknown_post
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
@@ -108,7 +109,7 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full
     editor JSON; both may be written back."""
     read = read_layered_post(UUID(str(arguments.post_id)))
-    if read is None:
+    if read is None or not sees(actor, read.post):
         raise unknown_post(arguments.post_id)
     post, layers = read.post, read.layers
     full = arguments.format == "full"
@@ -220,7 +221,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
 @tool(title="Post document", kind="read", permission="posts.view", group="posts", result=Manifest)
 def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     """The whole post document as one layer sees it, with rich text as editor JSON."""
-    post = require_post(arguments.post_id)
+    post = require_post(arguments.post_id, actor)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     return {
         "postId": str(post.pk),
@@ -238,5 +239,5 @@ def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
 )
 def export_post_canonical_json(actor: Actor, arguments: OnPost) -> JsonObject:
     """The live post as canonical JSON with its translations, without anything staged."""
-    post = require_post(arguments.post_id)
+    post = require_post(arguments.post_id, actor)
     return export_post(post=post, actor=actor)

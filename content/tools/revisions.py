@@ -75,7 +75,7 @@ class WholeRevision(ListedRevision):
 @tool(title="Revisions", kind="read", permission="posts.view", group="posts", result=RevisionPage)
 def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
     """What the live content of a post was at each change, newest first: why, by whom, which paths."""
-    rows = revisions_of(require_post(arguments.post_id))
+    rows = revisions_of(require_post(arguments.post_id, actor))
 
     def listed(part: list[Revision]) -> list[JsonObject]:
         return [_revision(row, arguments.is_full) for row in part]
@@ -86,7 +86,7 @@ def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
 @tool(title="Revision", kind="read", permission="posts.view", group="posts", result=WholeRevision)
 def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
     """A revision with its document; compareTo, another one's id, adds the changes from the older to the newer."""
-    post = require_post(arguments.post_id)
+    post = require_post(arguments.post_id, actor)
     full = arguments.format == "full"
     try:
         row = find_revision(post, arguments.revision_id)

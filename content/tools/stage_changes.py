@@ -117,7 +117,7 @@ def _stage(
     actor: Actor, agent_id: str | None, post_id: UUID | str, edit: Edit, version: int | None = None
 ) -> JsonObject:
     writer = resolve_author(actor, agent_id)
-    require_post(post_id)
+    require_post(post_id, actor)
     staged = stage(
         post_id=post_id, layer=Layer.AI_REVIEW, actor=writer, edit=edit, expected_version=version
     )
@@ -290,7 +290,7 @@ def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
     """Hand what is staged in AI Review to people, who approve.
     What a person staged differently stays behind as a conflict."""
     writer = resolve_author(actor, arguments.agent_id)
-    require_post(arguments.post_id)
+    require_post(arguments.post_id, actor)
     done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)
     wire = presenters.present_submitted(done)
     return {

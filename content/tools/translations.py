@@ -10,6 +10,7 @@ from pydantic import Field
 from content.layers import open_layers
 from content.models import Layer, Post
 from content.posts import queries
+from content.posts.scopes import visible_to
 from content.tools.arguments import (
     PostId,
     Props,
@@ -116,8 +117,9 @@ class ProposedTranslations(Authored):
 )
 def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
     """A post in its other languages. stalePaths are values whose source changed since they were translated."""
-    post = require_post(arguments.post_id)
-    others = queries.visible_posts().filter(translation_group=post.translation_group)
+    post = require_post(arguments.post_id, actor)
+    seen = visible_to(queries.visible_posts(), actor)
+    others = seen.filter(translation_group=post.translation_group)
     rows = others.exclude(pk=post.pk)
 
     def listed(part: list[Post]) -> list[JsonObject]:
@@ -171,7 +173,7 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
     """Propose a translation as a new draft post in AI Review; what fields and modules leave out stays
     untranslated."""
     writer = resolve_author(actor, arguments.agent_id)
-    source = require_post(arguments.post_id)
+    source = require_post(arguments.post_id, actor)
     fields = dict(arguments.fields)
     require_stageable(fields)
     if arguments.slug is not None:
@@ -238,7 +240,7 @@ def _with_advice(error: RuleViolation) -> RuleViolation:
 def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslations) -> JsonObject:
     """Propose a translation into each locale, untranslated, in AI Review. Call it again where it broke off."""
     writer = resolve_author(actor, arguments.agent_id)
-    source = require_post(arguments.post_id)
+    source = require_post(arguments.post_id, actor)
     try:
         outcomes = propose_translations(
             post_id=source.pk,

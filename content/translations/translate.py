@@ -91,7 +91,7 @@ def create_translation(
         post=post, before=copy, after=document_edits.patch_fields(copy, own), actor=actor
     )
     require_names(copy)
-    insert(post, copy)
+    insert(post, copy, actor)
     record_source(post, document, ids)
     record_created(post, empty, copy, actor, source=source)
     return post

@@ -55,7 +55,7 @@ def create_variation(
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
         raise rekey_by_names(error, names) from None
-    insert(post, copy)
+    insert(post, copy, actor)
     record_source(post, document, ids)
     record_created(post, empty, copy, actor)
     return post

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.posts.scopes import require_visible
 from content.tools.arguments import OnPost, PostId, require_post
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject, format_time
@@ -70,7 +69,7 @@ class OneLink(OnPost):
 )
 def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
     """A secret, short-lived address that shows one layer of a post to whoever has it. Answered this once."""
-    post = require_post(arguments.post_id)
+    post = require_post(arguments.post_id, actor)
     link, token = create_preview_link(
         post_id=post.pk, layer=arguments.layer, hours=arguments.expires_in_hours, actor=actor
     )
@@ -90,9 +89,7 @@ def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
 )
 def list_post_preview_links(actor: Actor, arguments: Links) -> JsonObject:
     """Links of a post that were not revoked, newest first, without their addresses."""
-    post = require_post(arguments.post_id)
-    require_visible(post, actor)
-    rows = post.preview_links.all()
+    rows = require_post(arguments.post_id, actor).preview_links.all()
 
     def links(part: list[PreviewLink]) -> list[JsonObject]:
         return [_link(row, arguments.is_full) for row in part]
@@ -120,6 +117,6 @@ def _link(link: PreviewLink, full: bool) -> JsonObject:
 )
 def revoke_post_preview_link(actor: Actor, arguments: OneLink) -> JsonObject:
     """Have a preview link of this post open nothing any more, for whoever has it."""
-    post = require_post(arguments.post_id)
+    post = require_post(arguments.post_id, actor)
     revoke_preview_link(post_id=post.pk, link_id=arguments.link_id, actor=actor)
     return {"revoked": True}

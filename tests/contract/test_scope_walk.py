@@ -31,25 +31,7 @@ LIMITABLE: Final = sorted(assignable_permissions() & PERMISSIONS - WHOLE_SITE)
 OPEN: Final = frozenset(
     {
         "",
-        "DELETE /api/modules/global/<unused>",
         "GET /api/agent-batches/<batch_id>",
-        "GET /api/menus",
-        "GET /api/menus/<menu_slug>",
-        "GET /api/menus/by-slug/<menu_slug>",
-        "GET /api/modules/global/<slug>/usage",
-        "GET /api/posts",
-        "GET /api/posts/<post_id>",
-        "GET /api/posts/<post_id>/changes",
-        "GET /api/posts/<post_id>/export",
-        "GET /api/posts/<post_id>/modules",
-        "GET /api/posts/<post_id>/revisions/<revision_id>",
-        "GET /api/posts/<post_id>/revisions/compare",
-        "GET /api/posts/<post_id>/translations",
-        "GET /api/posts/<post_id>/variations",
-        "GET /api/posts/trash",
-        "POST /api/modules/global",
-        "POST /api/modules/global/<slug>/revisions/<revision>/revert",
-        "PUT /api/modules/global/<slug>",
         "agents_app/agentrun/start/<post_id>/",
         "agents_app/ask/",
         "content/post/",
@@ -64,15 +46,12 @@ OPEN: Final = frozenset(
         "content/post/<post_id>/translations/",
         "content/post/<post_id>/variations/",
         "content/translations/",
-        "export_post_canonical_json",
-        "get_post_context",
-        "get_post_manifest",
-        "get_post_revision",
         "inbox/",
-        "list_posts",
     }
 )
 """Doors that are still to be closed."""
+SHARED: Final = ("/api/menus", "/api/modules/global")
+"""What all pages share is not limited: what menus say is public, and global modules change wherever they stand."""
 STAGED: Final = ("From an agent", "From an editor", "From a person", "Waits")
 
 
@@ -121,9 +100,9 @@ def test_the_api_neither_shows_nor_changes_what_is_outside(area: Area, endpoint:
     response = succeed(endpoint, names, "pages")
 
     assert response.status_code < 500
-    if not (endpoint.address == "POST /api/posts" and response.status_code == 201):
+    if not endpoint.path.startswith(SHARED):
         assert rows_of_posts() == before
-    if not response.streaming:
+    if not response.streaming and not endpoint.path.startswith(SHARED[:1]):
         assert_tells_nothing(response.content, words, str(endpoint.body))
 
 

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from content.api import post_reads
 from content.api.common_answers import LayerText
-from content.posts.scopes import require_visible
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
@@ -76,8 +75,7 @@ class PreviewLinkViewSet(ApiViewSet):
     )
     def list(self, request: Request, post_id: str) -> Response:
         """The links that were made and not revoked, newest first, without their addresses."""
-        post = post_reads.require_post(post_id)
-        require_visible(post, self.actor)
+        post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = post.preview_links.order_by("-created_at", "id")
         data = [
@@ -93,7 +91,7 @@ class PreviewLinkViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Make a link. Its address is answered this once and kept nowhere."""
         body = read_body(request, NewPreviewLink)
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         link, token = create_preview_link(
             post_id=post.pk, layer=body.layer, hours=body.expires_in_hours, actor=self.actor
         )
@@ -102,6 +100,6 @@ class PreviewLinkViewSet(ApiViewSet):
     @extend_schema(responses={200: RevokedAnswer})
     def destroy(self, request: Request, post_id: str, link_id: str) -> Response:
         """Revoke a link: it opens nothing any more."""
-        post = post_reads.require_post(post_id)
+        post = post_reads.require_post(post_id, self.actor)
         revoke_preview_link(post_id=post.pk, link_id=link_id, actor=self.actor)
         return Response(RevokedAnswer(revoked=True))
