@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any, Final, Literal, cast
 
 from django.conf import settings
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from content.changes import diff
 from content.document import FIELD_NAMES, SCHEMA_VERSION, ModuleDocument, PostDocument
 from content.models import Post
+from content.post_fields import POST_FIELDS
 from content.posts.post_repository import fields_of
 from content.rules.check import clean_changes
 from content.rules.modules import MODULES_MAX
@@ -75,6 +77,23 @@ def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") 
         here = settings.SITE_URL + address.removeprefix(_SITE)
         document = document.with_fields({"canonicalUrl": here})
     return document
+
+
+def require_kinds(document: PostDocument) -> None:
+    """Raise `RuleViolation` for a field whose value is of another kind than its column, before it is stored."""
+    for name, field in POST_FIELDS.items():
+        value = document.fields.get(name)
+        if value is None or field.kind in ("json", "media", "post-reference"):
+            continue
+        try:
+            is_fit = {
+                "number": type(value) is int,
+                "moment": isinstance(value, str) and parse_datetime(value) is not None,
+            }.get(field.kind, isinstance(value, str))
+        except ValueError:  # such as the year 0
+            is_fit = False
+        if not is_fit:
+            raise invalid(name, _("A field has a value that cannot be stored."))
 
 
 def document_row(document: PostDocument) -> JsonObject:

@@ -23,6 +23,7 @@ from content.archive.documents import (
     document_row,
     empty_of,
     read_document,
+    require_kinds,
 )
 from content.archive.provenance import ProvenanceRow, provenance_row, store_provenance
 from content.archive.selection import select_posts
@@ -377,6 +378,7 @@ def _new_post(row: PostRow, media: Collection[str], job: Import) -> tuple[Post, 
             % {"locale": row.locale, "known": known},
         )
     document = read_document(row.document, row.type, row.locale)
+    require_kinds(document)
     require_names(document)
     picture = document.fields.get("featuredMediaId")
     if picture is not None and str(picture) not in media:

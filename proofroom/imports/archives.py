@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import stat
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +17,10 @@ from proofroom.core.errors import RuleViolation
 MAX_FILES: Final = 20_000
 MAX_BYTES: Final = 2 * 1024 * 1024 * 1024
 """Of all files together, unpacked."""
+_DAMAGED: Final = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError,
+)  # fmt: skip
+"""What Python's reader of ZIP files raises for one that is damaged."""
 
 
 def unpack(archive: Path, folder: Path) -> Path:
@@ -52,9 +58,11 @@ def unpack(archive: Path, folder: Path) -> Path:
                         if total > MAX_BYTES:
                             raise _refused(_("The archive is too large when it is unpacked."))
                         file.write(block)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+    except _DAMAGED as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise _refused(_("The archive cannot be read: %(why)s") % {"why": error}) from None
+        # That of the system would name folders of this machine.
+        why = error.strerror if isinstance(error, OSError) else error
+        raise _refused(_("The archive cannot be read: %(why)s") % {"why": why}) from None
     inside = [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
     # Most archives hold one folder, which is the content.
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder

@@ -12,7 +12,7 @@ import yaml
 from django.utils.translation import gettext as _
 
 from content.post_fields import POST_FIELDS
-from content.posts.front_matter import split_front_matter
+from content.posts.front_matter import BadFrontMatter, require_bounded, split_front_matter
 from proofroom.imports.items import Remark
 
 LARGEST_FILE: Final = 2 * 1024 * 1024
@@ -59,8 +59,12 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
         head, found, rest = text[3:].partition("\n+++")
         if found:
             try:
-                return tomllib.loads(head.replace("\r\n", "\n")), rest.partition("\n")[2], remark
-            except (tomllib.TOMLDecodeError, RecursionError) as error:
+                found_toml = tomllib.loads(head.replace("\r\n", "\n"))
+                require_bounded(found_toml)
+                return found_toml, rest.partition("\n")[2], remark
+            except BadFrontMatter:
+                raise
+            except (ValueError, RecursionError) as error:
                 text_of = _("The front matter is not valid TOML: %(why)s")
                 raise ValueError(text_of % {"why": error}) from None
     if text.startswith("{\n") or text.startswith("{\r\n"):
@@ -69,6 +73,7 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
         except (ValueError, RecursionError):
             found_json, end = None, 0
         if isinstance(found_json, dict):
+            require_bounded(found_json)
             return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
     try:
         head_of, body = split_front_matter(text)
@@ -83,6 +88,7 @@ def read_data(path: Path) -> Mapping[str, object]:
         if path.stat().st_size > LARGEST_FILE:
             return {}
         found = yaml.safe_load(path.read_text("utf-8"))
+        require_bounded(found)
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return {}
     return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}

@@ -35,7 +35,6 @@ _SHORTCODE: Final = re.compile(
     r"(?P<attrs>(?:\s[^\[\]]{0,2000})?)\](?(escaped)\])"
 )
 _ATTRIBUTE: Final = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
-_ANY_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _NOT_CODES: Final = frozenset({"x", "sic", "note", "todo", "ref", "link", "here"})
 _CONTAINERS: Final = frozenset({"group", "columns", "column", "row", "stack", "freeform-group"})
 _TEXT_BLOCKS: Final = frozenset(
@@ -55,6 +54,8 @@ _TEXT_BLOCKS: Final = frozenset(
 )
 _SILENT: Final = frozenset({"more", "nextpage", "spacer"})
 _DEEPEST: Final = 30
+_MOST_REUSED: Final = 200
+"""Reusable blocks in one post."""
 
 
 @dataclass(slots=True)
@@ -133,6 +134,9 @@ class _Reading:
     source: WordPressContent
     builder: ModuleBuilder
     post_id: str
+    shown_in: list[str] = field(default_factory=list)
+    """The reusable blocks that are being read, one in the other."""
+    reused: int = 0
 
     def children(self, block: Block, depth: int) -> None:
         text: list[str] = []
@@ -298,11 +302,19 @@ class _Reading:
         self.builder.add_module("accordions", {"items": [section]})
 
     def read_block(self, block: Block, depth: int) -> None:
-        content = self.source.reusable(str(block.attributes.get("ref") or ""))
+        name = str(block.attributes.get("ref") or "")
+        content = self.source.reusable(name)
         if not content:
             self.builder.unknown["reusable block that is not in the file"] += 1
             return
+        # One that shows itself, or others that show others, would stand for more than any page.
+        if name in self.shown_in or self.reused >= _MOST_REUSED:
+            self.builder.left_out["reusable block that is in itself, or one too many"] += 1
+            return
+        self.reused += 1
+        self.shown_in.append(name)
         self.children(parse_blocks(content), depth + 1)
+        self.shown_in.pop()
 
     def read_shortcode(self, block: Block, depth: int) -> None:
         self.html(block.html, has_bare_lines=True)
@@ -310,7 +322,7 @@ class _Reading:
     def html(self, html: str, *, has_bare_lines: bool = False) -> None:
         """HTML with the shortcodes that stand in it."""
         self.builder.left_out += left_out_of(html)
-        html = _ANY_COMMENT.sub("", html)
+        html = _bare(html)
         parts: list[str] = []
         end = 0
 
@@ -422,7 +434,13 @@ class _Reading:
 
 
 def _bare(html: str) -> str:
-    return _ANY_COMMENT.sub("", html)
+    """The HTML without comments; one that is never closed stays. Looks at each character once."""
+    parts: list[str] = []
+    end = 0
+    while (start := html.find("<!--", end)) >= 0 and (close := html.find("-->", start + 4)) >= 0:
+        parts.append(html[end:start])
+        end = close + 3
+    return "".join([*parts, html[end:]])
 
 
 def _figures(root: HtmlElement) -> Iterator[HtmlElement]:

@@ -49,10 +49,7 @@ class _Repaired:
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             encoding = "utf-16"
         elif named is not None and named[1].lower() not in (b"utf-8", b"utf8"):
-            try:
-                encoding = codecs.lookup(named[1].decode("ascii")).name
-            except LookupError:
-                encoding = "utf-8-sig"
+            encoding = _encoding_of(named[1].decode("ascii"))
         self.decoder = codecs.getincrementaldecoder(encoding)("replace")
         self.total = 0
         self.waiting = ""
@@ -78,3 +75,12 @@ class _Repaired:
         self.waiting = text[cut.start() :] if cut else ""
         text = text[: cut.start()] if cut else text
         return _BAD_REFERENCE.sub(" ", _CONTROLS.sub(" ", text)).replace("&nbsp;", "&#160;")
+
+
+def _encoding_of(name: str) -> str:
+    """The encoding of text with that name; UTF-8 for others, as of compressed bytes."""
+    try:
+        is_text = codecs.getincrementaldecoder(name)("replace").decode(b"<") == "<"
+    except (LookupError, ValueError, TypeError, AssertionError):
+        is_text = False
+    return name if is_text else "utf-8-sig"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from io import StringIO
+from io import BytesIO, StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_LZMA, ZipFile
 
 import pytest
 from django.core.management import call_command
@@ -14,12 +16,15 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from content.models import Post
+from proofroom.core.errors import RuleViolation
 from proofroom.imports import item_runs, run_execution, runs
+from proofroom.imports.archives import unpack
 from proofroom.imports.importers.json_file import JsonImporter
 from proofroom.imports.models import ImportLine, ImportRun, RunState
 from proofroom.imports.post_writer import write_post
 from proofroom.imports.run_execution import execute_run
 from tests import make
+from tests.imports.test_wordpress import export, item
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GOOD = {"id": 2, "title": "Good", "body": "<p>x</p>"}
@@ -203,3 +208,87 @@ def test_a_run_that_kills_its_workers_ends(monkeypatch: pytest.MonkeyPatch) -> N
 
     assert run.state == RunState.FAILED
     assert "interrupted 3 times" in run.why
+
+
+ALIASES = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in pairwise("abcdef")
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (f"---\n{ALIASES}title: *f\n---\nx", "The front matter has too many values."),
+        (f"---\ntitle: 0x{'f' * 6000}\n---\nx", "The front matter has a number that is too large."),
+        (
+            f"+++\ntitle = 0x{'f' * 6000}\n+++\nx",
+            "The front matter has a number that is too large.",
+        ),
+        (f"+++\ntitle = {'9' * 6000}\n+++\nx", "The front matter is not valid TOML"),
+        ("---\ntitle: x\ndate: 0000-01-01\n---\nx", "year 0 is out of range"),
+    ],
+    ids=["aliases", "hexadecimal", "toml", "digits", "year"],
+)
+def test_front_matter_that_is_too_much_is_an_error_of_its_file(
+    tmp_path: Path, content: str, sentence: str
+) -> None:
+    (tmp_path / "bad.md").write_text(content)
+    (tmp_path / "good.md").write_text("# Good\n\nx")
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "_category_.yml").write_text(f"{ALIASES}label: *f\n")
+    (tmp_path / "part" / "page.md").write_text("# Page\n\nx")
+
+    said = run("markdown", tmp_path)
+
+    assert "bad.md: " in said
+    assert sentence in said
+    assert set(Post.objects.values_list("slug", flat=True)) == {"good", "part", "page"}
+
+
+@pytest.mark.parametrize("encoding", ["zlib", "rot13", "hex", "idna", "undefined", "nowhere"])
+def test_an_encoding_that_is_none_of_text_is_read_as_utf_8(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(
+        f'<?xml version="1.0" encoding="{encoding}"?><rss xmlns:wp="http://wordpress.org/export/1.2/"><channel>'
+        "<item><title>Grün</title><wp:post_id>1</wp:post_id><wp:post_type>post</wp:post_type></item></channel></rss>"
+    )
+
+    run("wordpress", path)
+
+    assert Post.objects.get().title == "Grün"
+
+
+def test_a_reusable_block_that_shows_itself_comes_once(tmp_path: Path) -> None:
+    shared = "<!-- wp:paragraph --><p>Round</p><!-- /wp:paragraph -->" + "".join(
+        f'<!-- wp:block {{"ref":{number}}} /-->' for number in (60, 61)
+    )
+    path = export(
+        tmp_path,
+        item(1, "A", '<!-- wp:block {"ref":60} /-->'),
+        item(60, "One", shared, type="wp_block"),
+        item(61, "Other", "<!-- wp:paragraph --><p>And</p><!-- /wp:paragraph -->", type="wp_block"),
+    )
+
+    said = run("wordpress", path)
+
+    live = json.dumps(make.layers(Post.objects.get()).live.to_json())
+    assert (live.count("Round"), live.count("And")) == (1, 1)
+    assert "reusable block that is in itself, or one too many (1)" in said
+
+
+def test_a_damaged_zip_is_refused_without_names_of_this_machine(tmp_path: Path) -> None:
+    damaged = BytesIO()
+    with ZipFile(damaged, "w", ZIP_LZMA) as file:
+        file.writestr("a.md", "hello " * 1000)
+    content = bytearray(damaged.getvalue())
+    content[45:60] = b"\xff" * 15
+    (tmp_path / "damaged.zip").write_bytes(content)
+    with ZipFile(tmp_path / "both.zip", "w") as file:
+        file.writestr("a", "a file")
+        file.writestr("a/b.md", "below it")
+
+    for name in ("damaged", "both"):
+        with pytest.raises(RuleViolation, match="The archive cannot be read") as refused:
+            unpack(tmp_path / f"{name}.zip", tmp_path / name)
+        assert str(tmp_path) not in refused.value.message
+        assert not (tmp_path / name).exists()
