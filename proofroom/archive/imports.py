@@ -367,6 +367,13 @@ def require_mode(actor: Actor, mode: Mode) -> None:
     actor.require_person("import content")
     for permission in PROPOSE if mode == Mode.PROPOSE else (PERMISSION,):
         actor.require(permission)
+    if actor.scopes:
+        raise NotAllowed(
+            _(
+                "An archive can hold content of every part of the site, and your role is limited to some."
+            ),
+            code="outside_of_scope",
+        )
 
 
 def _store(job: Import) -> None:

@@ -59,6 +59,7 @@ from proofroom.imports.runs import (
     find_importer,
     repeat_run,
     start_run,
+    visible_imports,
 )
 
 if TYPE_CHECKING:
@@ -256,7 +257,8 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
     not_found = gettext_lazy("Import not found.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
-        return super().get_queryset(request).filter(is_export=False)
+        rows = super().get_queryset(request).filter(is_export=False)
+        return visible_imports(rows, actor_of(request))
 
     @admin.display(description=gettext_lazy("Imported from"))
     def source_label(self, row: ImportRun) -> str:

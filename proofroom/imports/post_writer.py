@@ -17,6 +17,7 @@ from content.post_fields import EXCERPT_MAX, META_MAX, POST_FIELDS, TITLE_MAX
 from content.posts import document_edits
 from content.posts.create import create_post, empty_document, new_row
 from content.posts.edit import edit_post
+from content.posts.scopes import is_in_scope, outside_of_scope, require_in_scope, visible_to
 from content.rules import check_changes
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, RuleViolation
@@ -91,6 +92,8 @@ class _PostWriter:
         known = self.writer.imported("post", self.item.source_id)
         if known is not None:
             post = Post.objects.filter(pk=known.object_id).first()
+            if post is not None:
+                require_in_scope(post, self.writer.actor)
             if post is not None and post.deleted_at is not None:
                 return self._written("skipped", _("The post is in the trash."), post)
             if post is not None:
@@ -98,6 +101,7 @@ class _PostWriter:
         if self.planned.post_id is not None and not self.planned.is_imported:
             post = Post.objects.alive().filter(pk=self.planned.post_id).first()
             if post is not None:
+                require_in_scope(post, self.writer.actor)
                 return self._update(post, None, fields, modules, terms)
         return self._create(fields, modules, terms)
 
@@ -261,7 +265,8 @@ class _PostWriter:
         if first is None or first == self.item.source_id:
             return None
         source_id = self.writer.post_id(first)
-        source = Post.objects.alive().filter(pk=source_id).first() if source_id else None
+        seen = visible_to(Post.objects.alive(), self.writer.actor)
+        source = seen.filter(pk=source_id).first() if source_id else None
         if source is None or source.locale == self.item.locale or source.type != self.item.type:
             return None
         group = Post.objects.alive().filter(translation_group=source.translation_group)
@@ -273,6 +278,10 @@ class _PostWriter:
         empty = empty_document(post)
         document = replace(document_edits.patch_fields(empty, fields), modules=tuple(made))
         check_changes(post=post, before=empty, after=document, actor=self.writer.actor)
+        for scope in self.writer.actor.scopes:
+            # Sections and terms are known once it is stored.
+            if not is_in_scope(post, replace(scope, sections=frozenset(), terms=frozenset())):
+                raise outside_of_scope()
 
     def _update(
         self,

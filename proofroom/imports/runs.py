@@ -8,13 +8,14 @@ from typing import Any, Final, cast
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.imports.items import Remark
@@ -75,6 +76,12 @@ def start_run(
     return run
 
 
+def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportRun]:
+    """Those that the actor may see: where they are limited to a part of the content, their own. A report names posts
+    of any part."""
+    return rows.filter(by=actor.user.pk) if reading_scopes(actor) else rows
+
+
 @transaction.atomic
 def repeat_run(
     *, run_id: UUID, actor: Actor, changed: Mapping[str, Any] | None = None
@@ -84,7 +91,8 @@ def repeat_run(
     Raises `Conflict` where its file is gone.
     """
     actor.require_person("import content")
-    before = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run_id).first()
+    rows = ImportRun.objects.select_for_update(of=("self",))
+    before = visible_imports(rows, actor).filter(pk=run_id).first()
     if before is None:
         raise NotFound(_("Import not found."))
     if before.is_running or before.is_export or not before.chunks.exists():

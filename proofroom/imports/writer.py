@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from media.models import Asset
 from media.presenters import url_of
+from media.scopes import visible_assets
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
@@ -128,7 +129,8 @@ class ImportWriter:
     def _known_asset(self, address: str) -> Asset | None:
         if address not in self._assets:
             row = self.imported("file", address)
-            found = Asset.objects.filter(pk=row.object_id).first() if row else None
+            seen = visible_assets(Asset.objects.all(), self.actor)
+            found = seen.filter(pk=row.object_id).first() if row else None
             if found is not None:
                 self._assets[address] = found
         return self._assets.get(address)
