@@ -17,6 +17,7 @@ from mcp_bridge.access.connected_clients import refuse_missing_scope
 from mcp_bridge.access.principals import SCOPE_KEY
 from mcp_bridge.access.token_holders import TokenHolder
 from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.transport.session_routing import receive_passed_on
 from mcp_bridge.transport.sessions import Connections
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -54,7 +55,8 @@ class Gate:
         # One HTTP parser leaves blanks at the end of values, which the protocol's headers must not
         # have.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        scope = {**scope, "headers": headers}
+        scope = receive_passed_on({**scope, "headers": headers})
+        headers = scope["headers"]
         holder = self.refuse_wrong_name(headers) or await self.admit(scope)
         if isinstance(holder, JSONResponse):
             await holder(scope, receive, send)

@@ -20,6 +20,7 @@ from uuid import uuid4
 
 import anyio
 import httpx2
+from django.core import signing
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import Q
@@ -37,7 +38,12 @@ ALIVE: Final = timedelta(seconds=35)
 """A process that reported nothing for so long is gone."""
 _ADDRESSES_SECONDS: Final = 5.0
 _PASSED_ON: Final = b"x-mcp-passed-on"
-"""Marks a request that another process passed on, which goes no further."""
+"""Says who sent a request that another process passed on, signed by the installation."""
+_PASSED_ON_SALT: Final = "mcp-passed-on"
+_BELIEVED_SECONDS: Final = 60
+"""Longer than a request is on its way, and than clocks of two machines are apart."""
+WAS_PASSED_ON: Final = "mcp_was_passed_on"
+"""Of a scope: another process passed the request on, and it goes no further."""
 _OF_ONE_CONNECTION: Final = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"te", b"upgrade"}
 )
@@ -87,6 +93,30 @@ def running_processes() -> dict[str, str]:
     return dict(alive.values_list("pk", "address"))
 
 
+def receive_passed_on(scope: Scope) -> Scope:
+    """Return the scope as the process that was asked first had it, where another one passed the request on.
+
+    The client is then the one of that process. A mark that this installation did not sign is taken off.
+    """
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    marks = [value for name, value in headers if name == _PASSED_ON]
+    if not marks:
+        return scope
+    scope = {**scope, "headers": [one for one in headers if one[0] != _PASSED_ON]}
+    with suppress(signing.BadSignature):
+        sender: str | None = signing.loads(
+            marks[0].decode("latin-1"), salt=_PASSED_ON_SALT, max_age=_BELIEVED_SECONDS
+        )
+        scope.update({"client": (sender, 0) if sender else None, WAS_PASSED_ON: True})
+    return scope
+
+
+def sign_passed_on(scope: Scope) -> bytes:
+    """Return what tells another process of the installation who sent the request."""
+    client = scope.get("client")
+    return signing.dumps(client[0] if client else None, salt=_PASSED_ON_SALT).encode()
+
+
 class SessionRouter:
     """One process among others. `address` is where they reach it; without one it is alone."""
 
@@ -127,7 +157,7 @@ class SessionRouter:
     async def pass_on(self, session_id: str, scope: Scope, receive: Receive, send: Send) -> bool:
         """Have the process that holds the session answer; False where this one has to."""
         headers: list[tuple[bytes, bytes]] = scope["headers"]
-        if any(name == _PASSED_ON for name, _ in headers):
+        if WAS_PASSED_ON in scope:
             return False
         address = await self._find_address(session_id[: len(self.key)])
         if address is None:
@@ -140,7 +170,7 @@ class SessionRouter:
                 f"http://{address}{scope['path']}{'?' if query else ''}{query}",
                 headers=[
                     *((name, value) for name, value in headers if name not in _OF_ONE_CONNECTION),
-                    (_PASSED_ON, b"1"),
+                    (_PASSED_ON, sign_passed_on(scope)),
                 ],
                 content=first.get("body", b""),
             )
@@ -191,7 +221,8 @@ class SessionRouter:
             with suppress(DatabaseError):  # while it is away: as far as is known
                 self._known = await self._workers.run_apart(running_processes)
                 self._known_until = time.monotonic() + _ADDRESSES_SECONDS
-        return self._known.get(key)
+        address = self._known.get(key)
+        return None if address == self._address else address  # of one that was here before
 
     async def _report(self) -> None:
         if self._address is None:

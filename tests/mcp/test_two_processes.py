@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from django.core import signing
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from tests.mcp.balancer import Balancer, balanced
@@ -84,6 +85,7 @@ def session_at(server: Running, own: dict[str, str] = OWN) -> dict[str, str]:
 
 
 PING = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+LIST = {"jsonrpc": "2.0", "id": 8, "method": "tools/list"}
 
 
 def test_a_session_answers_at_either_process_to_its_credential_only(pair: Pair) -> None:
@@ -114,10 +116,47 @@ def test_ids_of_no_session_are_answered_404(pair: Pair, key: str) -> None:
         assert answer.status_code == 404, answer.text
 
 
+def sign(address: str, salt: str = "mcp-passed-on") -> str:
+    """What the servers, which have the same `SECRET_KEY` as the tests, send with a request that they pass on."""
+    return signing.dumps(address, salt=salt)
+
+
 def test_what_was_passed_on_goes_no_further(pair: Pair) -> None:
-    marked = {**session_at(pair.first), "X-Mcp-Passed-On": "1"}
+    mark = sign("127.0.0.1")
+    marked = {**session_at(pair.first), "X-Mcp-Passed-On": mark}
     assert httpx.post(f"{pair.first.url}/mcp", headers=marked, json=PING).status_code == 200
     assert httpx.post(f"{pair.second.url}/mcp", headers=marked, json=PING).status_code == 404
+
+
+def test_a_mark_that_nobody_signed_counts_for_nothing(pair: Pair) -> None:
+    session = session_at(pair.first)
+    for mark in ("1", "", "é", '"127.0.0.1":1:2', sign("::1")[:-1] + "-"):
+        marked = {**session, "X-Mcp-Passed-On": mark.encode()}
+        for server in (pair.first, pair.second):
+            answer = httpx.post(f"{server.url}/mcp", headers=marked, json=PING)
+            assert answer.status_code == 200, (mark, answer.text)
+
+
+def test_what_is_passed_on_counts_for_the_address_that_sent_it(prepared: Path) -> None:
+    variables = {**TOKEN, "THROTTLE_MCP": "3/day", "THROTTLE_ALLOW_IPS": "127.0.0.2"}
+    with ExitStack() as stack:
+        first, second = (stack.enter_context(running(prepared, **variables)) for _ in range(2))
+        elsewhere = httpx.HTTPTransport(local_address="127.0.0.2")
+        allowed = stack.enter_context(httpx.Client(transport=elsewhere))
+        session = session_at(first)
+        for _ in range(6):
+            answer = allowed.post(f"{second.url}/mcp", headers=session, json=LIST)
+            assert '"tools":[' in answer.text, answer.text
+
+        # The process that passes on is not on the list, and what a caller says of itself counts for nothing.
+        other_use = sign("127.0.0.2", salt="another")
+        for mark in ("127.0.0.2", other_use):
+            said = {**session, "X-Mcp-Passed-On": mark, "X-Forwarded-For": "127.0.0.2"}
+            told = [
+                httpx.post(f"{server.url}/mcp", headers=said, json=LIST).text
+                for server in (first, second) * 2
+            ]
+        assert all("Too many calls" in text for text in told)
 
 
 def test_a_cancellation_reaches_the_call_at_the_other_process(pair: Pair) -> None:
