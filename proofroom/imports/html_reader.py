@@ -139,6 +139,12 @@ def _words_of_drawing(drawing: re.Match[str]) -> str:
     return f" {words} " if words else ""
 
 
+_CONTROL: Final = re.compile(
+    r"(?=</?(?:label|legend|option|select|textarea|button)\b)", re.IGNORECASE
+)
+"""Where a control of a form begins or ends: browsers show its words apart from those beside it."""
+
+
 def left_out_of(html: str) -> Counter[str]:
     """What of HTML nothing is made of, or only words, counted by its name for the report."""
     found: Counter[str] = Counter()
@@ -164,7 +170,7 @@ def parse_html(html: str) -> HtmlElement:
     import nh3
 
     clean = nh3.clean(
-        _DRAWING.sub(_words_of_drawing, html),
+        _CONTROL.sub(" ", _DRAWING.sub(_words_of_drawing, html)),
         tags=set(_FLOW | _INLINE),
         clean_content_tags={"script", "style", "title", "svg"},
         attributes={"*": set(_ATTRIBUTES)},

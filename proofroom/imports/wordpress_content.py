@@ -18,6 +18,7 @@ from proofroom.imports.html_reader import (
     blocks_of_html,
     image_paragraph,
     left_out_of,
+    link_paragraph,
     only_blocks,
     parse_html,
     text_paragraph,
@@ -36,7 +37,9 @@ _SHORTCODE: Final = re.compile(
 )
 _ATTRIBUTE: Final = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
 _NOT_CODES: Final = frozenset({"x", "sic", "note", "todo", "ref", "link", "here"})
-_CONTAINERS: Final = frozenset({"group", "columns", "column", "row", "stack", "freeform-group"})
+_CONTAINERS: Final = frozenset(
+    {"social-links", "group", "columns", "column", "row", "stack", "freeform-group"}
+)
 _TEXT_BLOCKS: Final = frozenset(
     {"paragraph", "heading", "list", "list-item", "quote", "code", "preformatted", "verse", "table"}
     | {
@@ -311,10 +314,25 @@ class _Reading:
         if name in self.shown_in or self.reused >= _MOST_REUSED:
             self.builder.left_out["reusable block that is in itself, or one too many"] += 1
             return
+        if block.attributes.get("content"):
+            self.builder.left_out["own words in a synced pattern, which shows its usual ones"] += 1
         self.reused += 1
         self.shown_in.append(name)
         self.children(parse_blocks(content), depth + 1)
         self.shown_in.pop()
+
+    def read_social_link(self, block: Block, depth: int) -> None:
+        """An icon that leads to a profile, as a link with its name."""
+        url, values = block.attributes.get("url"), block.attributes
+        label = str(values.get("label") or values.get("service") or url)
+        if isinstance(url, str) and url:
+            self.builder.add_blocks([link_paragraph(url, label)])
+        else:
+            self.builder.left_out["social link without an address"] += 1
+
+    def read_file(self, block: Block, depth: int) -> None:
+        # The name of the file, and beside it the button that says the same.
+        self.html(block.html.replace("</a><a", "</a> <a"))
 
     def read_shortcode(self, block: Block, depth: int) -> None:
         self.html(block.html, has_bare_lines=True)
@@ -434,11 +452,16 @@ class _Reading:
 
 
 def _bare(html: str) -> str:
-    """The HTML without comments; one that is never closed stays. Looks at each character once."""
+    """The HTML without comments; one that is never closed stays. Where a page ends, so does its paragraph.
+
+    Looks at each character once.
+    """
     parts: list[str] = []
     end = 0
     while (start := html.find("<!--", end)) >= 0 and (close := html.find("-->", start + 4)) >= 0:
         parts.append(html[end:start])
+        if html[start + 4 : close].strip() == "nextpage":
+            parts.append("\n\n")
         end = close + 3
     return "".join([*parts, html[end:]])
 

@@ -8,6 +8,7 @@ import pytest
 
 from content.models import Post
 from content.posts.post_repository import load
+from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
@@ -177,3 +178,43 @@ def test_nothing_of_an_export_is_lost_in_silence(tmp_path: Path) -> None:
 
     assert "posts: 9 unchanged" in again
     assert Post.objects.count() == 9
+
+
+PARTS = f"""<!-- wp:social-links --><ul class="wp-block-social-links"><!-- wp:social-link {{"url":"https://social.example/@a","label":"Follow us"}} /-->
+<!-- wp:social-link {{"service":"x"}} /--></ul><!-- /wp:social-links -->
+<!-- wp:file --><div class="wp-block-file"><a href="{UPLOADS}/a.zip">Price list</a><a href="{UPLOADS}/a.zip" download>Download</a></div><!-- /wp:file -->
+<!-- wp:html --><form><label>Your name</label><select><option>Tea</option><option>Coffee</option></select><button>Send</button></form><!-- /wp:html -->
+<!-- wp:block {{"ref":60,"content":{{"Title":{{"content":"Own words"}}}}}} /-->"""  # noqa: E501  # as WordPress writes them
+
+
+def test_words_stand_apart_and_links_of_icons_stay(tmp_path: Path) -> None:
+    make.user("admin")
+    path = export(
+        tmp_path,
+        item(1, "Parts", PARTS),
+        item(2, "Pages", "First page<!--nextpage-->Second page"),
+        item(60, "Shared", "<!-- wp:heading --><h2>Usual words</h2><!-- /wp:heading -->", type="wp_block"),
+    )  # fmt: skip
+
+    said = run(path, fetch=False)
+
+    words = text_of("Parts")
+    for part in (
+        "Follow us",
+        "Price list Download",
+        "Your name",
+        "Tea Coffee",
+        "Send",
+        "Usual words",
+    ):
+        assert part in words, part
+    assert "https://social.example/@a" in str(load(Post.objects.get(title="Parts")).modules)
+    assert "own words in a synced pattern, which shows its usual ones (1)" in said
+    assert "social link without an address (1)" in said
+    assert "First page\nSecond page" in text_of("Pages").replace("\n\n", "\n")
+
+
+def text_of(title: str) -> str:
+    modules = load(Post.objects.get(title=title)).modules
+    parts = [to_text(module.props["content"]) for module in modules if "content" in module.props]
+    return " ".join("\n".join(parts).split(" "))
