@@ -25,12 +25,14 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
+from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.models import McpProcess
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
+from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 
 logger = logging.getLogger("mcp_bridge")
 REPORT_SECONDS: Final = 10.0
@@ -187,19 +189,31 @@ class SessionRouter:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(hang_up)
-            if not await self._relay(request, send):
-                gone = "The process that held this session has ended. Begin a new one."
-                await refusal(404, gone, "not_found")(scope, receive, send)
+            refused = await self._relay(request, send)
+            if refused is not None:
+                await refused(scope, receive, send)
             tasks.cancel_scope.cancel()
         return True
 
-    async def _relay(self, request: httpx2.Request, send: Send) -> bool:
-        """Write the answer as it comes; False where the other process cannot be reached."""
+    async def _relay(self, request: httpx2.Request, send: Send) -> JSONResponse | None:
+        """Write the answer as it comes, or return what to answer where the other process gives none.
+
+        Where nothing listens any more the session is gone. A process that is only busy still holds it.
+        """
         try:
             response = await self._client.send(request, stream=True)
         except httpx2.TransportError as error:
             logger.info("a session's process cannot be reached: %r", error)
-            return False
+            if _is_refused(error):
+                gone = "The process that held this session has ended. Begin a new one."
+                return refusal(404, gone, "not_found")
+            return refusal(
+                503,
+                "The process that holds this session does not answer just now, and may still do what was asked. "
+                "Try again in a moment.",
+                UNAVAILABLE,
+                {"Retry-After": str(RETRY_AFTER_SECONDS)},
+            )
         try:
             head = [one for one in response.headers.raw if one[0].lower() not in _ENDS_HERE]
             status = response.status_code
@@ -211,7 +225,7 @@ class SessionRouter:
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
-        return True
+        return None
 
     async def _find_address(self, key: str) -> str | None:
         """Where the process with the key is; None for this one and for one that nobody knows."""
@@ -231,6 +245,13 @@ class SessionRouter:
             await self._workers.run_apart(report_running, self.key, self._address)
         except DatabaseError as error:
             logger.error("the other MCP processes are not told that this one runs: %s", error)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Return whether nothing listens where the error, or one that it followed from, wanted to connect."""
+    while error is not None and not isinstance(error, ConnectionRefusedError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 _ENDS_HERE: Final = _OF_ONE_CONNECTION - {b"content-length"}

@@ -133,8 +133,8 @@ def newest(method: str, name: str = "", **params: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _serving(host: str) -> AsyncIterator[Inside]:
-    app = build_app(host)
+async def _serving(host: str, address: str | None) -> AsyncIterator[Inside]:
+    app = build_app(host, address)
     async with app.router.lifespan_context(app), anyio.create_task_group() as tasks:
         inside = Inside(app, tasks)
         yield inside
@@ -142,11 +142,15 @@ async def _serving(host: str) -> AsyncIterator[Inside]:
             answer.leave()
 
 
-def inside(scene: Callable[[Inside], Awaitable[None]], host: str = "127.0.0.1") -> None:
-    """Run the scene against a server that binds `host`."""
+def inside(
+    scene: Callable[[Inside], Awaitable[None]],
+    host: str = "127.0.0.1",
+    address: str | None = None,
+) -> None:
+    """Run the scene against a server that binds `host`, one of several where it has an address."""
 
     async def run() -> None:
-        async with _serving(host) as server:
+        async with _serving(host, address) as server:
             await scene(server)
 
     async_to_sync(run)()
