@@ -7,6 +7,7 @@ from typing import Final
 from media import search
 from media.metadata import clean_alt_text, clean_categories
 from media.models import Asset
+from media.scopes import changeable_assets
 from proofroom.core.find_replace import Hand, RowSource
 
 
@@ -29,4 +30,5 @@ MEDIA: Final = RowSource(
     texts=("alt_text",),
     documents=("categories",),
     follow=search.index_assets,
+    changeable=changeable_assets,
 )

@@ -50,6 +50,14 @@ def visible_uses(rows: QuerySet[MediaReference], actor: Actor) -> QuerySet[Media
     return rows.filter(~_is_outside(actor, False)) if reading_scopes(actor) else rows
 
 
+def changeable_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
+    """Those of the files that the actor may change."""
+    if not actor.scopes:
+        return rows
+    outside = MediaReference.objects.filter(_is_outside(actor, True), asset=OuterRef("pk"))
+    return visible_assets(rows, actor).filter(~Exists(outside))
+
+
 def require_changeable(asset: Asset, actor: Actor) -> None:
     """Raise `NotAllowed` where something uses the file that the actor may not change. One query at most."""
     if not actor.scopes:

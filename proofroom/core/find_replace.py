@@ -187,6 +187,8 @@ class RowSource(Generic[M]):
     """What is kept of rows that were written, in the transaction of their change."""
     revisions: RowRevisions[M] | None = None
     """Where each write of a row makes a revision."""
+    changeable: Callable[[QuerySet[M], Actor], QuerySet[M]] = lambda rows, actor: rows
+    """Those of rows that the actor may change, where their rights are limited to a part of the content."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -205,7 +207,8 @@ class RowSource(Generic[M]):
         for part in batches(keys):
             changed: list[M] = []
             earlier: list[JsonObject] = []
-            for row in self.rows().filter(pk__in=part).order_by("pk"):
+            rows = self.changeable(self.rows(), actor).filter(pk__in=part)
+            for row in rows.order_by("pk"):
                 hand = Hand(edit, self.table, row.pk)
                 before = self.revisions.document_of(row) if self.revisions else {}
                 try:

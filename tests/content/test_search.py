@@ -16,8 +16,10 @@ from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
+from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, restore_post
 from proofroom.core import search as core_search
+from proofroom.core.content_scope import ContentScope
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -370,3 +372,18 @@ def _somebody_waits() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])
+
+
+def test_what_is_outside_of_a_scope_is_neither_found_nor_counted() -> None:
+    root = make.post("Docs", type="page", slug="docs")
+    make.site_role("docs", "posts.view", scope=ContentScope(sections=frozenset({root.pk})))
+    for number in range(3):
+        page(f"Kettle {number}")
+    inside = make.post("Kettle inside", type="page", slug="inside", parentId=str(root.pk))
+    make.post("Kettle elsewhere", type="page", slug="elsewhere")
+
+    posts = search.find_posts(visible_to(Post.objects.alive(), make.actor("docs")), "kettle", "en")
+
+    assert list(posts[:10]) == [inside]
+    assert (posts.count(), posts.estimate(1)) == (1, core_search.Count(1, is_exact=True))
+    assert search.find_posts(Post.objects.alive(), "kettle", "en").count() == 5

@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from content.find_replace.hits import find_hits
 from content.global_modules.services import create_global
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
@@ -246,3 +247,13 @@ def test_the_statements_of_a_list_are_fixed(files: dict[str, Asset]) -> None:
             make.post(f"More {_more} {number}", type="page", featuredMediaId=str(image.pk))
 
     assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize("who", ["pages", "reader"])
+def test_find_and_replace_reaches_what_may_be_changed(files: dict[str, Asset], who: str) -> None:
+    found = find_hits(actor=make.actor(who), find="words", replace="texts", tables=["media"])
+
+    named = {
+        name for name, asset in files.items() for hit in found.hits if hit.row == str(asset.pk)
+    }
+    assert named == CHANGEABLE
