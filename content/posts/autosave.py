@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Autosave, Layer, Post
 from content.models.editing_mark import SOURCE
+from content.posts.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 
@@ -61,7 +62,7 @@ def save_copy(
     kept = [[name, value] for name, value in entries]
     if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise invalid("entries", _("Too long to keep as unsaved changes. Save your changes."))
-    if post_id and not Post.objects.alive().filter(pk=post_id).exists():
+    if post_id and not visible_to(Post.objects.alive().filter(pk=post_id), actor).exists():
         raise NotFound(_("Post not found."))
     copy = Autosave(
         id=key,

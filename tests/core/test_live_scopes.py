@@ -12,6 +12,7 @@ from asgiref.sync import sync_to_async
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.models.run import RunPost
 from content.models import Post
+from content.posts.autosave import save_copy
 from content.posts.presence import mark_editing
 from content.posts.trash import delete_post
 from mcp_bridge.protocol.subscriptions import Subscriber, read_changes, readable_uris
@@ -122,6 +123,13 @@ async def test_the_page_of_a_post_outside_is_closed_as_of_one_that_is_not_there(
 def test_nobody_marks_a_post_outside_as_open(posts: tuple[Post, Post]) -> None:
     with pytest.raises(NotFound):
         mark_editing(post_id=posts[1].pk, key=str(uuid4()), actor=make.actor("pages", via="admin"))
+
+
+def test_nobody_keeps_a_draft_copy_for_a_post_outside(posts: tuple[Post, Post]) -> None:
+    actor = make.actor("pages", via="admin")
+    save_copy(key=uuid4(), post_id=posts[0].pk, actor=actor, entries=[])
+    with pytest.raises(NotFound):
+        save_copy(key=uuid4(), post_id=posts[1].pk, actor=actor, entries=[])
 
 
 def test_of_a_post_in_the_trash_who_may_restore_it_hears_inside_alone(
