@@ -27,8 +27,9 @@ from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.inbox.rows import check_queue
-from content.models import Layer, Post, PostQuerySet, Status
+from content.models import Layer, Post, Status
 from content.posts.opening_images import load_pictures, opening_module
+from content.posts.scopes import about_visible, visible_to
 from content.review.labels import type_label
 from content.review.references import media_view
 from media.models import FileCheck
@@ -168,14 +169,16 @@ class CountTile:
 
 def count_waiting(request: HttpRequest) -> Counter[str]:
     """Return how much there is of what the user may do something about, by name. One query."""
-    parts: dict[str, QuerySet[Any]] = {layer: queue().filter(layer=layer) for layer in Layer}
+    actor = actor_of(request)
+    waiting = queue(actor)
+    parts: dict[str, QuerySet[Any]] = {layer: waiting.filter(layer=layer) for layer in Layer}
     parts["shared"] = waiting_shared(request)
     if may(request, "feedback.view"):
-        parts["feedback"] = open_feedback()
+        parts["feedback"] = open_feedback(actor)
     if may(request, "posts.publish"):
-        parts["scheduled"] = scheduled()
+        parts["scheduled"] = scheduled(actor)
     if may(request, "agents.view"):
-        parts["runs"] = broken_runs()
+        parts["runs"] = broken_runs(actor)
     if may(request, "webhooks.manage"):
         parts["deliveries"] = failed_since(timezone.now() - RECENT)
     first, *more = [
@@ -230,20 +233,28 @@ def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> CountT
     return CountTile(label, count, url, tone if count else "none", note)
 
 
-def scheduled() -> PostQuerySet:
+def scheduled(who: Scoped) -> QuerySet[Post]:
     """Drafts that will be published by themselves, the next first."""
-    due = Post.objects.alive().filter(status=Status.DRAFT, publish_at__isnull=False)
+    due = visible_to(Post.objects.alive(), who).filter(
+        status=Status.DRAFT, publish_at__isnull=False
+    )
     return due.order_by("publish_at", "pk")
 
 
-def open_feedback() -> QuerySet[Feedback]:
-    return Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
+def open_feedback(who: Scoped) -> QuerySet[Feedback]:
+    pending = Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
+    return about_visible(pending, who)
 
 
-def broken_runs() -> QuerySet[AgentRun]:
+def visible_runs(who: Scoped) -> QuerySet[AgentRun]:
+    """Runs, but for those about posts that somebody may not see."""
+    return about_visible(AgentRun.objects.all(), who, keeps_others=True)
+
+
+def broken_runs(who: Scoped) -> QuerySet[AgentRun]:
     """Runs of the last day that failed."""
     since = timezone.now() - RECENT
-    return AgentRun.objects.filter(status__in=BROKEN_RUNS, created_at__gte=since)
+    return visible_runs(who).filter(status__in=BROKEN_RUNS, created_at__gte=since)
 
 
 _SHOWN: Final = 6
@@ -279,7 +290,9 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     """The parts that the user may see, each at most a handful. At most so many queries, however much there is."""
     if not may(request, "posts.view"):
         return {}
-    alive = with_proposed_titles(Post.objects.alive()).select_related("featured_media")
+    actor = actor_of(request)
+    seen = visible_to(Post.objects.alive(), actor)
+    alive = with_proposed_titles(seen).select_related("featured_media")
     posts = list(alive.annotate(opening=opening_module()).order_by("-updated_at")[:_SHOWN])
     pictures = load_pictures(posts)
     recent, counts = (
@@ -295,8 +308,8 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         ],
         count_waiting(request),
     )
-    feedback = open_feedback().select_related("post", "author").order_by("-created_at", "-pk")
-    waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN)
+    feedback = open_feedback(actor).select_related("post", "author").order_by("-created_at", "-pk")
+    waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN, actor)
     checked = lights() if may(request, "settings.manage") else []
     return {
         "tiles": tiles(request, counts),
@@ -306,13 +319,13 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "recent_posts": recent,
         "is_new": not recent,
         # What the user may not see is not counted, and what is not there is not asked for.
-        "scheduled": scheduled()[:_FEW] if counts["scheduled"] else [],
+        "scheduled": scheduled(actor)[:_FEW] if counts["scheduled"] else [],
         "feedback": [*feedback[:_FEW]] if counts["feedback"] else [],
-        "failed_runs": _failed() if counts["runs"] else [],
-        "recent_runs": _recent_runs() if may(request, "agents.view") else [],
+        "failed_runs": _failed(actor) if counts["runs"] else [],
+        "recent_runs": _recent_runs(actor) if may(request, "agents.view") else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
-        "views": views(actor_of(request)) if may(request, "analytics.read") else None,
+        "views": views(actor) if may(request, "analytics.read") else None,
         "chart_height": HEIGHT,
         "lights": checked,
         "problems": [light for light in checked if light.level != "ok"],
@@ -357,14 +370,14 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
     ]
 
 
-def _failed() -> list[tuple[str, AgentRun]]:
-    return _with_names(broken_runs())
+def _failed(who: Scoped) -> list[tuple[str, AgentRun]]:
+    return _with_names(broken_runs(who))
 
 
-def _recent_runs() -> list[tuple[str, AgentRun]]:
+def _recent_runs(who: Scoped) -> list[tuple[str, AgentRun]]:
     """The newest runs since yesterday that came to an end."""
     since = timezone.now() - RECENT
-    return _with_names(AgentRun.objects.filter(status=RunStatus.SUCCEEDED, created_at__gte=since))
+    return _with_names(visible_runs(who).filter(status=RunStatus.SUCCEEDED, created_at__gte=since))
 
 
 def _with_names(runs: QuerySet[AgentRun]) -> list[tuple[str, AgentRun]]:

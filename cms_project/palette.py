@@ -19,6 +19,7 @@ from agents_app.admin.labels import agent_name
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope
 from content.models import Post
+from content.posts.scopes import visible_to
 from content.search import find_posts
 from media.models import Asset
 from media.queries import filter_by_words
@@ -107,7 +108,8 @@ def _agents(request: HttpRequest, words: str) -> list[Command]:
         post_id = UUID(request.GET.get("post", ""))
     except ValueError:
         return []
-    if not may(request, "agents.dropdown") or not Post.objects.alive().filter(pk=post_id).exists():
+    posts = visible_to(Post.objects.alive(), actor_of(request))
+    if not may(request, "agents.dropdown") or not posts.filter(pk=post_id).exists():
         return []
     url = reverse("admin:agents_app_run_start", args=[post_id])
     return _fitting(
@@ -144,7 +146,8 @@ def _actions(request: HttpRequest, words: str) -> list[Command]:
 def _posts(request: HttpRequest, words: str) -> list[Command]:
     if not words or not may(request, "posts.view"):
         return []
-    posts = find_posts(with_proposed_titles(Post.objects.alive()), words)[:MAX_RESULTS]
+    seen = visible_to(Post.objects.alive(), actor_of(request))
+    posts = find_posts(with_proposed_titles(seen), words)[:MAX_RESULTS]
     return [
         Command(
             title_of(post),

@@ -322,7 +322,7 @@ class HeatmapSwitch:
 def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the admin. It reads figures only; the frame shows what is live, or what was."""
     require(request, "analytics.read")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     require_visible(post, actor_of(request))
     asked = read_heat_filter(request, post)
     stages = stages_of(post, layers.live, asked)

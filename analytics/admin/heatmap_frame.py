@@ -30,7 +30,7 @@ _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what is live, or with `?revisionId=` what was: never what waits in a layer."""
     require(request, "analytics.read")
-    post = find_post(post_id)
+    post = find_post(request, post_id)
     require_visible(post, actor_of(request))
     revision_id = request.GET.get("revisionId", "")
     if not revision_id:

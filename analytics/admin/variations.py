@@ -67,7 +67,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     except RuleViolation as error:
         problem = error.message
         found = _trial(request, post_id, {})
-    post, layers = read(found.original.pk)
+    post, layers = read(request, found.original.pk)
     # How many more views it takes until something may be said of the arms of which nothing can be yet.
     open_ = (Verdict.NO_DIFFERENCE, Verdict.TOO_EARLY)
     context = {

@@ -131,7 +131,7 @@ class ReviewViewSet(ApiViewSet):
             raise invalid("layer", "layer must be review or ai-review.") from None
         post = post_reads.require_post(post_id, self.actor)
         view = layers.open_layers(post).view(layer)
-        references = references_of(view.changes, view.document, view.below)
+        references = references_of(view.changes, view.document, view.below, who=self.actor)
         return Response(presenters.layer_changes(post, view, references))
 
     @extend_schema(

@@ -29,6 +29,7 @@ from content.media_usage import follow_globals
 from content.models import ModuleInstance, Post, PostModule
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
+from content.posts.scopes import in_scope_of
 from content.rules import check_changes
 from content.rules.references import PropsChange, check_props
 from content.search import keep_words_of_global
@@ -84,7 +85,7 @@ class PostSource:
         for part in batches(keys):
             changed: list[Written] = []
             for post, before in post_repository.load_many(
-                _posts().filter(pk__in=part).order_by("pk")
+                in_scope_of(_posts(), actor).filter(pk__in=part).order_by("pk")
             ):
                 after, hands = _judged(post, before, edit, tables, actor)
                 places += [place for hand in hands for place in hand.places]

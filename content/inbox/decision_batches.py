@@ -58,7 +58,7 @@ def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Dec
         )
     words = clean_note(note)
     by_id = {mark.id: mark for mark in marks}
-    groups = find_waiting_rows(marks)
+    groups = find_waiting_rows(marks, actor)
     require_all(actor, groups, by_id)
     rows = [row for of_layer in groups.values() for row in of_layer]
     batch = DecisionBatch.objects.create(

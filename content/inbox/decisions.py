@@ -10,12 +10,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext
 
+from content.inbox.queries import queue
 from content.layers import digest_of, open_layers
 from content.layers.decide import PUBLISH_PERMISSIONS, clean_note, decide
 from content.layers.digest import fingerprint
 from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange, Status
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
 
 MAX_DECISIONS: Final = 40
@@ -97,7 +99,7 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
             "marks", gettext("Decide on 1 to %(most)s changes at once.") % {"most": MAX_DECISIONS}
         )
     words = clean_note(note)
-    groups = find_waiting_rows(marks)
+    groups = find_waiting_rows(marks, actor)
     by_id = {mark.id: mark for mark in marks}
     require_all(actor, groups, by_id)
     posts = Post.objects.in_bulk([post_id for post_id, _ in groups])
@@ -116,11 +118,9 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
     return InboxOutcome(decisions, len(by_id) - there)
 
 
-def find_waiting_rows(marks: Iterable[Marked]) -> Grouped:
-    """The rows of these marks that still wait, by post and layer. One query."""
-    rows = QueuedChange.objects.filter(
-        pk__in={mark.id for mark in marks}, post__deleted_at__isnull=True
-    )
+def find_waiting_rows(marks: Iterable[Marked], who: Scoped) -> Grouped:
+    """The rows of these marks that still wait for somebody, by post and layer. One query."""
+    rows = queue(who).filter(pk__in={mark.id for mark in marks})
     groups: Grouped = {}
     for row in rows.order_by("post_id", "layer", "pk"):
         groups.setdefault((row.post_id, row.layer), []).append(row)

@@ -14,6 +14,8 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from content.models import QueuedChange
+from content.posts.scopes import about_in_scope
+from proofroom.core.content_scope import Scoped
 from proofroom.core.observability.metrics import MetricReading, count_readings
 
 AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
@@ -64,14 +66,14 @@ class Alike:
     example: QueuedChange
 
 
-def queue() -> QuerySet[QueuedChange]:
-    """Everything that waits, of posts that are not deleted."""
-    return QueuedChange.objects.filter(post__deleted_at__isnull=True)
+def queue(who: Scoped) -> QuerySet[QueuedChange]:
+    """Everything that waits for somebody: of posts that are not deleted, and that they may change."""
+    return about_in_scope(QueuedChange.objects.filter(post__deleted_at__isnull=True), who)
 
 
-def filter_queue(asked: QueueFilter) -> QuerySet[QueuedChange]:
+def filter_queue(asked: QueueFilter, who: Scoped) -> QuerySet[QueuedChange]:
     """Return what was asked for, the riskiest first."""
-    rows = queue()
+    rows = queue(who)
     if asked.risk:
         rows = rows.filter(weight=int(asked.risk))
     exact = {
@@ -108,11 +110,11 @@ def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
     )
 
 
-def count_facets() -> Facets:
+def count_facets(who: Scoped) -> Facets:
     """Return how much waits, by everything that a list can be narrowed by."""
     found = Facets()
     by = ("layer", "weight", "agent_id", "author_name", "post__type", "post__locale")
-    for row in queue().order_by().values(*by).annotate(count=Count("pk")):
+    for row in queue(who).order_by().values(*by).annotate(count=Count("pk")):
         count = row["count"]
         found.layer[row["layer"]] += count
         found.risk[str(row["weight"])] += count
@@ -125,10 +127,10 @@ def count_facets() -> Facets:
     return found
 
 
-def group_similar(asked: QueueFilter, most: int) -> list[Alike]:
+def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
     """The largest groups of like changes among what was asked for. Two queries."""
     counted = (
-        filter_queue(asked)
+        filter_queue(asked, who)
         .filter(is_whole=True)
         .order_by()
         .values("like")
@@ -137,7 +139,7 @@ def group_similar(asked: QueueFilter, most: int) -> list[Alike]:
         .order_by("-count", "like")
     )
     found = list(counted[:most])
-    examples = join_posts(queue()).in_bulk([row["first"] for row in found])
+    examples = join_posts(queue(who)).in_bulk([row["first"] for row in found])
     return [
         Alike(row["like"], row["count"], row["top"], examples[row["first"]])
         for row in found
@@ -145,9 +147,9 @@ def group_similar(asked: QueueFilter, most: int) -> list[Alike]:
     ]
 
 
-def filter_safe_rows(ids: Collection[int]) -> set[int]:
+def filter_safe_rows(ids: Collection[int], who: Scoped) -> set[int]:
     """Those of the rows that may be taken without being opened: safe, and shown whole. One query."""
-    rows = queue().filter(pk__in=ids, weight=1, is_whole=True)
+    rows = queue(who).filter(pk__in=ids, weight=1, is_whole=True)
     return set(rows.values_list("pk", flat=True))
 
 
@@ -160,11 +162,13 @@ class WaitingPost:
     weight: int
 
 
-def list_waiting_posts(layers: Iterable[str], most: int) -> dict[str, list[WaitingPost]]:
+def list_waiting_posts(
+    layers: Iterable[str], most: int, who: Scoped
+) -> dict[str, list[WaitingPost]]:
     """The posts of each layer, the riskiest first, then the newest. One query more than layers."""
     groups = {
         layer: list(
-            queue()
+            queue(who)
             .filter(layer=layer)
             .order_by()
             .values("draft")
@@ -173,7 +177,7 @@ def list_waiting_posts(layers: Iterable[str], most: int) -> dict[str, list[Waiti
         )
         for layer in layers
     }
-    examples = join_posts(queue()).in_bulk(
+    examples = join_posts(queue(who)).in_bulk(
         [group["first"] for found in groups.values() for group in found]
     )
     return {

@@ -59,6 +59,15 @@ def about_in_scope(rows: Rows, who: Scoped, field: str = "post") -> Rows:
     return _about(rows, who.scopes, field, False)
 
 
+def hidden_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
+    """Those of the posts that somebody may not see. One query, none for those without limits."""
+    if not ids or not reading_scopes(who):
+        return set()
+    posts = Post.objects.filter(pk__in=ids)
+    seen = visible_to(posts, who).values("pk")
+    return set(posts.exclude(pk__in=seen).values_list("pk", flat=True))
+
+
 def sees(who: Scoped, post: Post) -> bool:
     """Whether somebody may see a post. At most one query, none for those without limits."""
     return all(is_in_scope(post, scope) for scope in reading_scopes(who))

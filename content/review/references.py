@@ -12,11 +12,13 @@ from django.utils.translation import gettext as _
 from content.changes import ABSENT, Change
 from content.document import ModuleDocument, PostDocument
 from content.models import Post
+from content.posts.scopes import hidden_ids
 from content.review.change_comparison import kind_at, shared_props
 from content.review.differences import Difference, ReferenceKind, ShownReference
 from content.review.labels import type_label
 from media.models import Asset
 from media.queries import load_assets
+from proofroom.core.content_scope import Scoped
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules
@@ -132,7 +134,7 @@ def collect_references(changes: Iterable[Change], document: PostDocument) -> Wan
     return wanted
 
 
-def references_of(changes: Iterable[Change], *documents: PostDocument) -> References:
+def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scoped) -> References:
     """Return what the ids in these changes stand for. At most five queries."""
     wanted = Wanted()
     listed = list(changes)
@@ -145,18 +147,22 @@ def references_of(changes: Iterable[Change], *documents: PostDocument) -> Refere
     for document in documents:
         for kind, ids in collect_references(listed, document).ids.items():
             wanted.ids[kind] |= ids
-    return replace(load_titles(wanted), shared=shared)
+    return replace(load_titles(wanted, who), shared=shared)
 
 
-def load_titles(wanted: Wanted) -> References:
+def load_titles(wanted: Wanted, who: Scoped) -> References:
+    """Return what people call these things; of a post that somebody may not see, only that it is there."""
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
     forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")
     found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
+    hidden = hidden_ids(posts, who)
     named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
     return References(
         media={id_: media_view(asset) for id_, asset in load_assets(wanted.ids["media"]).items()},
         posts={
-            str(post.pk): f"{post.title} · {type_label(post.type)} · {post.path or post.locale}"
+            str(post.pk): _("A post that you cannot see")
+            if post.pk in hidden
+            else f"{post.title} · {type_label(post.type)} · {post.path or post.locale}"
             for post in (found if posts else ())
         },
         terms={str(pk): f"{name} · {taxonomy}" for pk, name, taxonomy in (named if terms else ())},

@@ -20,6 +20,8 @@ from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import CopyOrigin, Post, PostModule, PostQuerySet, QueuedChange, Status
 from content.posts import post_repository
 from content.posts.duplicate import COPIED_FIELDS
+from content.posts.scopes import visible_to
+from proofroom.core.content_scope import Scoped
 from proofroom.core.json import Json
 from proofroom.definitions import modules as module_types
 
@@ -157,18 +159,21 @@ class MatrixFilter:
 
 
 def list_originals(
-    asked: MatrixFilter, types: Iterable[str], locales: Sequence[str]
+    asked: MatrixFilter, types: Iterable[str], locales: Sequence[str], who: Scoped
 ) -> QuerySet[Post]:
-    """One post for each group of translations, the one that was there first; what changed last comes first."""
-    posts = Post.objects.alive().filter(type__in=list(types))
+    """One post for each group of translations: of those that somebody may see the one that was there first.
+
+    What changed last comes first.
+    """
+    posts = visible_to(Post.objects.alive(), who).filter(type__in=list(types))
     earlier = Q(created_at__lt=OuterRef("created_at")) | Q(
         created_at=OuterRef("created_at"), pk__lt=OuterRef("pk")
     )
-    rows: QuerySet[Post] = posts.filter(~Exists(_group().filter(earlier)))
+    rows: QuerySet[Post] = posts.filter(~Exists(visible_to(_group(), who).filter(earlier)))
     if asked.type:
         rows = rows.filter(type=asked.type)
     if asked.words:
-        rows = rows.filter(Exists(_group().filter(title__icontains=asked.words)))
+        rows = rows.filter(Exists(visible_to(_group(), who).filter(title__icontains=asked.words)))
     if asked.state:
         rows = _in_state(rows, asked, locales)
     return rows.order_by("-updated_at", "pk").only(*_COLUMNS)

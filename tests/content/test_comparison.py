@@ -637,7 +637,7 @@ def test_a_shared_module_shows_what_it_brings_and_what_it_takes() -> None:
         )[0],
     )
     view = make.layers(post).ai_review
-    references = references_of(view.changes, view.document, view.below)
+    references = references_of(view.changes, view.document, view.below, who=make.actor())
 
     [group] = cards_of_layer(view, references, is_live=True)
 

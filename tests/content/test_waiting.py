@@ -155,7 +155,7 @@ def test_what_weighs_otherwise_where_visitors_see_it_follows_the_status_of_the_p
     admin = make.actor("admin")
 
     def listed() -> list[tuple[str, int]]:
-        return [(row.path, row.weight) for row in filter_queue(QueueFilter())]
+        return [(row.path, row.weight) for row in filter_queue(QueueFilter(), make.actor())]
 
     assert listed() == [("post.metaDescription", 2), ("post.slug", 1)]
 

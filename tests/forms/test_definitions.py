@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from content.review.differences import ShownReference
 from content.review.references import Wanted, load_titles
 from forms.models import FormDefinition
+from proofroom.core.actor import SYSTEM
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
 from tests import make
@@ -185,7 +186,7 @@ def test_a_review_names_a_form_by_its_title_and_slug(
     wanted.add("form-reference", ["contact", "nowhere"])
 
     with django_assert_num_queries(1):
-        found = load_titles(wanted)
+        found = load_titles(wanted, SYSTEM)
 
     assert found.title(ShownReference("form-reference", "contact")) == f"{form.title} · contact"
     assert found.title(ShownReference("form-reference", "nowhere")) == "nowhere"

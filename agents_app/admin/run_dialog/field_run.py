@@ -146,7 +146,7 @@ def read_request(request: HttpRequest) -> FieldRequest:
         raise Http404(_("Post not found.")) from None
     if len(key) > MAX_FIELD_KEY_CHARACTERS:
         raise Http404(_("Field not found."))
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     target = find_field(layers.ai_review.document, key, module or None)
     agents = only_enabled(agents_for(Scope.FIELD, target.field_type, key))
     retry = retry_of(request, layers, target)
@@ -198,7 +198,7 @@ def field_page(
     value = asked.target.value(document)
     if asked.retry is not None and asked.retry.earlier is not None:
         value = asked.retry.earlier.value
-    view = field_view(asked.target, document, [value])
+    view = field_view(asked.target, document, [value], actor_of(request))
     retried_in = asked.retry.layer if asked.retry is not None else ""
     context = {
         **choice_context(request, asked.agents, refused),

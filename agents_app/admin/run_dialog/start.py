@@ -38,7 +38,7 @@ from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows the agents, `?agent=` with one of them chosen; POST begins a run."""
     require(request, "agents.dropdown")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     fields = asked_fields(request, post, layers)
     refused = None
     if begins(request):

@@ -23,6 +23,7 @@ from content.layers import open_layers
 from content.review.differences import Segment, diff_text
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import RuleViolation
 from proofroom.editorial.posts.post_pages import page
 
@@ -83,7 +84,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "second": second,
         "rows": compare_rows(first, second),
         "summary": summary,
-        **compare_proposals(first, second),
+        **compare_proposals(first, second, actor_of(request)),
         **changed_prompt(request, first, second),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
         "first_url": reverse("admin:agents_app_agentrun_change", args=[first.pk]),
@@ -110,7 +111,7 @@ def compare_rows(first: AgentRun, second: AgentRun) -> list[ComparisonRow]:
     ]
 
 
-def compare_proposals(first: AgentRun, second: AgentRun) -> dict[str, Any]:
+def compare_proposals(first: AgentRun, second: AgentRun, who: Scoped) -> dict[str, Any]:
     """The changes of both, of the first only and of the second only; of a field what the answers differ in."""
     if first.post is None or first.post.deleted_at is not None:
         return {}
@@ -127,11 +128,11 @@ def compare_proposals(first: AgentRun, second: AgentRun) -> dict[str, Any]:
         name: [label_of(path, document, names) for path in paths] for name, paths in parts.items()
     }
     if first.scope == "field":
-        found["answer"] = compare_answers(first, second)
+        found["answer"] = compare_answers(first, second, who)
     return found
 
 
-def compare_answers(first: AgentRun, second: AgentRun) -> ShownFieldValue | None:
+def compare_answers(first: AgentRun, second: AgentRun, who: Scoped) -> ShownFieldValue | None:
     if first.post is None:
         return None
     document = open_layers(first.post).ai_review.document
@@ -139,5 +140,5 @@ def compare_answers(first: AgentRun, second: AgentRun) -> ShownFieldValue | None
         target = find_field(document, first.field_key, first.post_module_id or None)
     except RuleViolation:
         return None
-    view = field_view(target, document, [first.value, second.value])
+    view = field_view(target, document, [first.value, second.value], who)
     return view.change(first.value, second.value)

@@ -13,6 +13,7 @@ from content.review.comparison import ValueShape, compare
 from content.review.difference_text import length_note, summarize
 from content.review.labels import field_label, module_names, prop_label
 from content.review.references import References, Wanted, load_titles
+from proofroom.core.content_scope import Scoped
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 
@@ -56,7 +57,9 @@ class FieldView:
         return from_markdown(value) if is_markdown and isinstance(value, str) else value
 
 
-def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Json]) -> FieldView:
+def field_view(
+    target: FieldTarget, document: PostDocument, values: Iterable[Json], who: Scoped
+) -> FieldView:
     """Return a view of a field's values. At most one query for each kind of thing that they name."""
     if target.module_id is None:
         shape = shape_at(f"post.{'.'.join(target.path)}", document)
@@ -73,7 +76,7 @@ def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Jso
         target.key,
         shape,
         document.locale,
-        references=load_titles(wanted),
+        references=load_titles(wanted, who),
     )
 
 

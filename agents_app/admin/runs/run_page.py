@@ -115,8 +115,8 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         return for_dialog(request, shown, _DIALOG)
     layers = open_layers(run.post)
     context |= proposed_context(run, run.post, layers)
-    context |= candidates_context(run, layers)
-    context |= rehearsed_context(run, layers)
+    context |= candidates_context(request, run, layers)
+    context |= rehearsed_context(request, run, layers)
     shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
     return for_dialog(request, shown, _DIALOG)
 
@@ -225,7 +225,7 @@ class CandidateRow:
     use_url: str
 
 
-def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
+def candidates_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict[str, Any]:
     """Return the answers of all tries at a field; nothing for a run that was about no field."""
     if run.scope != Scope.FIELD:
         return {}
@@ -238,7 +238,7 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     # Nothing stands below AI Review where the module is only proposed.
     has_before = target.module_id is None or target.module(below)
     before = target.value(below) if has_before else None
-    view = field_view(target, proposed, [before, *(one.value for one in tries)])
+    view = field_view(target, proposed, [before, *(one.value for one in tries)], actor_of(request))
     waiting = target.value(proposed)
     is_proposed = not same(waiting, before)
     answers = [
@@ -266,7 +266,7 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     }
 
 
-def rehearsed_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
+def rehearsed_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict[str, Any]:
     """The cards of a dry run that answered, over the post as it stands now; nothing for other runs."""
     if not run.is_dry or run.value is None:
         return {}
@@ -276,7 +276,9 @@ def rehearsed_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     except (CmsError, ValidationError):
         return {"rehearsed_problem": _("The post has changed too much since then.")}
     changes = diff(before, after)
-    groups = cards_between(before, after, changes, references_of(changes, before, after))
+    groups = cards_between(
+        before, after, changes, references_of(changes, before, after, who=actor_of(request))
+    )
     return {"rehearsed": groups, "rehearsed_count": len(changes)}
 
 

@@ -12,6 +12,7 @@ from django.db.models import IntegerField, QuerySet, Value
 from django.http import HttpRequest
 
 from content.inbox.queries import queue
+from proofroom.core.admin.permissions import actor_of
 from proofroom.editorial.shared_content.review import waiting_shared
 
 
@@ -19,6 +20,6 @@ def waiting_everywhere(request: HttpRequest) -> QuerySet[Any]:
     """A row for everything that waits."""
     each = [
         rows.order_by().annotate(one=Value(1, IntegerField())).values_list("one")
-        for rows in (queue(), waiting_shared(request))
+        for rows in (queue(actor_of(request)), waiting_shared(request))
     ]
     return each[0].union(each[1], all=True)

@@ -48,7 +48,7 @@ def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
         return  # refused by the service, whatever it is
     accepted = {mark.id for mark in marks if mark.word != "reject"}
     there = set(QueuedChange.objects.filter(pk__in=accepted).values_list("pk", flat=True))
-    count = len(there - filter_safe_rows(there))
+    count = len(there - filter_safe_rows(there, actor_of(request)))
     if count:
         text = ngettext(
             "Open %(count)s change before you accept it. Nothing was decided.",

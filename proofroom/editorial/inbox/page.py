@@ -29,7 +29,7 @@ from content.review.characters import make_visible
 from content.review.difference_text import note_of
 from content.review.labels import type_label
 from content.review.references import References
-from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.agent_names import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.editorial.inbox.batches import running_batches
@@ -97,11 +97,12 @@ def _show(
     request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
 ) -> HttpResponse:
     asked = read_queue_filter(request.GET)
-    there, rights = count_facets(), Rights.of(request)
+    actor = actor_of(request)
+    there, rights = count_facets(actor), Rights.of(request)
     # What is shared waits as what is in Review does, see `counts.py`.
     shared_count = waiting_shared(request).count()
     has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
-    pages = Paginator(join_posts(filter_queue(asked)), _PAGE_SIZE)
+    pages = Paginator(join_posts(filter_queue(asked, actor)), _PAGE_SIZE)
     if not asked.is_narrowed and not asked.like:
         # Counted already, with what the list can be narrowed to.
         pages.count = there.layer[asked.layer] if asked.layer else sum(there.layer.values())
@@ -155,7 +156,7 @@ def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> l
 
 def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
     """Like work on several posts, to be decided on together after a sample."""
-    found = group_similar(asked, _MAX_GROUPS)
+    found = group_similar(asked, _MAX_GROUPS, actor_of(request))
     runs = describe_runs(request, (group.example.run_id for group in found))
     return [
         {

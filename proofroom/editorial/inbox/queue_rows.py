@@ -20,7 +20,7 @@ from content.models import DecisionItem, Layer, Post, QueuedChange, Status
 from content.review.cards import ShownLine, lines_of
 from content.review.labels import field_label, module_label, prop_label, type_label
 from content.review.references import Wanted, load_titles
-from proofroom.core.admin.permissions import may
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
 from proofroom.editorial.posts.panels import RunView, describe_runs
 from proofroom.editorial.posts.post_pages import post_url, review_url, title_of
@@ -217,7 +217,7 @@ def build_queue_rows(
     wanted = Wanted()
     for comparison in comparisons:
         wanted.add_differences(comparison.differences)
-    references = load_titles(wanted)
+    references = load_titles(wanted, actor_of(request))
     runs = describe_runs(request, (row.run_id for row in listed))
     rights = Rights.of(request)
     rejected = rejection_reasons(listed)

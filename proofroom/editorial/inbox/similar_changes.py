@@ -19,7 +19,7 @@ from content.models import Layer, Post, QueuedChange, Status
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.change_comparison import shared_props
 from content.review.references import Wanted, collect_references, load_titles
-from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.inbox.decisions import (
     decide,
@@ -80,7 +80,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         seen = {(mark.id, mark.seen) for mark in marks}
         ids = {mark.id for mark in marks}
         # Without the age: what is decided on grows older while it is read.
-        kind = filter_queue(replace(asked, age="")).order_by()
+        kind = filter_queue(replace(asked, age=""), actor_of(request)).order_by()
         known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
         present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
         if (present - known) & seen:
@@ -100,7 +100,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
 def _show(
     request: HttpRequest, asked: QueueFilter, problem: str = "", status: int = 200
 ) -> HttpResponse:
-    rows = filter_queue(asked)
+    rows = filter_queue(asked, actor_of(request))
     listed = list(join_posts(rows)[:MAX_DECISIONS])
     if not listed:
         if request.method == "GET" and asked.like:
@@ -120,7 +120,7 @@ def _show(
         "may_take": rights.take(layer),
         "may_reject": rights.reject,
         "may_publish": layer == Layer.AI_REVIEW and rights.publish,
-        "samples": _samples(lines[:SAMPLE_SIZE]),
+        "samples": _samples(request, lines[:SAMPLE_SIZE]),
         "others": lines[SAMPLE_SIZE:],
         "count": len(lines),
         "other_count": len(lines[SAMPLE_SIZE:]),
@@ -158,7 +158,7 @@ def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
     return text % names
 
 
-def _samples(lines: Sequence[QueueRow]) -> list[Sample]:
+def _samples(request: HttpRequest, lines: Sequence[QueueRow]) -> list[Sample]:
     """Six queries at most, however long the sample is."""
     posts = {line.post.pk: line.post for line in lines}
     # Whole rows: those of the list have only what a line shows.
@@ -174,7 +174,7 @@ def _samples(lines: Sequence[QueueRow]) -> list[Sample]:
         for view in views.values()
         for id_, props in shared_props(view.changes, view.document, view.below).items()
     }
-    references = replace(load_titles(wanted), shared=shared)
+    references = replace(load_titles(wanted, actor_of(request)), shared=shared)
     cards: dict[tuple[UUID, str], ChangeCard] = {}
     paths = {line.row.path for line in lines}
     for pk, view in views.items():

@@ -25,8 +25,10 @@ from content.global_modules.services import (
 )
 from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
+from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import ShownAgainAdmin
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
@@ -98,9 +100,9 @@ class GlobalForm(forms.Form):
         refuse_unstorable(values, "props")
         return values
 
-    def controls(self) -> list[Control]:
+    def controls(self, who: Scoped) -> list[Control]:
         """The fields with their values, choices and what was refused. At most four queries."""
-        choices = PostChoices(None, chosen_ids(self.typed.values()))
+        choices = PostChoices(None, chosen_ids(self.typed.values()), who)
         controls: list[Control] = []
         for unit in self.units:
             typed = self.typed[unit.path]
@@ -176,9 +178,10 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
         placements = placements_of(row)
         layers = dict(PREVIEW_LAYERS)
         # `usage` adds the layer to each post.
-        drafts = usage(row).exclude(layer="source")[:_MAX_PLACES_SHOWN]  # type: ignore[misc]
+        seen = visible_to(usage(row), actor_of(request))
+        drafts = seen.exclude(layer="source")[:_MAX_PLACES_SHOWN]  # type: ignore[misc]
         places = [(post, layers[post.layer]) for post in drafts]  # type: ignore[attr-defined]
-        controls = form.controls()
+        controls = form.controls(actor_of(request))
         return {
             **edit_page_context(request, GlobalModuleKind(), row),
             "controls": controls,

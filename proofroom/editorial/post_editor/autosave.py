@@ -110,7 +110,7 @@ def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
     entries = (pair for pair in _pairs(request) if _KEPT.fullmatch(pair[0]))
-    return _keep(request, find_post(post_id).pk, copy_layer(layer), entries)
+    return _keep(request, find_post(request, post_id).pk, copy_layer(layer), entries)
 
 
 @require_POST

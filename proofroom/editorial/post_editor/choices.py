@@ -15,10 +15,12 @@ from django.views.decorators.http import require_safe
 
 from content import search
 from content.models import ModuleInstance, Post, Status
+from content.posts.scopes import hidden_ids, sees, visible_to
 from content.review.labels import type_label
 from content.review.references import title_lookups
 from media.models import Asset
-from proofroom.core.admin.permissions import require
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
@@ -40,8 +42,8 @@ class PostChoices:
     Without a post, as in a global module, everything of the default language is offered first.
     """
 
-    def __init__(self, post: Post | None, keep: Iterable[str]) -> None:
-        self.post = post
+    def __init__(self, post: Post | None, keep: Iterable[str], who: Scoped) -> None:
+        self.post, self.who = post, who
         self.locale = post.locale if post else settings.CMS_ENV.default_locale
         self.keep = list(keep)
         self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
@@ -80,7 +82,7 @@ class PostChoices:
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
-        others = Post.objects.alive().filter(is_placeholder=False)
+        others = visible_to(Post.objects.alive(), self.who).filter(is_placeholder=False)
         if self.post is not None:
             others = others.exclude(pk=self.post.pk)
         own = others.filter(locale=self.locale).order_by("-updated_at")
@@ -90,6 +92,9 @@ class PostChoices:
         listed = rows.order_by("type", "title", "path").values_list("pk", "title", "path", "type")
         for pk, title, path, type_name in listed:
             groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
+        hidden = sorted(map(str, hidden_ids(self.keep, self.who)))
+        if hidden:
+            groups[""] = [(pk, _("A post that you cannot see")) for pk in hidden]
         return list(groups.items())
 
     def _forms(self) -> list[tuple[str, list[Choice]]]:
@@ -169,7 +174,9 @@ def search_targets(request: HttpRequest) -> JsonResponse:
     if "address" in request.GET:
         address, module = request.GET["address"][:2048], modules.get(_parameter(request, "module"))
         problem = module.address_problem(address) if module is not None else ""
-        return JsonResponse(_state("draft", problem) if problem else state_of(address))
+        return JsonResponse(
+            _state("draft", problem) if problem else state_of(address, actor_of(request))
+        )
     asked = ReferenceSearch(
         kind=_parameter(request, "kind"),
         text=_parameter(request, "q"),
@@ -178,13 +185,13 @@ def search_targets(request: HttpRequest) -> JsonResponse:
         without=_parameter(request, "without"),
     )
     is_for_posts = asked.kind in ("post-reference", "link")
-    found = search_posts(asked) if is_for_posts else search_terms(asked)
+    found = search_posts(asked, actor_of(request)) if is_for_posts else search_terms(asked)
     return JsonResponse({"results": found})
 
 
-def search_posts(asked: ReferenceSearch) -> list[JsonObject]:
+def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
     """Posts by title, text, path or id, the best first; without text the newest. At most two queries."""
-    rows = Post.objects.alive().filter(is_placeholder=False)
+    rows = visible_to(Post.objects.alive(), who).filter(is_placeholder=False)
     if asked.locale:
         rows = rows.filter(locale=asked.locale)
     if asked.among:
@@ -236,7 +243,7 @@ def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
     return found
 
 
-def state_of(address: str) -> JsonObject:
+def state_of(address: str, who: Scoped) -> JsonObject:
     """Return what a link leads to, in a word for the page and a sentence for people."""
     safe = safe_href(address)
     if safe is None:
@@ -247,12 +254,19 @@ def state_of(address: str) -> JsonObject:
         return _state("plain", "")
     path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
     post = Post.objects.alive().filter(path=path).order_by("-status").first()
+    if post is not None and not sees(who, post):
+        is_live = post.status == Status.PUBLISHED
+        return _state("live", _("Links to a live page.")) if is_live else _missing()
     if post is None:
-        return _state("missing", _("No post has this address. It may be another kind of page."))
+        return _missing()
     if post.status == Status.PUBLISHED:
         return _state("live", _("Links to “%(title)s”, which is live.") % {"title": post.title})
     sentence = _("Links to “%(title)s”, which is not live. Visitors would see an error page.")
     return _state("draft", sentence % {"title": post.title})
+
+
+def _missing() -> JsonObject:
+    return _state("missing", _("No post has this address. It may be another kind of page."))
 
 
 def _state(state: str, sentence: str) -> JsonObject:

@@ -125,7 +125,7 @@ class Offer:
 def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what the dialog for a new module holds."""
     require(request, "posts.edit")
-    post = find_post(post_id)
+    post = find_post(request, post_id)
     groups: dict[str, list[Offer]] = {role: [] for role in _ROLES}
     for module in allowed_modules(post.type):
         role = next(iter(module.ai.layout_roles), "body")

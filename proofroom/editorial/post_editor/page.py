@@ -19,7 +19,7 @@ from content.layers import Layers
 from content.models import Layer, Post, Status
 from media.models import Asset
 from media.presenters import smallest_url
-from proofroom.core.admin.permissions import may
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.autosave import copies_of_page, offer_copies
@@ -182,7 +182,7 @@ class Frame:
 
     @classmethod
     def read(cls, request: HttpRequest, post_id: UUID) -> Frame:
-        post, layers = read(post_id)
+        post, layers = read(request, post_id)
         layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
         return cls(request, post, layers, layer, request.POST)
 
@@ -415,7 +415,9 @@ class ControlBuilder:
     def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
         self.sheet, self.errors = sheet, errors
         self.origins = origins_of(frame.request, frame.post)
-        self.choices = PostChoices(frame.post, chosen_ids(sheet.typed.values()))
+        self.choices = PostChoices(
+            frame.post, chosen_ids(sheet.typed.values()), actor_of(frame.request)
+        )
         self.actions = field_actions(frame.request, frame.post)
         self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
 

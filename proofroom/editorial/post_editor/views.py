@@ -61,7 +61,9 @@ class ConflictChoice:
     is_field: bool
 
 
-def build_conflict_choices(sheet: Sheet, moved: Collection[str]) -> list[ConflictChoice]:
+def build_conflict_choices(
+    request: HttpRequest, sheet: Sheet, moved: Collection[str]
+) -> list[ConflictChoice]:
     """What a save of this form would change and others changed too; nothing where it is refused."""
     try:
         typed = edit_of(sheet, sheet.document)
@@ -71,7 +73,10 @@ def build_conflict_choices(sheet: Sheet, moved: Collection[str]) -> list[Conflic
     changes = diff(sheet.document, typed)
     fields = {unit.path for unit in sheet.touched()}
     groups = cards_between(
-        sheet.document, typed, changes, references_of(changes, sheet.document, typed)
+        sheet.document,
+        typed,
+        changes,
+        references_of(changes, sheet.document, typed, who=actor_of(request)),
     )
     return [
         ConflictChoice(card, card.path in fields)
@@ -177,7 +182,7 @@ def save(
             else review_url(post, Layer.REVIEW)
         )
     else:
-        now = find_post(post.pk)
+        now = find_post(request, post.pk)
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
         undo: SafeString | str = ""
         if now.status != status:
@@ -225,7 +230,7 @@ def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     """The version and the stamps of what stands now; None where the page does not show just that."""
     if any(name.startswith("take.") for name in frame.request.POST):
         return None
-    post, layers = read(frame.post.pk)
+    post, layers = read(frame.request, frame.post.pk)
     now = open_sheet(layers.document(frame.layer))
     is_same = now.was_order == [module.id for module in sheet.modules]
     if not is_same or any(sheet.typed.get(path) != typed for path, typed in now.typed.items()):
@@ -254,7 +259,7 @@ def _show_conflicts(
     context = {
         **more,
         "moved": [label_of(path, sheet.document, names) for path in paths],
-        "choices": build_conflict_choices(sheet, paths),
+        "choices": build_conflict_choices(frame.request, sheet, paths),
         "lost": lost,
         "differs": bool(sheet.touched()) or sheet.order != sheet.was_order,
     }
@@ -370,7 +375,7 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def report_presence(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Called every few seconds by an open form, and once more when it is closed."""
     require(request, "posts.edit", "posts.translate", "posts.review.save")
-    post, actor = find_post(post_id), actor_of(request)
+    post, actor = find_post(request, post_id), actor_of(request)
     key = request.POST.get("key", "")
     try:
         if "leave" in request.POST:

@@ -24,7 +24,7 @@ def copy_pages(request: HttpRequest) -> HttpResponse:
     """GET asks whether the pages below are copied too, POST copies: the page at once, many below it by a worker."""
     require(request, "posts.create")
     sent = request.POST if request.method == "POST" else request.GET
-    [post, *_others] = chosen_pages(sent.getlist("page"))
+    [post, *_others] = chosen_pages(sent.getlist("page"), actor_of(request))
     problem, status = "", 200
     if request.method == "POST":
         try:

@@ -16,7 +16,9 @@ from django.utils.translation import ngettext
 
 from content.models import Post
 from content.posts.move import MAX_MOVED, MovePlan, Place, move_posts, plan_move
+from content.posts.scopes import in_scope_of, visible_to
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.editorial.posts.post_pages import page
@@ -32,17 +34,18 @@ def move_pages(request: HttpRequest) -> HttpResponse:
     """GET asks where the pages go and says what changes, POST moves them."""
     require(request, "posts.edit")
     sent = request.POST if request.method == "POST" else request.GET
-    posts = chosen_pages(sent.getlist("page"))
+    posts = chosen_pages(sent.getlist("page"), actor_of(request))
     target = sent.get("to", "")
     if request.method == "POST" and target:
         return _move(request, posts, target)
     return _form(request, posts, target)
 
 
-def chosen_pages(ids: Sequence[str]) -> list[Post]:
+def chosen_pages(ids: Sequence[str], who: Scoped) -> list[Post]:
     """The pages of these ids, in their order. Raises `Http404` where there is none."""
     wanted = [_id_of(id_) for id_ in ids[: MAX_MOVED + 1]]
-    found = {post.pk: post for post in Post.objects.alive().filter(pk__in=wanted)}
+    seen = visible_to(Post.objects.alive(), who)
+    found = {post.pk: post for post in seen.filter(pk__in=wanted)}
     posts = [found[id_] for id_ in dict.fromkeys(wanted) if id_ in found]
     if not posts:
         raise Http404(_("Page not found."))
@@ -99,7 +102,7 @@ def _form(
         "target": target,
         "before": sent.get("before", ""),
         "query": text,
-        "choices": _choices(posts, text, target),
+        "choices": _choices(posts, text, target, actor_of(request)),
         "plan": plan,
         "more": plan.total - len(plan.changes) if plan else 0,
         "problem": problem,
@@ -108,9 +111,10 @@ def _form(
     return page(request, "admin/posts/move.html", context, title=title, status=status)
 
 
-def _choices(posts: Sequence[Post], text: str, target: str) -> list[Post]:
+def _choices(posts: Sequence[Post], text: str, target: str, who: Scoped) -> list[Post]:
     """Pages of the type and language that match, by their path, without those that move. One query."""
-    rows = Post.objects.alive().filter(type=posts[0].type, locale=posts[0].locale)
+    seen = in_scope_of(Post.objects.alive(), who)
+    rows = seen.filter(type=posts[0].type, locale=posts[0].locale)
     rows = rows.filter(is_placeholder=False).exclude(pk__in=[post.pk for post in posts])
     for post in posts:
         if post.path.strip("/"):
@@ -119,7 +123,7 @@ def _choices(posts: Sequence[Post], text: str, target: str) -> list[Post]:
         rows = rows.filter(Q(title__icontains=text) | Q(path__icontains=text))
     found = list(rows.order_by("path", "id").only("title", "path")[:_MAX_CHOICES])
     if target not in ("", TOP) and target not in {str(post.pk) for post in found}:
-        found = [*Post.objects.alive().filter(pk=_id_of(target)).only("title", "path"), *found]
+        found = [*seen.filter(pk=_id_of(target)).only("title", "path"), *found]
     return found
 
 

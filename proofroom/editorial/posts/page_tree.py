@@ -16,7 +16,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
-from proofroom.core.admin.permissions import may, require
+from content.posts.scopes import visible_to
+from proofroom.core.admin.permissions import actor_of, may, require
+from proofroom.core.content_scope import Scoped, reading_scopes
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
@@ -74,7 +76,9 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     if locale not in settings.CMS_ENV.locales:
         locale = settings.CMS_ENV.default_locale
     address = {"type": shown.name, "locale": locale}
-    posts = Post.objects.alive().filter(type=shown.name, locale=locale)
+    actor = actor_of(request)
+    seen = visible_to(Post.objects.alive(), actor)
+    posts = seen.filter(type=shown.name, locale=locale)
     context: dict[str, Any] = {
         "level_query": urlencode(address),
         "may_edit": may(request, "posts.edit"),
@@ -83,7 +87,11 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     if request.GET.get("part") == "rows":
         above = _find_above(posts, request.GET.get("below", ""))
         found = _level(posts.filter(parent=above), request, _PAGE_SIZE)
-        context |= {"nodes": list(_nodes(list(found)).values()), "page_obj": found, "above": above}
+        context |= {
+            "nodes": list(_nodes(list(found), actor).values()),
+            "page_obj": found,
+            "above": above,
+        }
         return render(request, "admin/posts/tree_rows.html", context)
     total = posts.count()
     text = request.GET.get("q", "")[:_QUERY_LENGTH].strip()
@@ -98,8 +106,10 @@ def page_tree(request: HttpRequest) -> HttpResponse:
         found = _level(posts.filter(parent=above), request, _PAGE_SIZE)
     else:
         at_top = Q(parent=None) | Q(parent__deleted_at__isnull=False)
+        if reading_scopes(actor):  # where a section begins
+            at_top |= ~Q(parent__in=seen.values("pk"))
         found = _level(posts.filter(at_top), request, _PAGE_SIZE)
-    nodes = _nodes(list(found))
+    nodes = _nodes(list(found), actor)
     if text:
         top = list(nodes.values())
     else:
@@ -149,11 +159,13 @@ def _level(posts: QuerySet[Post], request: HttpRequest, size: int, *ordering: st
     return Paginator(ordered, size).get_page(request.GET.get("page"))
 
 
-def _nodes(posts: list[Post]) -> dict[UUID, PageNode]:
+def _nodes(posts: list[Post], who: Scoped) -> dict[UUID, PageNode]:
     """The nodes of posts, in their order. Two queries."""
     ids = [post.pk for post in posts]
     below = Counter[UUID | None]()
-    counted = Post.objects.alive().filter(parent__in=ids).order_by().values("parent")
+    counted = (
+        visible_to(Post.objects.alive(), who).filter(parent__in=ids).order_by().values("parent")
+    )
     for row in counted.annotate(number=Count("pk")):
         below[row["parent"]] = row["number"]
     waiting: dict[UUID, list[tuple[str, int, str]]] = {}

@@ -28,6 +28,7 @@ from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
 from content.posts.opening_images import load_pictures, opening_module
 from content.posts.queries import deleted_posts
+from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
 from content.review.references import media_view
@@ -143,7 +144,8 @@ class PostAdmin(ListAdmin[Post]):
         return False  # deleting goes through the trash, one post at a time
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
-        found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
+        found = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
+        found = visible_to(found, actor_of(request))
         found = found.select_related("featured_media", "author")
         return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
             in_review=_has_staged(Layer.REVIEW),
@@ -374,7 +376,7 @@ def add(request: HttpRequest) -> HttpResponse:
             messages.info(request, _("These changes were already saved or discarded."))
             return HttpResponseRedirect(request.get_full_path())
         sent = form_of(copy)
-    parent = _parent_of(sent.get("parent") or request.GET.get("parent", ""))
+    parent = _parent_of(request, sent.get("parent") or request.GET.get("parent", ""))
     asked = {"type": parent.type, "locale": parent.locale} if parent is not None else request.GET
     typed = {
         "type": sent.get("type") or asked.get("type") or "blog",
@@ -427,13 +429,14 @@ def add(request: HttpRequest) -> HttpResponse:
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
 
 
-def _parent_of(text: str) -> Post | None:
+def _parent_of(request: HttpRequest, text: str) -> Post | None:
     """The page that a new one is to stand below. Raises `NotFound` where it is gone."""
     if not text:
         return None
     hierarchical = [definition.name for definition in post_types if definition.hierarchical]
     try:
-        found = Post.objects.alive().filter(pk=UUID(text), type__in=hierarchical).first()
+        seen = visible_to(Post.objects.alive(), actor_of(request))
+        found = seen.filter(pk=UUID(text), type__in=hierarchical).first()
     except ValueError:
         found = None
     if found is None:
@@ -445,7 +448,7 @@ def _parent_of(text: str) -> Post | None:
 def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET asks, POST puts the post into the trash."""
     require(request, "posts.delete")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     if request.method == "POST":
         deleted = delete_post(post_id=post.pk, actor=actor_of(request))
         text = _("“%(title)s” was moved to the trash.") % {"title": post.title}
@@ -481,7 +484,8 @@ def trash(request: HttpRequest) -> HttpResponse:
                     request, format_html("{} {}", text, offer_undo_restore(request, post))
                 )
         return HttpResponseRedirect(request.path)
-    found = Paginator(deleted_posts(), _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
+    seen = visible_to(deleted_posts(), actor_of(request))
+    found = Paginator(seen, _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
     days = settings.CMS_ENV.trash_days
     ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
     deleted_by = find_deleters([post.pk for post in found])

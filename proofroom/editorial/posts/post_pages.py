@@ -18,7 +18,8 @@ from django.utils.translation import gettext as _
 
 from content.layers import Layers, open_layers
 from content.models import Draft, Layer, Post, QueuedChange, Status
-from proofroom.core.admin.permissions import may
+from content.posts.scopes import sees
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.editorial.posts.panels import PostTab, more_tabs
 
 MAX_REJECTIONS: Final = 200
@@ -27,18 +28,18 @@ MAX_REJECTIONS: Final = 200
 _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 
 
-def find_post(post_id: UUID) -> Post:
-    """The post, unless it is deleted. Raises `Http404`."""
+def find_post(request: HttpRequest, post_id: UUID) -> Post:
+    """The post, unless it is deleted or out of the person's sight. Raises `Http404`."""
     post = Post.objects.filter(pk=post_id).first()
-    if post is None:
+    if post is None or not sees(actor_of(request), post):
         raise Http404(_("Post not found."))
     if post.deleted_at is not None:
         raise Http404(_("This post is in the trash. Restore it there first."))
     return post
 
 
-def read(post_id: UUID) -> tuple[Post, Layers]:
-    post = find_post(post_id)
+def read(request: HttpRequest, post_id: UUID) -> tuple[Post, Layers]:
+    post = find_post(request, post_id)
     return post, open_layers(post)
 
 

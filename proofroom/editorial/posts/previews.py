@@ -117,7 +117,7 @@ class LayerPreview:
 def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the admin: what changed, and a frame with the page of the site."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     shown = LayerPreview.read(request, post, layers)
     document, changes = shown.document, shown.changes
     names = module_names(document, shown.below)
@@ -161,7 +161,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The page of the site itself, as the layer has it."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     shown = LayerPreview.read(request, post, layers)
     marks = marks_of(shown.changes)
     only = set(marks) if shown.show == "changes" and len(shown.changes) else None
@@ -199,7 +199,7 @@ class PreviewLinkRow:
 def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists the links, POST makes one, whose address is shown this once, or revokes one."""
     require(request, "posts.preview")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     do = request.POST.get("do", "")
     if do == "revoke":
         with refusals_as_messages(request):

@@ -26,6 +26,7 @@ from content.review.cards import CardGroup, cards_between
 from content.review.labels import label_of, module_names
 from content.review.references import references_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, split_switch
@@ -68,7 +69,7 @@ class RevisionLine:
 def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The list, newest first, with two to compare; `?part=latest` is the beginning of it for the editor."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     rows = post.revisions.defer("document").order_by("-version")
     if request.GET.get("part") == "latest":
         latest = _describe(post, list(rows[:_LATEST]), rows, layers.live)
@@ -136,13 +137,15 @@ def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping
 def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what leads from one revision (`?from=`) to another (`&to=`)."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     one = find_revision(post, request.GET.get("from", ""))
     other = find_revision(post, request.GET.get("to", ""))
     if one.version > other.version:
         one, other = other, one
     groups = compare_documents(
-        PostDocument.from_json(one.document), PostDocument.from_json(other.document)
+        PostDocument.from_json(one.document),
+        PostDocument.from_json(other.document),
+        actor_of(request),
     )
     # What can be chosen to compare: the latest, and what is chosen already.
     offered = list(post.revisions.defer("document").order_by("-version")[:_MAX_CHOICES])
@@ -171,7 +174,7 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpResponse:
     """GET shows what restoring would change, POST does it."""
     require(request, "posts.revisions.manage")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     revision = find_revision(post, str(revision_id))
     if request.method == "POST":
         note = f"version {revision.version}"  # it is stored
@@ -192,7 +195,9 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         return HttpResponseRedirect(post_url("change", post))
     context = {
         "revision": revision,
-        "groups": compare_documents(layers.live, PostDocument.from_json(revision.document)),
+        "groups": compare_documents(
+            layers.live, PostDocument.from_json(revision.document), actor_of(request)
+        ),
         "back": post_url("revisions", post),
         **split_switch(request, {}),
     }
@@ -208,10 +213,10 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
     )
 
 
-def compare_documents(before: PostDocument, after: PostDocument) -> list[CardGroup]:
+def compare_documents(before: PostDocument, after: PostDocument, who: Scoped) -> list[CardGroup]:
     """Return what leads from one to the other, as cards."""
     changes = diff(before, after)
-    return cards_between(before, after, changes, references_of(changes, before, after))
+    return cards_between(before, after, changes, references_of(changes, before, after, who=who))
 
 
 def find_revision(post: Post, revision_id: str) -> Revision:

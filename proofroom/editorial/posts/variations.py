@@ -129,7 +129,7 @@ class Version:
 def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists them, or asks (`?ask=start&variation=<id>`) before one is started, stopped or promoted."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
 
     def create() -> None:
@@ -143,7 +143,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if do == "promote":
         if promote_reviewed(request, post):
             return HttpResponseRedirect(request.path)
-        return _question(request, *read(post_id), "promote")
+        return _question(request, *read(request, post_id), "promote")
     if do in _CHANGES:
         with refusals_as_messages(request):
             _change(request, post, do)
@@ -232,7 +232,9 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
     rest = 100 - sum(one.variation_weight or 0 for one in others)
     groups: list[CardGroup] = []
     if ask == "promote":
-        groups = compare_documents(layers.live, winning_document(row, layers.live))
+        groups = compare_documents(
+            layers.live, winning_document(row, layers.live), actor_of(request)
+        )
     context = {
         "ask": ask,
         "row": row,

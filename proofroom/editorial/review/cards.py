@@ -19,6 +19,7 @@ from content.models import Layer, Status
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.change_comparison import kind_at
 from content.review.references import references_of
+from proofroom.core.admin.permissions import actor_of
 from proofroom.editorial.post_editor.form import module_fields, post_sections
 from proofroom.editorial.post_editor.origins import find_agent_accounts, is_by_ai
 from proofroom.editorial.posts.panels import (
@@ -176,7 +177,7 @@ def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ReviewLayer:
     """The groups of a layer. At most seven queries, however many changes."""
-    references = references_of(view.changes, view.document, view.below)
+    references = references_of(view.changes, view.document, view.below, who=actor_of(request))
     is_live = layers.post.status == Status.PUBLISHED
     groups = cards_of_layer(view, references, is_live=is_live)
     marks = [card.mark for group in groups for card in group.cards if card.mark]

@@ -30,7 +30,7 @@ _NOTE_PREFIX = "note."
 def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     wanted = request.GET.get("layer", "")
     layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
     reviewed = Reviewed(
@@ -93,7 +93,7 @@ def _carry_out(
         if error.status in (403, 404):
             raise
         # The page as it stands now, with the decisions kept on everything that did not move.
-        post, layers = read(post.pk)
+        post, layers = read(request, post.pk)
         now = Reviewed(request, post, layers, layers.view(view.layer))
         moved = set(error.details) if error.code == "stale_review" else set()
         return _show_problem(now, error.message, moved=moved, status=error.status)

@@ -48,7 +48,7 @@ _MAX_TEXT_SHOWN = 5000
 def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """`?layer=&path=`: GET a form of one change, POST stages what was typed into it."""
     require(request, "posts.edit", "posts.review.save")
-    post, layers = read_post(post_id)
+    post, layers = read_post(request, post_id)
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else Layer.AI_REVIEW
     if not may_edit(request, layer):
         require(request, "posts.edit")
@@ -163,7 +163,7 @@ def _show(
         if unit.field.kind in ("media", "post-reference", "taxonomy-reference", "terms"):
             values = unit.value if isinstance(unit.value, list | tuple) else [unit.value]
             found += [str(value) for value in values if value]
-    choices = PostChoices(reviewed.post, found)
+    choices = PostChoices(reviewed.post, found, actor_of(reviewed.request))
     controls = [
         control_of(unit.field, unit.path, typed[unit.path], errors, choices) for unit in units
     ]

@@ -192,7 +192,7 @@ _IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MAX_REJECTIONS - 1}}}")
 def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpResponse:
     """GET shows what these rejections dropped, POST takes back what is ticked, or all of it."""
     require(request, "posts.view")
-    post, layers = read(post_id)
+    post, layers = read(request, post_id)
     if not _IDS.fullmatch(rejections):
         raise Http404(_("Rejection not found."))
     ids = [int(id_) for id_ in rejections.split(",")]
@@ -208,7 +208,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
     paths = {one.row.path for one in free}
     changes = changes_of(free, view)
     after = apply(view.document, changes)
-    references = references_of(changes, view.document, after)
+    references = references_of(changes, view.document, after, who=actor_of(request))
     names = module_names(view.document, after, layers.review.document, layers.live)
 
     def label(row: RejectedChange) -> str:

@@ -10,12 +10,14 @@ from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Value, same
 from content.models import ModuleInstance, Post
+from content.posts.scopes import visible_to
 from content.review.cards import CardGroup, ChangeCard, lines_of
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import summarize
 from content.review.labels import module_label, prop_label
 from content.review.references import Wanted, load_titles
 from content.review.risk import assess
+from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import modules, props_of
@@ -40,6 +42,7 @@ class SharedComparison:
 
     kind: SharedKind
     row: SharedRow
+    who: Scoped
 
     def changed_fields(self, before: JsonObject, after: JsonObject) -> list[ComparedField]:
         """The fields that differ. No query."""
@@ -63,7 +66,7 @@ class SharedComparison:
                 elif field.shape.nested is not None:
                     for item in value if isinstance(value, list) else [value]:
                         wanted.add_nested(field.shape.nested, item)
-        references = load_titles(wanted)
+        references = load_titles(wanted, self.who)
         titles = self._titles(before, after) if self.kind.name == MENU else {}
         cards: list[ChangeCard] = []
         for field in changed:
@@ -108,7 +111,8 @@ class SharedComparison:
     def _titles(self, *documents: JsonObject) -> Mapping[str, str]:
         """The titles of the posts that the items of a menu name. One query."""
         ids = {id_ for document in documents for id_ in menu_post_ids(_items(document["items"]))}
-        rows = Post.objects.filter(pk__in=ids).values_list("pk", "title", "path")
+        seen = visible_to(Post.objects.all(), self.who)
+        rows = seen.filter(pk__in=ids).values_list("pk", "title", "path")
         return {str(pk): f"{title} · {path}" for pk, title, path in (rows if ids else ())}
 
 

@@ -100,7 +100,12 @@ def shared_history(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
         row,
         {
             "revisions": found,
-            "lines": _describe(SharedComparison(kind, row), listed, before_last, found.number == 1),
+            "lines": _describe(
+                SharedComparison(kind, row, actor_of(request)),
+                listed,
+                before_last,
+                found.number == 1,
+            ),
         },
         title=_("History: %(title)s") % {"title": row},
         tab="history",
@@ -148,7 +153,9 @@ def shared_compare(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
         {
             "one": one,
             "other": other,
-            "groups": SharedComparison(kind, row).groups(one.document, other.document),
+            "groups": SharedComparison(kind, row, actor_of(request)).groups(
+                one.document, other.document
+            ),
             **split_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
         },
         title=_("Version %(version)s compared with %(version_2)s: %(title)s")
@@ -189,7 +196,9 @@ def shared_restore(
         row,
         {
             "revision": revision,
-            "groups": SharedComparison(kind, row).groups(kind.document_of(row), revision.document),
+            "groups": SharedComparison(kind, row, actor_of(request)).groups(
+                kind.document_of(row), revision.document
+            ),
             "back": reverse("admin:shared-history", args=[kind.name, row_id]),
             **split_switch(request, {}),
         },

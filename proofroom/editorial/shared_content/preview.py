@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from content.layers import open_layers
 from content.models import ModuleInstance, Post, Status
-from proofroom.core.admin.permissions import answers_refusals
+from proofroom.core.admin.permissions import actor_of, answers_refusals
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.middleware import allow_admin_frame
@@ -32,7 +32,7 @@ _PAGE_SIZE: Final = 50
 def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
     """The pages that show the row, published ones first."""
     kind, row = open_row(request, kind_name, row_id)
-    pages = pages_showing(row)
+    pages = pages_showing(row, actor_of(request))
     published = pages.filter(status=Status.PUBLISHED).order_by().count()
     rows = pages.only("title", "path", "locale", "status", "type", "updated_at")
     return shared_page(
@@ -59,7 +59,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
     """
     kind, row = open_row(request, kind_name, row_id)
     id_ = parse_uuid(request.GET.get("post", ""))
-    post = pages_showing(row).filter(pk=id_).first() if id_ else None
+    post = pages_showing(row, actor_of(request)).filter(pk=id_).first() if id_ else None
     if post is None:
         raise Http404(_("This page does not exist."))
     if request.method == "GET":

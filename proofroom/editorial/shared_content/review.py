@@ -52,7 +52,7 @@ def shared_review(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRes
         return HttpResponseRedirect(request.path)
     pk = request.user.pk
     is_own = waiting is not None and pk in waiting.writers
-    comparison = SharedComparison(kind, row)
+    comparison = SharedComparison(kind, row, actor_of(request))
     context = {
         "waiting": waiting,
         "groups": comparison.groups(kind.document_of(row), waiting.document) if waiting else [],

@@ -12,6 +12,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Status
+from content.posts.scopes import visible_to
+from proofroom.core.admin.permissions import actor_of
+from proofroom.core.content_scope import Scoped
 from proofroom.menus.models import Menu
 from proofroom.shared_content.kinds import SharedKind, SharedRow
 from proofroom.taxonomies.models import Term
@@ -20,9 +23,9 @@ MAX_OFFERED: Final = 20
 """Pages that the preview beside the form offers."""
 
 
-def pages_showing(row: SharedRow) -> QuerySet[Post]:
-    """The live posts whose pages show the row, published ones first. No query yet."""
-    posts = Post.objects.alive().filter(is_placeholder=False, variation_of=None)
+def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
+    """The live posts that somebody may see, whose pages show the row; published ones first. No query yet."""
+    posts = visible_to(Post.objects.alive(), who).filter(is_placeholder=False, variation_of=None)
     if isinstance(row, ModuleInstance):
         placed = PostModule.objects.filter(post=OuterRef("pk"), instance=row)
         posts = posts.filter(Exists(placed))
@@ -56,7 +59,7 @@ class ShownPages:
 
 def shown_pages(request: HttpRequest, kind: SharedKind, row: SharedRow) -> Mapping[str, object]:
     """`shown_on`, for the page with the form."""
-    pages = pages_showing(row)
+    pages = pages_showing(row, actor_of(request))
     found = ShownPages(
         published=pages.filter(status=Status.PUBLISHED).order_by().count(),
         offered=list(pages.only("title", "path", "locale", "status")[:MAX_OFFERED]),

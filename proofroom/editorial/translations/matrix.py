@@ -19,10 +19,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import Layer, Post, QueuedChange
+from content.posts.scopes import visible_to
 from content.review.labels import type_label
 from content.translations.translate import create_translation
 from content.translations.translation_status import STATES, MatrixFilter, list_originals, states_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.definitions import post_types
 from proofroom.editorial.posts.post_pages import (
@@ -87,10 +89,12 @@ class MatrixRow:
         return not self.post.is_placeholder
 
 
-def rows_of(originals: Sequence[Post], locales: Sequence[str]) -> list[MatrixRow]:
+def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> list[MatrixRow]:
     """Eight queries at most."""
     groups = [post.translation_group for post in originals]
-    posts = with_proposed_titles(Post.objects.alive().filter(translation_group__in=groups))
+    posts = with_proposed_titles(
+        visible_to(Post.objects.alive(), who).filter(translation_group__in=groups)
+    )
     by_place = {(post.translation_group, post.locale): post for post in posts}
     titles = {post.pk: title_of(post) for post in by_place.values()}
     states = states_of([post for post in by_place.values() if post.translated_from_id])
@@ -142,9 +146,11 @@ def translations(request: HttpRequest) -> HttpResponse:
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     asked = read_matrix_filter(request)
     locales = [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
-    found = Paginator(list_originals(asked, _types(), settings.CMS_ENV.locales), _PAGE_SIZE)
+    actor = actor_of(request)
+    listed = list_originals(asked, _types(), settings.CMS_ENV.locales, actor)
+    found = Paginator(listed, _PAGE_SIZE)
     shown = found.get_page(request.GET.get("page"))
-    rows = rows_of(list(shown), locales)
+    rows = rows_of(list(shown), locales, actor)
     context: dict[str, Any] = {
         "rows": rows,
         "page_obj": shown,

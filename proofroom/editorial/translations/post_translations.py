@@ -15,6 +15,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from content.layers import Layers
 from content.models import Post
+from content.posts.scopes import visible_to
 from content.review.labels import label_of, module_label, module_names
 from content.translations.translate import create_translation, mark_up_to_date
 from content.translations.translation_status import TranslationState, states_of
@@ -64,8 +65,9 @@ class TranslationRow:
 def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists the languages, POST makes one, or says that this one is up to date."""
     require(request, "posts.view")
-    post, layers = read(post_id)
-    group = Post.objects.alive().filter(translation_group=post.translation_group)
+    post, layers = read(request, post_id)
+    seen = visible_to(Post.objects.alive(), actor_of(request))
+    group = seen.filter(translation_group=post.translation_group)
     rows = list(group.order_by("locale"))
     do = request.POST.get("do", "")
     form = TranslationForm(

@@ -367,7 +367,7 @@ class _RowBuilder:
             )
             wanted.add_differences(one for line in change.lines for one in line.differences)
             self.changes[own.path] = change
-        self.references = load_titles(wanted)
+        self.references = load_titles(wanted, actor_of(self.frame.request))
 
     def _group(
         self,

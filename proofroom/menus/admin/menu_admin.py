@@ -18,10 +18,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.models import Post, Status
+from content.posts.scopes import hidden_ids, visible_to
 from content.review.labels import type_label
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm, with_label
@@ -63,7 +65,7 @@ class LinkTarget:
     is_live: bool = True
 
 
-def targets(words: str, locale: str) -> list[LinkTarget]:
+def targets(words: str, locale: str, who: Scoped) -> list[LinkTarget]:
     """Return what the words are found in, in the language first. Two queries."""
     words = words.replace("\x00", "").strip()[:_LONGEST]
     lists = [
@@ -72,13 +74,14 @@ def targets(words: str, locale: str) -> list[LinkTarget]:
         if (path := IndexPage(found.name, locale).path)
         and words.lower() in list_title(found.name).lower()
     ]
-    return [*_posts(words, locale), *lists, *_terms(words, locale)]
+    return [*_posts(words, locale, who), *lists, *_terms(words, locale)]
 
 
-def _posts(words: str, locale: str) -> list[LinkTarget]:
+def _posts(words: str, locale: str, who: Scoped) -> list[LinkTarget]:
     own = Case(When(locale=locale, then=Value(0)), default=Value(1), output_field=IntegerField())
     live = Case(When(status=Status.PUBLISHED, then=Value(0)), default=Value(1))
-    found = Post.objects.alive().filter(is_placeholder=False, variation_of=None)
+    seen = visible_to(Post.objects.alive(), who)
+    found = seen.filter(is_placeholder=False, variation_of=None)
     if words:
         found = found.filter(Q(title__icontains=words) | Q(slug__icontains=words))
     rows = found.order_by(own, live, "-updated_at").only("title", "path", "type", "status")
@@ -115,11 +118,12 @@ def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
     ]
 
 
-def row_for(key: str, locale: str) -> MenuRow | None:
+def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
     """A new item that leads to what the key names; None where that is not there."""
     kind, _, rest = key.partition(":")
     if kind == "post":
-        post = Post.objects.alive().filter(pk=uuid).first() if (uuid := parse_uuid(rest)) else None
+        seen = visible_to(Post.objects.alive(), who)
+        post = seen.filter(pk=uuid).first() if (uuid := parse_uuid(rest)) else None
         if post is None:
             return None
         return MenuRow(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
@@ -148,7 +152,7 @@ def read_items(data: QueryDict) -> object:
     return items_of(read_rows(data, data.getlist("row")))
 
 
-def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
+def apply_button(data: QueryDict, locale: str, who: Scoped) -> tuple[list[MenuRow], str]:
     """The rows after the button that was pressed, and what to say about it. Raises `ValueError`."""
     rows = list(rows_of(read_items(data)))
     do, _colon, key = data.get("do", "").partition(":")
@@ -156,7 +160,7 @@ def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
         name = next((row.label or row.url for row in rows if row.id == key), "")
         said = _("Removed: %(name)s") % {"name": name} if do == "remove" else ""
         return move_row(rows, key, do), said
-    new = row_for(key, locale) if do == "add" else None
+    new = row_for(key, locale, who) if do == "add" else None
     if do == "add-custom":
         label, url = data.get("new-label", "").strip(), data.get("new-url", "").strip()
         new = MenuRow(str(uuid4()), 0, label=label, url=url)
@@ -167,7 +171,12 @@ def apply_button(data: QueryDict, locale: str) -> tuple[list[MenuRow], str]:
 
 
 def tree_context(
-    menu: Menu, rows: Sequence[MenuRow], *, words: str, errors: Mapping[str, Sequence[str]]
+    menu: Menu,
+    rows: Sequence[MenuRow],
+    who: Scoped,
+    *,
+    words: str,
+    errors: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return what the page shows of the rows. Five queries, however many they are."""
     nodes = nodes_of(rows)
@@ -175,12 +184,15 @@ def tree_context(
     ids = menu_post_ids(items_of([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
     found = Post.objects.filter(pk__in=ids).only("title", "path", "status", "locale", "deleted_at")
     posts = {str(post.pk): post for post in found} if ids else {}
+    hidden = hidden_ids(ids, who)
     names = {"label": _("Label"), "url": _("Address")}
     for path, node in by_path(nodes):
         node.where = node.row.url
         if node.row.type == "post":
             post = posts.get(node.row.post_id.lower())
             node.title = post.title if post else _("A deleted post")
+            if post is not None and post.pk in hidden:
+                node.title = _("A post that you cannot see")
             node.where = post.path if post else ""
             # Why visitors do not see an item; empty where they do.
             if post is None or post.deleted_at is not None:
@@ -198,7 +210,7 @@ def tree_context(
         "number": len(rows),
         "deepest": MAX_MENU_DEPTH,
         "words": words,
-        "targets": targets(words, menu.locale),
+        "targets": targets(words, menu.locale, who),
         "links": visible_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
         "siblings": Menu.objects.filter(slug=menu.slug).exclude(pk=menu.pk).order_by("locale"),
     }
@@ -276,7 +288,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         rows, said = self._rows(request, row)
         problems = cast(ChangeMenuForm, form).problems
         words = request.POST.get("find", "")
-        context = tree_context(row, rows, words=words, errors=problems)
+        context = tree_context(row, rows, actor_of(request), words=words, errors=problems)
         is_changed = request.method == "POST"
         # The item that was added just now, which is the last; its fields are open.
         is_new = request.POST.get("do", "").startswith("add")
@@ -292,7 +304,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         if request.method == "POST":
             # Those that cannot be read give way to the stored ones: an empty tree would be saved as one.
             with suppress(ValueError):
-                return apply_button(request.POST, row.locale)
+                return apply_button(request.POST, row.locale, actor_of(request))
         return list(rows_of(self.edited(request, row).items)), ""
 
     def edited(self, request: HttpRequest, row: Menu) -> Menu:
