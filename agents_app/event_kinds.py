@@ -5,6 +5,7 @@ from __future__ import annotations
 from proofroom.core.outbox.events import EventKind
 
 KINDS = (
+    EventKind("agent.limited", "Agent limited to content", "agents.edit"),
     EventKind("agent.switched", "Agent turned on or off", "agents.edit"),
     EventKind("agent.budget.near", "Budget of agents nearly used", "agents.view"),
     EventKind("agent.budget.reached", "Budget of agents used up", "agents.view"),

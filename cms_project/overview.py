@@ -21,6 +21,7 @@ from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL_AGENTS_KEY, today
 from agents_app.budgets.reservations import find_notices
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
+from agents_app.runs.scopes import visible_runs
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.health import figures
 from analytics.rollups.periods import read_period
@@ -33,6 +34,7 @@ from content.posts.scopes import about_visible, visible_to
 from content.review.labels import type_label
 from content.review.references import media_view
 from media.models import FileCheck
+from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
@@ -246,15 +248,12 @@ def open_feedback(who: Scoped) -> QuerySet[Feedback]:
     return about_visible(pending, who)
 
 
-def visible_runs(who: Scoped) -> QuerySet[AgentRun]:
-    """Runs, but for those about posts that somebody may not see."""
-    return about_visible(AgentRun.objects.all(), who, keeps_others=True)
-
-
-def broken_runs(who: Scoped) -> QuerySet[AgentRun]:
+def broken_runs(who: Actor) -> QuerySet[AgentRun]:
     """Runs of the last day that failed."""
     since = timezone.now() - RECENT
-    return visible_runs(who).filter(status__in=BROKEN_RUNS, created_at__gte=since)
+    return visible_runs(AgentRun.objects.all(), who, who.user.pk).filter(
+        status__in=BROKEN_RUNS, created_at__gte=since
+    )
 
 
 _SHOWN: Final = 6
@@ -370,14 +369,18 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
     ]
 
 
-def _failed(who: Scoped) -> list[tuple[str, AgentRun]]:
+def _failed(who: Actor) -> list[tuple[str, AgentRun]]:
     return _with_names(broken_runs(who))
 
 
-def _recent_runs(who: Scoped) -> list[tuple[str, AgentRun]]:
+def _recent_runs(who: Actor) -> list[tuple[str, AgentRun]]:
     """The newest runs since yesterday that came to an end."""
     since = timezone.now() - RECENT
-    return _with_names(visible_runs(who).filter(status=RunStatus.SUCCEEDED, created_at__gte=since))
+    return _with_names(
+        visible_runs(AgentRun.objects.all(), who, who.user.pk).filter(
+            status=RunStatus.SUCCEEDED, created_at__gte=since
+        )
+    )
 
 
 def _with_names(runs: QuerySet[AgentRun]) -> list[tuple[str, AgentRun]]:

@@ -37,6 +37,7 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
 from agents_app.runs.labels import translate_activity
 from agents_app.runs.retry import retry_run
+from agents_app.runs.scopes import visible_batches
 from content.models import Layer, Post
 from proofroom.core.admin.labels import badge
 from proofroom.core.admin.lists import ListAdmin
@@ -140,7 +141,8 @@ class AgentBatchAdmin(ListAdmin[AgentBatch]):
     ordering = ("-created_at", "pk")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentBatch]:
-        found: QuerySet[AgentBatch] = super().get_queryset(request)
+        actor = actor_of(request)
+        found = visible_batches(super().get_queryset(request), actor, actor.user.pk)
         return found.defer("reverted", "rejected", "estimate").annotate(
             posts=Count("runs__post", distinct=True),
             unfinished=Count("runs", filter=Q(runs__status__in=UNFINISHED)),

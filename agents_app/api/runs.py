@@ -23,6 +23,7 @@ from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.queries import find_run, run_messages
 from agents_app.runs.retry import retry_run, run_candidates, stage_candidate
+from agents_app.runs.scopes import visible_runs
 from agents_app.runs.undo import undo_run
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -220,9 +221,10 @@ def reaction(row: RunReaction) -> ReactionAnswer:
     )
 
 
-def filter_runs(request: Request) -> QuerySet[AgentRun]:
+def filter_runs(request: Request, actor: Actor) -> QuerySet[AgentRun]:
     """Return the runs that the query asks for. Raises `RuleViolation` for values that none can have."""
-    given, runs = request.query_params, AgentRun.objects.all()
+    given = request.query_params
+    runs = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
     for name, column in ID_COLUMNS.items():
         if name in given:
             try:
@@ -264,7 +266,7 @@ class RunViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Runs, latest first."""
         page = page_of(request)
-        runs = filter_runs(request)
+        runs = filter_runs(request, self.actor)
         rows = presenters.with_steps(runs.order_by("-created_at", "pk"))[page.slice]
         return Response(page.envelope([presenters.run(row) for row in rows], runs.count()))
 

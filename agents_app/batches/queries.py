@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun
+from agents_app.runs.scopes import visible_batches
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 
@@ -73,14 +74,15 @@ class BatchProgress:
 def batches(actor: Actor) -> QuerySet[AgentBatch]:
     """All, latest first, for whoever may see agents."""
     actor.require("agents.view")
-    return AgentBatch.objects.order_by("-created_at", "pk")
+    rows = AgentBatch.objects.order_by("-created_at", "pk")
+    return visible_batches(rows, actor, actor.user.pk)
 
 
 def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     """A batch, for whoever may see agents. Raises `NotFound`."""
     actor.require("agents.view")
     try:
-        batch = AgentBatch.objects.filter(pk=UUID(str(batch_id))).first()
+        batch = batches(actor).filter(pk=UUID(str(batch_id))).first()
     except ValueError:
         batch = None
     if batch is None:

@@ -23,8 +23,10 @@ from proofroom.accounts.services.agents import (
     rename_agent_user,
     system_agent_user,
 )
+from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import JsonObject
@@ -103,7 +105,36 @@ def unknown_agent(agent_id: str) -> NotFound:
 
 def switched() -> dict[str, bool]:
     """Return the switches that people set, by agent id."""
-    return dict(AgentSwitch.objects.values_list("agent_id", "is_enabled"))
+    switches = AgentSwitch.objects.filter(is_enabled__isnull=False)
+    return {id_: bool(is_on) for id_, is_on in switches.values_list("agent_id", "is_enabled")}
+
+
+def scope_of_agent(agent_id: str) -> ContentScope:
+    """The content that an agent is limited to. One query."""
+    found = AgentSwitch.objects.filter(agent_id=agent_id).values_list("content_scope", flat=True)
+    return ContentScope.from_json(found[0]) if found else ContentScope()
+
+
+@transaction.atomic
+def limit_agent(*, agent_id: str, scope: ContentScope, actor: Actor) -> AgentSwitch:
+    """Limit an agent to a part of the content: its runs see and propose nothing else, whatever starts them.
+
+    Raises `RuleViolation` by part of the scope.
+    """
+    actor.require_person("limit agents")
+    actor.require("agents.edit")
+    if get_agent(agent_id) is None:
+        raise unknown_agent(agent_id)
+    switch, _ = AgentSwitch.objects.update_or_create(
+        agent_id=agent_id,
+        defaults={
+            "content_scope": check_scope(scope, actor).to_json(),
+            "updated_by_id": actor.user.pk,
+        },
+    )
+    payload: JsonObject = {"id": agent_id, "scope": switch.content_scope}
+    outbox.record("agent.limited", actor=actor, payload=payload)
+    return switch
 
 
 def enabled_agent(agent_id: str) -> AgentDefinition:

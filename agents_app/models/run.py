@@ -179,6 +179,9 @@ class AgentRun(FollowedModel):
 
     tools = models.JSONField(null=True)
     permissions = models.JSONField(null=True)
+    content_scopes = models.JSONField(
+        default=list, help_text="The content that whoever began it, and its agent, are limited to."
+    )
     confined_to = models.UUIDField(null=True)
     has_read_untrusted = models.BooleanField(default=False)
 

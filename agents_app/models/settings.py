@@ -14,10 +14,11 @@ from proofroom.core.definition_files import ID_MAX
 
 
 class AgentSwitch(models.Model):
-    """An agent that an admin switched on or off, whatever its file says."""
+    """What an admin set of an agent: on or off, whatever its file says, and the content that it is limited to."""
 
     agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
-    is_enabled = models.BooleanField()
+    is_enabled = models.BooleanField(null=True, help_text="Empty: as its file says.")
+    content_scope = models.JSONField(default=dict, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
     updated_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -28,7 +29,8 @@ class AgentSwitch(models.Model):
         verbose_name_plural = "agents"
 
     def __str__(self) -> str:
-        return f"{self.agent_id}: {'on' if self.is_enabled else 'off'}"
+        state = {True: "on", False: "off", None: "as its file says"}[self.is_enabled]
+        return f"{self.agent_id}: {state}"
 
 
 class AiSettings(models.Model):

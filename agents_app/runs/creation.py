@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from agents_app.definitions.agents import enabled_agent
+from agents_app.definitions.agents import enabled_agent, scope_of_agent
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.chain import check_hop_limit, records_stopped_chains
@@ -22,8 +22,10 @@ from agents_app.runs.queries import find_run_or_none
 from agents_app.runs.run_log import record_run
 from content.layers import open_layers
 from content.models import Post
+from content.posts.scopes import is_in_scope, require_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -143,8 +145,11 @@ def create_run(
     _check_right(actor, scope, event, has_post=post_id is not None, is_again=again is not None)
     agent = enabled_agent(agent_id)
     check_scope(agent, scope)
-    post = _post(post_id, scope)
+    post, own = _post(post_id, scope), scope_of_agent(agent.id)
     if post is not None:
+        if event is None:
+            require_in_scope(post, actor)
+        _require_in_scope(agent, own, post)
         actor.require_inside(post.translation_group)
     post_module_id = parse_module_id(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
@@ -164,7 +169,7 @@ def create_run(
         batch=batch,
         note=note,
     )
-    _sign(run, actor, event, position)
+    _sign(run, actor, event, position, own)
     if only_fields(run.context):
         # Its answer is held to these fields; a tool that writes would not be.
         reading = {tool.name for tool in listed_tools(agent) if tool.kind == "read"}
@@ -180,7 +185,9 @@ def create_run(
     return run
 
 
-def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> None:
+def _sign(
+    run: AgentRun, actor: Actor, event: Event | None, position: int, own: ContentScope
+) -> None:
     """Write down who began the run, and what caused it."""
     run.via, run.event, run.position = actor.via, event, position
     run.by_id, run.by_name = actor.user.pk, actor.user.username
@@ -190,7 +197,7 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
     run.cause_run = find_run_or_none(event.run_id if event else actor.run_id)
-    narrow_rights(run, actor)
+    narrow_rights(run, actor, own)
 
 
 def _check_right(
@@ -224,6 +231,14 @@ def check_scope(agent: AgentDefinition, scope: str) -> None:
         % {"id": agent.id, "scope": scope, "known": known or "none"},
         code="agent_not_in_scope",
     )
+
+
+def _require_in_scope(agent: AgentDefinition, own: ContentScope, post: Post) -> None:
+    if not is_in_scope(post, own):
+        raise NotAllowed(
+            _("The agent %(agent)s is limited to other content.") % {"agent": agent.name},
+            code="outside_of_scope",
+        )
 
 
 def _post(post_id: UUID | str | None, scope: str) -> Post | None:

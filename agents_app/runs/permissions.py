@@ -15,6 +15,7 @@ from agents_app.models import AgentRun
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, permissions_of
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.tools import Tool, all_tools
 from proofroom.core.tools.call import find_tool
@@ -95,12 +96,13 @@ _IMPLIED_BY: Final[Mapping[str, str]] = {
 """Whoever may edit posts may have changes proposed and handed on."""
 
 
-def narrow_rights(run: AgentRun, actor: Actor) -> None:
+def narrow_rights(run: AgentRun, actor: Actor, own: ContentScope) -> None:
     """Write into a new run what its beginner lets it use.
 
     People and events let an agent use all that is its own: the right to run it is theirs to have. An AI client or
-    another run lends only what it has itself. That words of visitors were read goes with the chain, also where an
-    event is between two runs.
+    another run lends only what it has itself. The content that whoever begins the run is limited to limits the run,
+    as does `own`, which the agent itself is limited to. That words of visitors were read goes with the chain, also
+    where an event is between two runs.
     """
     cause = run.cause_run
     context = run.context if isinstance(run.context, Mapping) else {}
@@ -112,6 +114,8 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
     if cause is not None and run.event is None and not cause.stages_value:
         run.stages_value = False
     run.confined_to = run.post.translation_group if run.post is not None else actor.confined_to
+    limits = [*([] if run.event is not None else actor.scopes), own]
+    run.content_scopes = [scope.to_json() for scope in limits if scope.is_limited]
     if run.event is not None or actor.is_person:
         return
     run.tools = None if actor.tools is None else sorted(actor.tools)
@@ -138,4 +142,5 @@ def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
         tools=None if run.tools is None else frozenset(run.tools),
         confined_to=run.confined_to,
         has_read_untrusted=run.has_read_untrusted,
+        limited_to=tuple(map(ContentScope.from_json, run.content_scopes)),
     )

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunMessage, RunStatus, RunStep
 from agents_app.models.run import UNFINISHED
+from agents_app.runs.scopes import visible_runs
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
 from proofroom.core.actor import Actor
@@ -26,9 +27,11 @@ from proofroom.core.validation.input_validation import parse_uuid
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """A run, for whoever may see agents. Raises `NotFound`."""
+    """A run, for whoever may see agents and what it is about. Raises `NotFound`."""
     actor.require("agents.view")
-    run = find_run_or_none(run_id)
+    id_ = parse_uuid(run_id)
+    runs = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
+    run = runs.filter(pk=id_).first() if id_ is not None else None
     if run is None:
         raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
     return run

@@ -7,7 +7,7 @@ included.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from django.conf import settings
@@ -18,6 +18,7 @@ from mcp_bridge.access.server_access import ServerAccess
 from proofroom.accounts.queries import load_user
 from proofroom.accounts.services.agents import system_agent_user
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 from proofroom.core.tools import Tool
 from proofroom.oauth.scopes import DIAGNOSTICS, DIAGNOSTICS_PERMISSION, PROPOSE, READ
@@ -52,7 +53,8 @@ class Principal:
     `id` is what sessions, rates and the log are keyed on. `user_id` is the account it is bound to,
     or None for the system's AI user; with another role than `role`, where set, it is not that
     account any more. `tools`, where set, are the only tools it may see and call; `scopes`, where set, what a
-    person allowed a client that they connected.
+    person allowed a client that they connected. `content_scope` is the content that it is limited to, within that of
+    the account.
     """
 
     id: str
@@ -62,6 +64,7 @@ class Principal:
     role: str = ""
     is_counted: bool = True
     scopes: frozenset[str] | None = None
+    content_scope: ContentScope = field(default_factory=ContentScope)
 
 
 def local_principal() -> Principal:
@@ -96,6 +99,10 @@ def actor_for(principal: Principal) -> Actor:
         tools=principal.tools,
         diagnoses=principal.diagnostics
         and (principal.scopes is None or user.has_perm(DIAGNOSTICS_PERMISSION)),
+        # A copy: what is looked up for a scope holds for a call, and a principal for as long as a session.
+        limited_to=(replace(principal.content_scope),)
+        if principal.content_scope.is_limited
+        else (),
     )
 
 

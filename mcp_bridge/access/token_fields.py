@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
+from proofroom.accounts.scope_shapes import ScopeAnswer, ScopeFields
 from proofroom.accounts.token_fields import (
     AccountField,
     AccountTokenAnswer,
@@ -25,6 +26,7 @@ class McpTokenAnswer(AccountTokenAnswer):
 
     tools: list[str] = Field(json_schema_extra={"maxItems": 200})
     diagnostics: bool
+    scope: ScopeAnswer
 
 
 class MadeMcpTokenAnswer(McpTokenAnswer):
@@ -97,3 +99,4 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
         ),
     ] = False
     expires_at: LastDay = None
+    scope: ScopeFields = Field(default_factory=ScopeFields)

@@ -20,9 +20,11 @@ from proofroom.accounts.models import User
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.account_tokens import hash_of
 from proofroom.accounts.services.agents import system_agent_user
+from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
@@ -42,10 +44,12 @@ def create_token(
     tools: Collection[str] = (),
     diagnostics: bool = False,
     expires_at: datetime | None = None,
+    scope: ContentScope | None = None,
 ) -> tuple[McpToken, str]:
     """A token that is bound to the account, and its secret, which nobody can read again.
 
-    Without `tools` it may call all that the account may use. Raises `NotAllowed`, or `RuleViolation` by field.
+    Without `tools` it may call all that the account may use; `scope` limits it to a part of the content. Raises
+    `NotAllowed`, or `RuleViolation` by field.
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
@@ -62,12 +66,14 @@ def create_token(
         actor=actor,
         tools=_check_tools(tools, owner, diagnostics),
         diagnostics=diagnostics,
+        content_scope=check_scope(scope or ContentScope(), actor).to_json(),
     )
     payload: JsonObject = {
         "id": str(token.pk),
         "userId": owner.pk,
         "tools": [*token.tools],
         "diagnostics": diagnostics,
+        "scope": token.content_scope,
     }
     outbox.record("mcp_token.created", actor=actor, payload=payload)
     return token, secret
@@ -111,7 +117,16 @@ _MAX_SECRET_LENGTH: Final = 200
 _TOKEN: Final = Statement(
     lambda secret_hash: McpToken.objects.filter(
         hash=secret_hash, revoked_at__isnull=True, user__is_active=True, user__role=F("role")
-    ).values("id", "user_id", "role", "tools", "diagnostics", "expires_at", "last_used_at")
+    ).values(
+        "id",
+        "user_id",
+        "role",
+        "tools",
+        "diagnostics",
+        "content_scope",
+        "expires_at",
+        "last_used_at",
+    )
 )
 
 
@@ -129,6 +144,7 @@ def find_holder(secret: str) -> TokenHolder | None:
         role=row["role"],
         tools=frozenset(row["tools"]) or None,
         diagnostics=row["diagnostics"],
+        content_scope=ContentScope.from_json(row["content_scope"]),
     )
     return TokenHolder(principal, Account(row["user_id"], row["role"]))
 

@@ -18,12 +18,16 @@ from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
 from mcp_bridge.transport.server_address import server_url
 from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
+from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.core.actor import Actor
 from proofroom.core.validation.form_fields import InputForm
 
 
-class NewMcpTokenForm(InputForm):
+class NewMcpTokenForm(ScopeForm, InputForm):
     input_class = NewMcpToken
+
+    def input_values(self) -> dict[str, Any]:
+        return {**super().input_values(), "scope": self.scope}
 
 
 @admin.register(McpToken)
@@ -35,6 +39,7 @@ class McpTokenAdmin(AccountTokenAdmin[McpToken]):
     list_title = gettext_lazy("MCP tokens")
     add_title = gettext_lazy("New MCP token")
     add_form = NewMcpTokenForm
+    add_template = "admin/forms/one_with_search.html"
     page_template = "admin/mcp_bridge/token.html"
 
     def make(self, values: dict[str, Any], actor: Actor) -> tuple[McpToken, str]:

@@ -57,7 +57,9 @@ class McpTokenViewSet(ApiViewSet):
         """
         body = read_body(request, NewMcpToken)
         with named_on_the_wire():
-            token, secret = create_token(**body.model_dump(), actor=self.actor)
+            token, secret = create_token(
+                **body.model_dump(exclude={"scope"}), scope=body.scope.read(), actor=self.actor
+            )
         return Response(
             MadeMcpTokenAnswer(**McpTokenAnswer.model_validate(token).model_dump(), token=secret),
             status=201,

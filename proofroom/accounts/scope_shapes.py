@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Id, Words
 from proofroom.core.content_scope import ContentScope
 
 MAX_IN_PART: Final = 100
+T = TypeVar("T")
+_Sorted = Annotated[list[T], BeforeValidator(sorted)]
 _Names = Annotated[list[Annotated[Words, Field(max_length=60)]], Field(max_length=MAX_IN_PART)]
 _Ids = Annotated[list[Id], Field(max_length=MAX_IN_PART)]
 
@@ -19,23 +21,13 @@ _Ids = Annotated[list[Id], Field(max_length=MAX_IN_PART)]
 class ScopeAnswer(Answer):
     """The content that rights are limited to; an empty list limits nothing."""
 
-    types: list[str] = Field(description="Post types.")
-    locales: list[str]
-    sections: list[UUID] = Field(
+    types: _Sorted[str] = Field(description="Post types.")
+    locales: _Sorted[str]
+    sections: _Sorted[UUID] = Field(
         description="Posts: each with all below its address, in every language."
     )
-    terms: list[UUID] = Field(description="Terms, of which a post carries one.")
+    terms: _Sorted[UUID] = Field(description="Terms, of which a post carries one.")
     reads_all: bool = Field(description="What is outside can be read, and not changed.")
-
-    @classmethod
-    def of_scope(cls, scope: ContentScope) -> ScopeAnswer:
-        return cls(
-            types=sorted(scope.types),
-            locales=sorted(scope.locales),
-            sections=sorted(scope.sections),
-            terms=sorted(scope.terms),
-            reads_all=scope.reads_all,
-        )
 
 
 class ScopeFields(Body, answered_by=ScopeAnswer):

@@ -43,7 +43,9 @@ class ContentScope:
     sections: frozenset[UUID] = frozenset()
     terms: frozenset[UUID] = frozenset()
     reads_all: bool = False
-    found: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
+    found: dict[str, tuple[str, ...]] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
     """What apps have looked up for it, while this object lives: a request, or a task."""
 
     @property

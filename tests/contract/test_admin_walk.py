@@ -89,6 +89,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "agents_app/agentrun/": EDITORS,
     "agents_app/agentswitch/": EDITORS,
     "agents_app/agentswitch/<agent_id>/prompts/": ADMIN,
+    "agents_app/agentswitch/<agent_id>/limit/": ADMIN,
     "agents_app/agentswitch/<agent_id>/switch/": ADMIN,
     "agents_app/agentswitch/<agent_id>/try/": ADMIN,
     "agents_app/agentrun/<run_id>/transcript/": ADMIN,

@@ -28,16 +28,9 @@ pytestmark = pytest.mark.django_db
 
 PAGES: Final = ContentScope(types=frozenset({"page"}))
 LIMITABLE: Final = sorted(assignable_permissions() & PERMISSIONS - WHOLE_SITE)
-OPEN: Final = frozenset({"GET /api/agent-batches/<batch_id>", "agents_app/ask/"})
-"""Doors that are still to be closed."""
 SHARED: Final = ("/api/menus", "/api/modules/global")
 """What all pages share is not limited: what menus say is public, and global modules change wherever they stand."""
 STAGED: Final = ("From an agent", "From an editor", "From a person", "Waits")
-
-
-def door(name: str, *values: object) -> Any:
-    marks = [pytest.mark.xfail(strict=True)] if name in OPEN else []
-    return pytest.param(*(values or (name,)), id=name, marks=marks)
 
 
 def limited_user() -> User:
@@ -66,7 +59,7 @@ def rows_of_posts() -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("area", "endpoint"),
     [
-        door(item.address, area, item)
+        pytest.param(area, item, id=item.address)
         for area in areas()
         for item in area.endpoints
         if not item.address.partition(" ")[2].startswith("/api/public")
@@ -86,7 +79,7 @@ def test_the_api_neither_shows_nor_changes_what_is_outside(area: Area, endpoint:
         assert_tells_nothing(response.content, words, str(endpoint.body))
 
 
-@pytest.mark.parametrize("address", map(door, ADDRESSES))
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_the_admin_shows_nothing_of_what_is_outside(address: str) -> None:
     post = make.post()
     make.user("editor")
@@ -105,7 +98,7 @@ def test_the_admin_shows_nothing_of_what_is_outside(address: str) -> None:
         assert_tells_nothing(response.content, words, path)
 
 
-@pytest.mark.parametrize("name", map(door, sorted(TOOLS)))
+@pytest.mark.parametrize("name", sorted(TOOLS))
 def test_tools_neither_show_nor_change_what_is_outside(name: str) -> None:
     post = make.post()
     make.term("Coffee")

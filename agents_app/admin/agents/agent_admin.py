@@ -30,13 +30,16 @@ from agents_app.admin.run_dialog.form import (
 )
 from agents_app.admin.run_dialog.start import chosen_post, posts_to_choose
 from agents_app.definitions.agent_status import agents, find_agent, place_of
-from agents_app.definitions.agents import catalogue, switch_agent
+from agents_app.definitions.agents import catalogue, limit_agent, scope_of_agent, switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs.creation import dry_run_scope, start_dry_run
 from agents_app.runs.labels import tool_label
 from agents_app.runs.prompt import stored_instructions
 from agents_app.runs.queries import acceptance_rates
-from proofroom.core.admin.form_pages import form_page
+from agents_app.runs.scopes import visible_runs
+from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.accounts.scope_words import describe_scope
+from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -77,6 +80,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
 
         own = [
             path("<slug:agent_id>/change/", wrap(show), name=f"{_NAME}_change"),
+            path("<slug:agent_id>/limit/", wrap(limit), name=f"{_NAME}_limit"),
             path("<slug:agent_id>/switch/", wrap(switch), name=f"{_NAME}_switch"),
             path("<slug:agent_id>/try/", wrap(try_out), name="agents_app_try"),
             path(
@@ -94,7 +98,9 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
     require(request, _VIEW)
     found = find_agent(agent_id=agent_id, actor=actor_of(request))
     definition = found.definition
-    runs = AgentRun.objects.filter(agent_id=agent_id).select_related("post")
+    actor = actor_of(request)
+    seen = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
+    runs = seen.filter(agent_id=agent_id).select_related("post")
     latest = runs.defer("context", "value").order_by("-created_at", "pk")[:_LATEST]
     may_edit = may(request, _EDIT)
     facts = row_of(found)
@@ -111,11 +117,31 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "reactions": [reaction_of(item) for item in definition.reactions],
         "prompt": stored_instructions(definition) if may_edit else "",
         "may_edit": may_edit,
+        "limits": describe_scope(scope_of_agent(agent_id)),
         "runs": [(run, state_badge(run)) for run in latest],
         "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?agent_id={agent_id}",
     }
     template = "admin/agents/agent.html"
     return form_page(request, template, AgentSwitch, context, title=definition.name)
+
+
+@answers_refusals
+def limit(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """Ask what content the agent is limited to."""
+    require(request, _EDIT)
+    actor = actor_of(request)
+    found = find_agent(agent_id=agent_id, actor=actor)
+    data = request.POST if request.method == "POST" else None
+    form = ScopeForm(data, scope=scope_of_agent(agent_id))
+    if save_form(form, lambda: limit_agent(agent_id=agent_id, scope=form.scope, actor=actor)):
+        name = found.definition.name
+        messages.success(request, _("Saved the limits of %(agent)s.") % {"agent": name})
+        return HttpResponseRedirect(reverse(f"admin:{_NAME}_change", args=[agent_id]))
+    context = {"agent": found.definition, "button": _("Save limits")}
+    title = _("Limit %(agent)s") % {"agent": found.definition.name}
+    return form_page(
+        request, "admin/agents/limit.html", AgentSwitch, context, title=title, form=form
+    )
 
 
 @require_POST
@@ -159,7 +185,7 @@ def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
             return answer
         refused = answer
     own = chosen_post(request)
-    posts = posts_to_choose(own)
+    posts = posts_to_choose(own, actor_of(request))
     context = {
         **choice_context(request, [definition], refused),
         **estimate_context(definition, [own] if own else [], asked_words(request) or ""),

@@ -25,11 +25,14 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from agents_app.runs.field_scope import MAX_ONLY_FIELDS, ONLY_FIELDS
+from agents_app.runs.scopes import visible_runs
 from content.layers import Layers
 from content.models import Post
+from content.posts.scopes import in_scope_of
 from content.review.labels import label_of, module_names
 from content.translations.source_comparison import stale_texts
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import NotFound
 from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 
@@ -113,7 +116,9 @@ def ask(request: HttpRequest) -> HttpResponse:
         if isinstance(answer, HttpResponse):
             return answer
         refused = answer
-    latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only(
+    actor = actor_of(request)
+    seen = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
+    latest = seen.filter(scope=Scope.GLOBAL).only(
         "agent_id", "status", "created_at", "open_ended_context"
     )
     agents = only_enabled(agents_for(Scope.GLOBAL))
@@ -125,7 +130,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         ),
         "action": reverse("admin:agents_app_ask"),
         "own_post": own,
-        "posts": posts_to_choose(own),
+        "posts": posts_to_choose(own, actor),
         "earlier": [(run, agent_name(run.agent_id)) for run in latest[:_EARLIER]],
         "hides_ask": True,
     }
@@ -138,14 +143,15 @@ def chosen_post(request: HttpRequest) -> Post | None:
     """The post that was chosen, or that the address names, if there is one."""
     chosen = request.POST.get("post", "") or request.GET.get("post", "")
     try:
-        return Post.objects.alive().filter(pk=UUID(chosen)).first() if chosen else None
+        seen = in_scope_of(Post.objects.alive(), actor_of(request))
+        return seen.filter(pk=UUID(chosen)).first() if chosen else None
     except ValueError:
         return None
 
 
-def posts_to_choose(own: Post | None) -> list[tuple[str, str, bool]]:
+def posts_to_choose(own: Post | None, who: Scoped) -> list[tuple[str, str, bool]]:
     """The posts that changed last, and the chosen one."""
-    alive = Post.objects.alive().order_by("-updated_at")
+    alive = in_scope_of(Post.objects.alive(), who).order_by("-updated_at")
     rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
     if own is not None and own.pk not in {row[0] for row in rows}:
         rows = [(own.pk, own.title, own.locale), *rows]

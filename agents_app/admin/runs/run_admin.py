@@ -27,7 +27,9 @@ from agents_app.admin.runs.run_page import show, status
 from agents_app.definitions.agents import all_agents
 from agents_app.models import AgentRun
 from agents_app.runs.prompt import prompt_versions
+from agents_app.runs.scopes import visible_runs
 from proofroom.core.admin.lists import ListAdmin
+from proofroom.core.admin.permissions import actor_of
 from proofroom.core.i18n.time_zones import exact_time
 
 _VERSIONS: Final = 10
@@ -136,7 +138,9 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
         css: ClassVar = {"all": ["cms/agents/runs.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRun]:
-        return super().get_queryset(request).defer("context", "value")
+        actor = actor_of(request)
+        runs = visible_runs(super().get_queryset(request), actor, actor.user.pk)
+        return runs.defer("context", "value")
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup in _LOOKUPS or super().lookup_allowed(lookup, value, request)

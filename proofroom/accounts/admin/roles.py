@@ -116,6 +116,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     add_title = gettext_lazy("New role")
     add_button = gettext_lazy("Create role")
     add_form = RoleForm
+    add_template = "admin/forms/one_with_search.html"
     list_display = ("called", "kind", "people")
     search_fields = ("label", "name")
 
@@ -171,8 +172,9 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
             )
             return HttpResponseRedirect(reverse(LIST_URL))
         context = {"button": self.add_button}
-        template = "admin/proofroom_accounts/new_role.html"
-        return form_page(request, template, SiteRole, context, title=self.add_title, form=form)
+        return form_page(
+            request, self.add_template, SiteRole, context, title=self.add_title, form=form
+        )
 
     def change_view(
         self,

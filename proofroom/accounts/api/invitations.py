@@ -35,7 +35,7 @@ class InvitationAnswer(Answer):
     expires_at: datetime
 
 
-class NewInvitationAnswer(InvitationAnswer):
+class MadeInvitationAnswer(InvitationAnswer):
     """A new invitation. The link is told here only, and only where no mail went out."""
 
     link: str | None
@@ -66,14 +66,14 @@ class InvitationViewSet(ApiViewSet):
         rows = [InvitationAnswer.of(row) for row in invitations]
         return Response(page.envelope(rows, found.count()))
 
-    @extend_schema(request=NewInvitation, responses={201: NewInvitationAnswer})
+    @extend_schema(request=NewInvitation, responses={201: MadeInvitationAnswer})
     def create(self, request: Request) -> Response:
         """Invite somebody; an older invitation to the same address ends. Needs a session."""
         body = read_body(request, NewInvitation)
         invitation, secret = create_invitation(email=body.email, role=body.role, actor=self.actor)
         is_mailed = mail_invitation(request, invitation, secret)
         link = None if is_mailed else link_of(secret)
-        return Response(NewInvitationAnswer.of(invitation, link=link), status=201)
+        return Response(MadeInvitationAnswer.of(invitation, link=link), status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, invitation_id: UUID) -> Response:

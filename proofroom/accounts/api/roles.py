@@ -59,7 +59,7 @@ class RoleAnswer(GrantsAnswer):
             label=str(role),
             description=role.description,
             built_in=role.is_built_in,
-            scope=ScopeAnswer.of_scope(role.scope),
+            scope=ScopeAnswer.of(role.scope),
             **more,
         )
 

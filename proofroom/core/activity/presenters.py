@@ -57,6 +57,7 @@ _DID: Final[Mapping[str, str]] = {
     "feedback.deleted": gettext_noop("deleted feedback on {post}"),
     "user.created": gettext_noop("created an account"),
     "user.changed": gettext_noop("changed an account"),
+    "agent.limited": gettext_noop("changed what content {thing} is limited to"),
     "role.created": gettext_noop("created the role {thing}"),
     "role.changed": gettext_noop("changed the role {thing}"),
     "role.removed": gettext_noop("removed the role {thing}"),

@@ -93,6 +93,7 @@ class FormAdmin(ListAdmin[M]):
     add_title: ClassVar[Words]
     add_button: ClassVar[Words]
     add_form: ClassVar[type[Form]]
+    add_template: ClassVar[str] = "admin/forms/one.html"
 
     def add(self, request: HttpRequest, form: Form) -> HttpResponse:
         """Make what the form describes."""
@@ -119,5 +120,5 @@ class FormAdmin(ListAdmin[M]):
             return done
         context = {"button": self.add_button}
         return form_page(
-            request, "admin/forms/one.html", self.model, context, title=self.add_title, form=form
+            request, self.add_template, self.model, context, title=self.add_title, form=form
         )

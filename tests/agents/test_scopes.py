@@ -1,0 +1,161 @@
+"""Agents and AI clients that are limited to a part of the content, by whoever starts them or by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agents_app.definitions.agents import get_agent, limit_agent, scope_of_agent
+from agents_app.models import AgentRun
+from agents_app.runs.creation import create_run
+from agents_app.runs.permissions import run_actor
+from content.layers import stage
+from content.models import Layer, Post
+from mcp_bridge.access.tokens import create_token, find_holder
+from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.services.agents import ensure_agent_user
+from proofroom.core.content_scope import ContentScope
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from tests import make
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+AGENT = "seo-specialist"
+PAGES = ContentScope(types=frozenset({"page"}))
+RIGHTS = ("posts.view", "posts.edit", "agents.view", "agents.dropdown")
+
+
+@pytest.fixture
+def inside() -> Post:
+    return make.post("Inside", type="page", slug="inside")
+
+
+@pytest.fixture
+def outside() -> Post:
+    return make.post("Outside", slug="outside")
+
+
+def begin(post: Post, actor: Any) -> AgentRun:
+    return create_run(agent_id=AGENT, scope="dropdown", actor=actor, post_id=post.pk)
+
+
+def acting(run: AgentRun) -> Any:
+    agent = get_agent(AGENT)
+    assert agent is not None
+    return run_actor(run, agent, ensure_agent_user(agent_id=AGENT))
+
+
+def test_a_run_is_limited_as_whoever_began_it(inside: Post, outside: Post) -> None:
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    desk = make.actor("desk", via="admin")
+
+    with pytest.raises(NotFound):
+        begin(outside, desk)
+    run = begin(inside, desk)
+
+    assert run.content_scopes == [PAGES.to_json()]
+    assert acting(run).scopes == (PAGES,)
+    unlimited = begin(inside, make.actor("editor", via="admin"))
+    assert unlimited.content_scopes == []
+
+
+def test_a_run_that_a_run_starts_is_limited_the_same(inside: Post, outside: Post) -> None:
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    run = begin(inside, make.actor("desk", via="admin"))
+
+    following = begin(inside, acting(run))
+
+    assert following.content_scopes == [PAGES.to_json()]
+    with pytest.raises(NotFound):
+        begin(outside, acting(run))
+
+
+def test_who_is_limited_sees_the_runs_about_what_they_see(inside: Post, outside: Post) -> None:
+    editor = make.actor("editor", via="admin")
+    seen, hidden = begin(inside, editor), begin(outside, editor)
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    client = ApiClient("desk")
+
+    assert [row["id"] for row in client.read("/api/agent-runs")["data"]] == [str(seen.pk)]
+    client.read(f"/api/agent-runs/{seen.pk}")
+    client.read(f"/api/agent-runs/{hidden.pk}", expect=404)
+
+
+def test_an_agent_is_limited_whatever_starts_it(inside: Post, outside: Post) -> None:
+    admin = make.actor("admin", via="admin")
+    limit_agent(agent_id=AGENT, scope=PAGES, actor=admin)
+
+    with pytest.raises(NotAllowed) as refused:
+        begin(outside, admin)
+    assert refused.value.code == "outside_of_scope"
+    actor = acting(begin(inside, admin))
+    with pytest.raises(NotFound):
+        stage(
+            post_id=outside.pk,
+            layer=Layer.AI_REVIEW,
+            actor=actor,
+            edit=lambda document: document.with_fields({"excerpt": "x"}),
+        )
+    limit_agent(agent_id=AGENT, scope=ContentScope(), actor=admin)
+    assert not scope_of_agent(AGENT).is_limited
+    begin(outside, admin)
+
+
+def test_an_agent_is_limited_by_those_who_manage_agents_and_to_what_there_is() -> None:
+    with pytest.raises(NotAllowed):
+        limit_agent(agent_id=AGENT, scope=PAGES, actor=make.actor("editor"))
+    with pytest.raises(RuleViolation):
+        limit_agent(
+            agent_id=AGENT,
+            scope=ContentScope(types=frozenset({"castle"})),
+            actor=make.actor("admin"),
+        )
+
+
+def test_the_page_of_an_agent_limits_it(inside: Post) -> None:
+    admin = ApiClient("admin")
+    path = f"/admin/agents_app/agentswitch/{AGENT}/limit/"
+
+    assert b"Limit to sections" in admin.get(path).content
+    answer = admin.send_form("POST", path, {"sections": [str(inside.pk)], "reads_all": "on"})
+
+    assert answer.status_code == 302
+    assert scope_of_agent(AGENT) == ContentScope(sections=frozenset({inside.pk}), reads_all=True)
+    shown = admin.get(f"/admin/agents_app/agentswitch/{AGENT}/change/").content.decode()
+    assert "Sections: Inside (/inside)" in shown
+
+
+def test_a_token_of_an_ai_client_is_limited_within_its_account(inside: Post, outside: Post) -> None:
+    token, secret = create_token(
+        name="Pages", user_id=make.user("editor").pk, actor=make.actor("admin"), scope=PAGES
+    )
+    holder = find_holder(secret)
+    assert holder is not None
+
+    listed = call_tool(holder.principal, "list_posts", {})
+    assert [item["title"] for item in listed.structured_content["items"]] == ["Inside"]
+    for post, is_refused in ((inside, False), (outside, True)):
+        saved = call_tool(
+            holder.principal,
+            "save_post_ai_review",
+            {"postId": str(post.pk), "patch": {"excerpt": "Proposed"}},
+        )
+        assert saved.is_error is is_refused
+    assert token.scope == PAGES
+
+
+def test_the_api_makes_and_answers_tokens_with_their_scope(inside: Post) -> None:
+    body = {
+        "name": "Pages",
+        "userId": make.user("editor").pk,
+        "scope": {"sections": [str(inside.pk)]},
+    }
+    admin = ApiClient("admin")
+
+    made = admin.write("POST", "/api/mcp-tokens", body, expect=201)
+
+    assert made["scope"]["sections"] == [str(inside.pk)]
+    assert admin.read(f"/api/mcp-tokens/{made['id']}")["scope"] == made["scope"]
+    wrong = {**body, "scope": {"types": ["castle"]}}
+    assert "types" in admin.write("POST", "/api/mcp-tokens", wrong, expect=422)["details"]
