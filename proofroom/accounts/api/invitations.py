@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -16,12 +16,14 @@ from proofroom.accounts.models import EMAIL_MAX, User
 from proofroom.accounts.queries import list_invitations
 from proofroom.accounts.services.invitations import create_invitation, revoke_invitation
 from proofroom.accounts.user_fields import AnsweredRole, PersonRole
-from proofroom.core.api.answer import Answer, list_of
+from proofroom.core.api.answer import Answer, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet
+
+INVITATION_STATES: Final = ("pending", "accepted", "expired", "revoked")
 
 
 class InvitationAnswer(Answer):
@@ -30,7 +32,7 @@ class InvitationAnswer(Answer):
     id: UUID
     email: str = Field(max_length=EMAIL_MAX, json_schema_extra={"format": "email"})
     role: AnsweredRole
-    state: Literal["pending", "accepted", "expired", "revoked"]
+    state: Annotated[str, one_of(INVITATION_STATES)]
     created_at: datetime
     expires_at: datetime
 
