@@ -26,9 +26,9 @@ from content.global_modules.services import (
 from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
 from content.posts.scopes import visible_to
+from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import ShownAgainAdmin
-from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
@@ -100,7 +100,7 @@ class GlobalForm(forms.Form):
         refuse_unstorable(values, "props")
         return values
 
-    def controls(self, who: Scoped) -> list[Control]:
+    def controls(self, who: Actor) -> list[Control]:
         """The fields with their values, choices and what was refused. At most four queries."""
         choices = PostChoices(None, chosen_ids(self.typed.values()), who)
         controls: list[Control] = []

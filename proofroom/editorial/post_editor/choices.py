@@ -19,6 +19,8 @@ from content.posts.scopes import hidden_ids, sees, visible_to
 from content.review.labels import type_label
 from content.review.references import title_lookups
 from media.models import Asset
+from media.scopes import visible_assets
+from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n import in_words
@@ -42,7 +44,7 @@ class PostChoices:
     Without a post, as in a global module, everything of the default language is offered first.
     """
 
-    def __init__(self, post: Post | None, keep: Iterable[str], who: Scoped) -> None:
+    def __init__(self, post: Post | None, keep: Iterable[str], who: Actor) -> None:
         self.post, self.who = post, who
         self.locale = post.locale if post else settings.CMS_ENV.default_locale
         self.keep = list(keep)
@@ -76,7 +78,8 @@ class PostChoices:
         return [(label, choices) for label, choices in limited if choices]
 
     def _media(self) -> list[tuple[str, list[Choice]]]:
-        newest = Asset.objects.order_by("-created_at").values("pk")[:_MAX_CHOICES]
+        seen = visible_assets(Asset.objects.all(), self.who)
+        newest = seen.order_by("-created_at").values("pk")[:_MAX_CHOICES]
         rows = Asset.objects.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         listed = rows.order_by("-created_at").values_list("pk", "filename", "alt_text")
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
