@@ -73,8 +73,9 @@ def create_token(
         "userId": owner.pk,
         "tools": [*token.tools],
         "diagnostics": diagnostics,
-        "scope": token.content_scope,
     }
+    if token.content_scope:
+        payload["scope"] = token.content_scope
     outbox.record("mcp_token.created", actor=actor, payload=payload)
     return token, secret
 

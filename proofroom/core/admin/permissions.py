@@ -20,9 +20,9 @@ M = TypeVar("M", bound=Model)
 View = Callable[..., HttpResponseBase]
 
 
-def may(request: HttpRequest, permission: str) -> bool:
-    """The one question about rights, for whoever is logged in."""
-    return bool(request.user.has_perm(permission))
+def may(request: HttpRequest, permission: str, thing: Model | None = None) -> bool:
+    """The one question about rights, for whoever is logged in; with a thing, whether they hold for it, too."""
+    return bool(request.user.has_perm(permission, thing))
 
 
 def require(request: HttpRequest, *permissions: str) -> None:

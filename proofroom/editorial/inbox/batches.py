@@ -22,6 +22,7 @@ from django.views.decorators.http import require_POST
 
 from content.inbox.decision_batches import batches_for, cancel_batch, counts_of, find_batch
 from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
+from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -144,7 +145,9 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     found: Page[DecisionItem] = Paginator(items, _PAGE_SIZE).get_page(request.GET.get("page"))
     listed = list(found)
     wanted = {item.post_id for item in listed if item.post_id is not None}
-    posts = with_proposed_titles(Post.objects.filter(pk__in=wanted)).in_bulk()
+    posts = with_proposed_titles(
+        visible_to(Post.objects.all(), actor_of(request)).filter(pk__in=wanted)
+    ).in_bulk()
     context = {
         "batch": batch,
         "progress": progress,

@@ -36,6 +36,7 @@ _MAX_CHOICES: Final = 50
 _MAX_TERMS: Final = 100
 _MAX_RESULTS: Final = 20
 _MAX_QUERY_LENGTH: Final = 200
+_MAX_AT_PATH: Final = 5
 
 
 class PostChoices:
@@ -256,10 +257,10 @@ def state_of(address: str, who: Scoped) -> JsonObject:
     if safe.startswith(("#", "mailto:", "tel:", "?")):
         return _state("plain", "")
     path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
-    post = Post.objects.alive().filter(path=path).order_by("-status").first()
-    if post is not None and not sees(who, post):
-        is_live = post.status == Status.PUBLISHED
-        return _state("live", _("Links to a live page.")) if is_live else _missing()
+    found = list(Post.objects.alive().filter(path=path).order_by("-status")[:_MAX_AT_PATH])
+    post = next((one for one in found if sees(who, one)), None)
+    if post is None and any(one.status == Status.PUBLISHED for one in found):
+        return _state("live", _("Links to a live page."))
     if post is None:
         return _missing()
     if post.status == Status.PUBLISHED:

@@ -363,9 +363,9 @@ def rights_of(frame: Frame) -> dict[str, Any]:
     request, post = frame.request, frame.post
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
     return {
-        "may_save": frame.layer is None and may(request, live),
-        "may_stage": may(request, "posts.review.save"),
-        "may_arrange": may(request, "posts.edit"),
+        "may_save": frame.layer is None and may(request, live, post),
+        "may_stage": may(request, "posts.review.save", post),
+        "may_arrange": may(request, "posts.edit", post),
         "may_edit_globals": may(request, "globals.edit"),
     }
 
@@ -380,10 +380,10 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         changes_in_review=len(frame.layers.review.changes),
         may_save=rights["may_save"],
         may_stage=rights["may_stage"],
-        may_publish=may(request, "posts.publish"),
-        may_archive=may(request, "posts.archive"),
-        may_trash=may(request, "posts.delete"),
-        may_approve=may(request, "posts.review.approve"),
+        may_publish=may(request, "posts.publish", post),
+        may_archive=may(request, "posts.archive", post),
+        may_trash=may(request, "posts.delete", post),
+        may_approve=may(request, "posts.review.approve", post),
         is_placeholder=post.is_placeholder,
         is_variation=post.variation_of_id is not None,
         is_running=post.variation_running,

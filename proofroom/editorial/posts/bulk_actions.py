@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, Post, PostJob
 from content.post_jobs.jobs import outcomes_of, start_job
+from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.undo import undo_button
 from proofroom.core.errors import CmsError
@@ -53,7 +54,8 @@ def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
         messages.success(request, format_html("{} {}", text, undo if changed else ""))
     refused = job.items.filter(outcome=JobOutcome.REFUSED).order_by("position")
     refusals = list(refused[:_REFUSALS_SHOWN]) if counts.get(JobOutcome.REFUSED) else []
-    titles = Post.objects.in_bulk([item.post for item in refusals])
+    seen = visible_to(Post.objects.all(), actor_of(request))
+    titles = seen.in_bulk([item.post for item in refusals])
     for item in refusals:
         post = titles.get(item.post)
         messages.error(request, f"{post.title}: {item.why}" if post else item.why)

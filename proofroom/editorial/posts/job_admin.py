@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob
 from content.post_jobs.jobs import cancel_job, find_job, jobs_for, outcomes_of, undo_job
+from content.posts.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import badge
@@ -179,7 +180,8 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
         items = items.filter(outcome__in=_PROBLEMS)
     page = Paginator(items, _LINES_PER_PAGE).get_page(request.GET.get("page"))
     ids = {item.made or item.post for item in page}
-    rows = with_proposed_titles(Post.objects.filter(pk__in=ids))
+    seen = visible_to(Post.objects.all(), actor_of(request))
+    rows = with_proposed_titles(seen.filter(pk__in=ids))
     posts: Mapping[UUID, Post] = {post.pk: post for post in rows}
     labels = {**_OUTCOMES, JobOutcome.DONE: _DONE[job.kind]}
     copy = job.items.filter(position=0).first() if job.kind == JobKind.COPY else None

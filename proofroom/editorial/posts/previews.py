@@ -147,7 +147,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "fields": [
             label_of(change.path, document, names) for change in changes if change.module_id is None
         ],
-        "links_url": post_url("previews", post) if may(request, "posts.preview") else "",
+        "links_url": post_url("previews", post) if may(request, "posts.preview", post) else "",
         "link_form": PreviewForm(initial={"layer": shown.layer}),
     }
     title = _("Preview: %(title)s") % {"title": post.title}

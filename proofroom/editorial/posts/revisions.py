@@ -79,7 +79,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "revisions": found,
         "lines": _describe(post, list(found), rows, layers.live),
         "rejections": rejections_of(post, layers) if found.number == 1 else [],
-        "may_restore": may(request, "posts.revisions.manage"),
+        "may_restore": may(request, "posts.revisions.manage", post),
     }
     return post_page(
         request,

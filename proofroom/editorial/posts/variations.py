@@ -151,15 +151,15 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if request.GET.get("ask") in _QUESTIONS:
         return _question(request, post, layers, request.GET["ask"])
     rows = _rows(post)
-    shown = form if may(request, "posts.create") and post.variation_of_id is None else None
+    shown = form if may(request, "posts.create", post) and post.variation_of_id is None else None
     context = {
         "versions": _versions(request, post, rows),
         "is_tested": any(row.variation_running for row in rows),
         "original": post.variation_of,
         "links": test_links(request, post) if rows else [],
         "form": shown,
-        "may_edit": may(request, "posts.edit"),
-        "may_run": may(request, "posts.publish"),
+        "may_edit": may(request, "posts.edit", post),
+        "may_run": may(request, "posts.publish", post),
         "is_published": post.status == Status.PUBLISHED,
     }
     return _page(
@@ -203,7 +203,7 @@ def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Versio
     for number, row in enumerate(rows):
         share = row.variation_weight or 0
         form = WeightForm(initial={"weight": share}, auto_id=f"%s-{row.variation}")
-        shown = form if may(request, "posts.edit") else None
+        shown = form if may(request, "posts.edit", post) else None
         look = 1 + number % _COLORS
         seen_at = _seen_at(post, row.variation) if row.variation_running else ""
         found.append(

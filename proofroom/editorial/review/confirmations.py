@@ -16,7 +16,9 @@ from django.utils.translation import ngettext
 from content.layers import LayerView
 from content.layers.decide import LayerOutcome
 from content.models import Draft, Layer, Post
-from proofroom.core.admin.permissions import may
+from content.posts.scopes import about_in_scope
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.content_scope import Scoped
 from proofroom.editorial.posts.post_pages import (
     MAX_REJECTIONS,
     drafts_with_titles,
@@ -57,7 +59,7 @@ def add_confirmations(
             len(done.conflicts),
         )
         messages.warning(request, text % {"count": len(done.conflicts)})
-    following = find_next_review(post, view.layer)
+    following = find_next_review(post, view.layer, actor_of(request))
     if following is not None:
         names = {"title": following.title, "layer": layer_label(following.layer)}
         label = _("%(title)s (%(layer)s)") % names
@@ -130,9 +132,13 @@ class NextReview:
     total: int
 
 
-def find_next_review(post: Post, layer: Layer) -> NextReview | None:
-    """The next layer of another post, those of the same kind first, the longest waiting first. One query."""
-    waiting = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True).exclude(post=post)
+def find_next_review(post: Post, layer: Layer, who: Scoped) -> NextReview | None:
+    """The next layer of another post that somebody may decide on. One query.
+
+    Those of the same kind come first, and of them what waits longest.
+    """
+    drafts = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True)
+    waiting = about_in_scope(drafts, who).exclude(post=post)
     elsewhere = Case(
         When(layer=layer, then=Value(0)), default=Value(1), output_field=IntegerField()
     )

@@ -50,7 +50,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.edit", "posts.review.save")
     post, layers = read_post(request, post_id)
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else Layer.AI_REVIEW
-    if not may_edit(request, layer):
+    if not may_edit(request, post, layer):
         require(request, "posts.edit")
     reviewed = Reviewed(request, post, layers, layers.view(layer))
     path = request.GET.get("path", "")

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from content.layers import Layers, LayerView, digest_of
 from content.models import Layer, Post, Status
 from content.review.labels import label_of, module_names
-from proofroom.core.admin.permissions import may
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.editorial.posts.post_pages import (
     layer_label,
     post_page,
@@ -48,11 +48,11 @@ class Reviewed:
         return [(path, label_of(path, self.view.document, names)) for path in paths]
 
 
-def may_edit(request: HttpRequest, layer: Layer) -> bool:
+def may_edit(request: HttpRequest, post: Post, layer: Layer) -> bool:
     """Return whether somebody may write in the layer by hand, as the service will judge."""
     if layer == Layer.REVIEW:
-        return may(request, "posts.review.save")
-    return may(request, "posts.edit")
+        return may(request, "posts.review.save", post)
+    return may(request, "posts.edit", post)
 
 
 def show(
@@ -67,7 +67,7 @@ def show(
     is_review = reviewed.is_review
     right = "posts.review.approve" if is_review else "posts.ai-review.approve"
     other = layers.ai_review if is_review else layers.review
-    may_write = may_edit(request, view.layer)
+    may_write = may_edit(request, post, view.layer)
     shown = build_layer_cards(request, layers, view, decisions, may_edit=may_write)
     cards = shown.cards
     counts = Counter(card.decision for card in cards)
@@ -88,12 +88,12 @@ def show(
         "is_review": is_review,
         "is_live": post.status == Status.PUBLISHED,
         "digest": digest_of(view.changes),
-        "may_take": may(request, right),
-        "may_reject": may(request, "posts.review.approve"),
+        "may_take": may(request, right, post),
+        "may_reject": may(request, "posts.review.approve", post),
         "publishing": publishing,
         "other_count": len(other.changes),
         "other_url": review_url(post, other.layer),
-        "next": find_next_review(post, view.layer),
+        "next": find_next_review(post, view.layer, actor_of(request)),
         "words": script_texts(is_review=is_review, publishing=publishing),
         **_switches(reviewed),
         **(more or {}),

@@ -46,7 +46,9 @@ def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> P
     is_useful = is_draft or (view.layer == Layer.AI_REVIEW and post.status == Status.PUBLISHED)
     if not is_useful or post.variation_of_id is not None or not view.exists:
         return None
-    if not all(may(request, permission) for permission in PUBLISH_PERMISSIONS[view.layer]):
+    if not all(
+        may(request, permission, layers.post) for permission in PUBLISH_PERMISSIONS[view.layer]
+    ):
         return None
     is_review = view.layer == Layer.REVIEW
     other = layers.ai_review if is_review else layers.review

@@ -221,7 +221,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
         "taken": [(label(row), row.taken_back_by) for row in rows if row.taken_back_at],
         "events": Event.objects.filter(pk__in=of).select_related("actor"),
         "layer_label": layer_label(view.layer),
-        "may_take_back": may(request, "posts.review.approve"),
+        "may_take_back": may(request, "posts.review.approve", post),
         "back": post_url("revisions", post),
     }
     title = _("Rejected in %(layer)s: %(title)s") % {

@@ -245,7 +245,7 @@ def show_translation(
     context = {
         **rights,
         "may_write": may_write,
-        "may_check": may(request, "posts.translate"),
+        "may_check": may(request, "posts.translate", post),
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
         "copy": copies.key,
