@@ -20,7 +20,12 @@ from content.document import PostDocument
 from content.media_usage import collect_references, follow_draft, staged_places
 from content.models import Draft, Layer, Post, Revision
 from content.posts import post_repository
-from content.posts.scopes import post_not_found, require_in_scope, require_visible
+from content.posts.scopes import (
+    post_not_found,
+    remember_sections,
+    require_in_scope,
+    require_visible,
+)
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.json_text import JSONObject, rows_as_text
@@ -210,6 +215,7 @@ def lock_post(
     post = lock_post_in(Post.objects.filter(deleted_at__isnull=True), post_id)
     if post is None:
         raise post_not_found(post_id)
+    remember_sections(actor)
     if is_source:
         require_visible(post, actor)
     elif not is_new:

@@ -24,7 +24,7 @@ from content.paths.post_paths import check_paths_are_free, path_for
 from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
 from content.posts.duplicate import pair_modules
-from content.posts.scopes import require_written_in_scope
+from content.posts.scopes import remember_sections, require_written_in_scope
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
 from content.translations.translation_status import record_source
@@ -203,6 +203,7 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
 
 def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
     """A post with the defaults of its type, unsaved; in the group of the one that it translates."""
+    remember_sections(actor)
     definition = find_post_type(type)
     locale = locale or settings.CMS_ENV.default_locale
     if locale not in settings.CMS_ENV.locales:

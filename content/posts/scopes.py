@@ -87,10 +87,19 @@ def require_in_scope(post: Post, actor: Actor) -> None:
         raise outside_of_scope()
 
 
-def require_written_in_scope(post: Post, actor: Actor) -> None:
-    """After a post was written: raise `NotAllowed` where its new place or terms are outside."""
+def remember_sections(actor: Actor) -> None:
+    """Look up where the sections begin, before something is written: nobody widens their own by giving the page that
+    it begins with another address, or a translation at one. One query, none without sections."""
     for scope in actor.scopes:
-        scope.found.clear()  # it may be where a section begins
+        if scope.sections:
+            _section_paths(scope)
+
+
+def require_written_in_scope(post: Post, actor: Actor) -> None:
+    """After a post was written: raise `NotAllowed` where its new place or terms are outside.
+
+    Sections are those from before the write, see `remember_sections`.
+    """
     if not _is_in_scopes(post, actor):
         raise outside_of_scope()
 

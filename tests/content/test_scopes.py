@@ -22,7 +22,7 @@ from content.variations.services import create_variation
 from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.errors import NotAllowed, NotFound
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -194,6 +194,26 @@ def test_nothing_is_brought_out_of_the_scope(docs: Post) -> None:
         with pytest.raises(NotAllowed):
             approve(post_id=install.pk, actor=actor, digest=digest)
     assert Post.objects.get(pk=install.pk).parent_id == docs.pk
+
+
+@pytest.mark.parametrize("reads_all", [False, True])
+def test_nobody_widens_their_section_by_its_first_page(docs: Post, reads_all: bool) -> None:
+    make.post("Neues", locale="de")
+    guide = page("Guide")
+    actor = limited(sections=[guide.pk], reads_all=reads_all)
+    before = Post.objects.count()
+
+    for slug in ("blog", "about-2"):  # all of the blog is below the first
+        with pytest.raises((NotAllowed, RuleViolation)):
+            edit_post(
+                post_id=guide.pk,
+                actor=actor,
+                edit=lambda document, slug=slug: document.with_fields({"slug": slug}),  # type: ignore[misc]
+            )
+    with pytest.raises((NotAllowed, RuleViolation)):
+        create_translation(post_id=guide.pk, locale="de", slug="blog", actor=actor)
+    assert Post.objects.count() == before
+    assert Post.objects.get(pk=guide.pk).path == "/guide"
 
 
 def test_a_term_is_not_taken_off_by_those_who_are_limited_to_it() -> None:
