@@ -33,6 +33,7 @@ from content.layers import open_layers, stage
 from content.layers.stage import Staged, require_layer
 from content.models import Layer
 from content.posts.queries import reachable_posts
+from content.posts.scopes import require_in_scope, visible_to
 from media.metadata import clean_alt_text
 from media.models import Asset
 from media.services.files import store_image
@@ -67,9 +68,10 @@ class PictureField:
 
 def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
     """The picture field that a path names. Raises `NotFound`, `NotAllowed`, or `RuleViolation` on `path`."""
-    post = reachable_posts().filter(pk=post_id).first()
+    post = visible_to(reachable_posts(), actor).filter(pk=post_id).first()
     if post is None:
         raise NotFound(f"No post has the id {post_id}. Call list_posts to find the id.")
+    require_in_scope(post, actor)
     actor.require_inside(post.translation_group)
     document = open_layers(post).ai_review.document
     try:

@@ -25,6 +25,7 @@ from benchmarks import analytics_raw as raw
 from benchmarks.cpu import Spent, measure_cpu
 from benchmarks.report import Report
 from benchmarks.sizes import Sizes
+from proofroom.core.actor import SYSTEM
 
 ASKED_FROM: Final = 1_000_000
 FIGURES: Final = (SiteCount, PostCount, HeatSheet, HeatCell)
@@ -188,7 +189,7 @@ def _questions(posts: Sequence[str], rounds: int) -> list[Asked]:
         ("summary of the hottest post, a year", YEAR, hottest),
         ("summary of a rare post, a year", YEAR, rare),
     ):
-        ways = (partial(summarize, *summary), partial(raw.summary, *summary))
+        ways = (partial(summarize, *summary, SYSTEM), partial(raw.summary, *summary))
         found.append(_asked(name, rounds, *ways))
     for name, asked in (
         ("heatmap of the hottest post, 13 months", HeatmapSpec(hottest, ALL)),

@@ -14,7 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -26,6 +26,7 @@ from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run, record_run_end
 from agents_app.runs.undo import take_back
 from content.models import Post
+from content.posts.scopes import require_all_written_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed
 from proofroom.core.notifications import is_listening, listen
@@ -170,12 +171,19 @@ def _wake_waiting() -> int:
 
 @transaction.atomic
 def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """Stop a run that is not finished. What its tools staged goes, and its worker stages nothing any more."""
+    """Stop a run that is not finished. What its tools staged goes, and its worker stages nothing any more.
+
+    Raises `NotAllowed` (`outside_of_scope`) where the actor may only read one of its posts.
+    """
     run = find_run(run_id=run_id, actor=actor)
     if actor.is_person:
         actor.require(START_PERMISSIONS.get(run.scope, "agents.edit"))
     elif run.by_id != actor.user.pk:
         raise NotAllowed(_("You can only cancel runs that you started."))
+    if actor.scopes:
+        written = RunPost.objects.filter(run=run).values("post")
+        posts = Post.objects.filter(Q(pk=run.post_id) | Q(pk__in=written))
+        require_all_written_in_scope(posts, actor)
     lock_posts(run)
     changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""

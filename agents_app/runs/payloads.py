@@ -19,6 +19,7 @@ from content.layers.rejected_changes import EarlierRejection, earlier_rejections
 from content.models import CopyOrigin, ModuleInstance, Post
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
+from content.posts.scopes import visible_to
 from content.presenters import value_as_json
 from content.translations.translation_status import source_hashes, values_for_copy
 from proofroom.core.actor import Actor
@@ -91,7 +92,8 @@ def translation_source(
         return None
     if not agent.entries(Scope.CREATE_TRANSLATION) or not actor.can("posts.view"):
         return None
-    source = Post.objects.alive().filter(pk=post.translated_from_id, is_placeholder=False).first()
+    sources = visible_to(Post.objects.alive(), actor)
+    source = sources.filter(pk=post.translated_from_id, is_placeholder=False).first()
     if source is None:
         return None
     document = post_repository.load(source)

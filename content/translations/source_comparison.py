@@ -15,6 +15,7 @@ from content.layers import Layers
 from content.models import CopyOrigin, Post
 from content.post_fields import POST_FIELDS
 from content.posts import post_repository
+from content.posts.scopes import visible_to
 from content.translations.translation_status import (
     TranslationState,
     compare_hashes,
@@ -22,6 +23,7 @@ from content.translations.translation_status import (
     source_hashes,
     states_of,
 )
+from proofroom.core.content_scope import Scoped
 from proofroom.definitions import find_post_type, props_of
 from proofroom.definitions import modules as module_types
 
@@ -68,15 +70,17 @@ class SourceComparison:
         return _source_path(path, self.source_ids)
 
 
-def compare_with_source(post: Post, layers: Layers, shown: PostDocument) -> SourceComparison | None:
-    """Compare a translation, as `shown` has it, with its source. None for a post that has none.
+def compare_with_source(
+    post: Post, layers: Layers, shown: PostDocument, who: Scoped
+) -> SourceComparison | None:
+    """Compare a translation, as `shown` has it, with its source. None for a post that has none that `who` may see.
 
     Four queries, and two more where something is out of date.
     """
     if post.translated_from_id is None:
         return None
     origin = CopyOrigin.objects.filter(post=post).first()
-    source = Post.objects.alive().filter(pk=post.translated_from_id).first()
+    source = visible_to(Post.objects.alive(), who).filter(pk=post.translated_from_id).first()
     if origin is None or source is None:
         return None
     document = post_repository.load(source)

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from agents_app.definitions.agents import all_agents, only_enabled
 from content.models import Layer
 from content.posts import queries
+from content.posts.scopes import visible_to
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.rate_limits import Hit, count_call
 from mcp_bridge.access.server_access import ServerAccess
@@ -31,6 +32,7 @@ from mcp_bridge.protocol.prompts import (
 )
 from mcp_bridge.protocol.resources import find_template
 from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.actor import Actor
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.errors import CmsError
 from proofroom.core.tools import get_tool
@@ -45,8 +47,9 @@ _ID_DIGITS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """The text typed so far, and the arguments given already. `prompt` is empty for a resource."""
+    """Who asks, the text typed so far, and the arguments given already. `prompt` is empty for a resource."""
 
+    actor: Actor
     typed: str
     prompt: str = ""
     given: Mapping[str, str] = field(default_factory=dict)
@@ -79,10 +82,10 @@ def complete_argument(
         kind = template.kind
     given = (params.context.arguments if params.context else None) or {}
     prompt = params.ref.name if isinstance(params.ref, wire.PromptReference) else ""
-    asked = CompletionRequest(params.argument.value, prompt, given)
     try:
         count_call(principal, hit=hit)
         actor = actor_for(principal)
+        asked = CompletionRequest(actor, params.argument.value, prompt, given)
         tool_name, find = _SOURCES.get(kind, ("", None))
         tool = get_tool(tool_name)
         values: list[str] = []
@@ -112,7 +115,8 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
     with suppress(ValueError):
         post_id = UUID(asked.given.get("postId", ""))
     if asked.prompt == "translate-post" and post_id is not None:
-        group = queries.visible_posts().filter(pk=post_id).values("translation_group")
+        seen = visible_to(queries.visible_posts(), asked.actor)
+        group = seen.filter(pk=post_id).values("translation_group")
         there = queries.visible_posts().filter(translation_group__in=group)
         taken = set(there.values_list("locale", flat=True))
     return _matches([name for name in settings.CMS_ENV.locales if name not in taken], asked)
@@ -120,14 +124,14 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
 
 def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
     """Ids of posts by words of their title, by slug, or by how the id begins; the latest change first."""
-    posts = queries.visible_posts()
+    posts = visible_to(queries.visible_posts(), asked.actor)
     locale = asked.given.get("locale")
     if asked.prompt == "review-changes":
         posts = posts.filter(
             Q(queries.has_changes_in(Layer.AI_REVIEW)) | Q(queries.has_changes_in(Layer.REVIEW))
         )
     elif asked.prompt == "translate-post" and locale:
-        there = posts.filter(locale=locale)
+        there = queries.visible_posts().filter(locale=locale)
         posts = posts.exclude(translation_group__in=there.values("translation_group"))
     typed = asked.typed.strip()
     if typed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,11 +10,16 @@ import pytest
 from agents_app.definitions.agents import get_agent, limit_agent, scope_of_agent
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run
+from agents_app.runs.payloads import translation_source
 from agents_app.runs.permissions import run_actor
 from content.layers import stage
 from content.models import Layer, Post
+from content.translations.translate import create_translation
+from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.tokens import create_token, find_holder
 from mcp_bridge.protocol.tool_calls import call_tool
+from media.models import Asset
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
@@ -159,3 +165,50 @@ def test_the_api_makes_and_answers_tokens_with_their_scope(inside: Post) -> None
     assert admin.read(f"/api/mcp-tokens/{made['id']}")["scope"] == made["scope"]
     wrong = {**body, "scope": {"types": ["castle"]}}
     assert "types" in admin.write("POST", "/api/mcp-tokens", wrong, expect=422)["details"]
+
+
+@pytest.mark.parametrize("reads_all", [False, True])
+def test_a_run_reads_the_source_of_a_translation_only_inside(reads_all: bool) -> None:
+    source = make.post("Source", slug="source")
+    german = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
+    scope = ContentScope(locales=frozenset({"de"}), reads_all=reads_all)
+    make.site_role("desk", *RIGHTS, scope=scope)
+    translator = get_agent("translator")
+    assert translator is not None
+    run = create_run(
+        agent_id=translator.id,
+        scope="dropdown",
+        actor=make.actor("desk", via="admin"),
+        post_id=german.pk,
+    )
+    actor = run_actor(run, translator, ensure_agent_user(agent_id=translator.id))
+
+    assert (translation_source(german, translator, actor) is not None) is reads_all
+
+
+@pytest.mark.parametrize("reads_all", [False, True])
+def test_no_picture_is_made_for_a_post_outside(outside: Post, reads_all: bool) -> None:
+    scope = ContentScope(types=frozenset({"page"}), reads_all=reads_all)
+    make.site_role("desk", *RIGHTS, "media.upload", scope=scope)
+    holder = Principal(id="desk", user_id=make.user("desk").pk)
+    picture = {"prompt": "A cup", "altText": "A cup", "postId": str(outside.pk)}
+
+    for path in ("post.featuredMediaId", "modules.nowhere.props.imageId"):
+        refused = call_tool(holder, "generate_image", {**picture, "path": path})
+        assert refused.is_error
+        code = refused.meta["cms/error"]["code"] if refused.meta else ""
+        assert code == ("outside_of_scope" if reads_all else "not_found")
+    assert not Asset.objects.exists()
+
+
+def test_who_only_reads_a_post_cancels_no_run_on_it(inside: Post, outside: Post) -> None:
+    editor = make.actor("editor", via="admin")
+    kept, ended = begin(outside, editor), begin(inside, editor)
+    make.site_role("desk", *RIGHTS, scope=replace(PAGES, reads_all=True))
+    desk = make.actor("desk", via="admin")
+
+    with pytest.raises(NotAllowed) as refused:
+        cancel_run(run_id=kept.pk, actor=desk)
+    assert refused.value.code == "outside_of_scope"
+    assert AgentRun.objects.get(pk=kept.pk).status == "queued"
+    assert cancel_run(run_id=ended.pk, actor=desk).status == "cancelled"

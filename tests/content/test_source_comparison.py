@@ -13,6 +13,7 @@ from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.translations.source_comparison import SourceComparison, compare_with_source
 from content.translations.translate import create_translation
+from proofroom.core.content_scope import ContentScope
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +27,7 @@ def translated() -> tuple[Post, Post]:
 def compared(post: Post) -> SourceComparison:
     post.refresh_from_db()
     layers = open_layers(post)
-    found = compare_with_source(post, layers, layers.live)
+    found = compare_with_source(post, layers, layers.live, make.actor())
     assert found is not None
     return found
 
@@ -111,4 +112,18 @@ def test_modules_are_paired_in_the_order_of_the_source() -> None:
 def test_a_post_that_was_not_translated_has_no_comparison() -> None:
     post = make.post()
 
-    assert compare_with_source(post, open_layers(post), open_layers(post).live) is None
+    assert (
+        compare_with_source(post, open_layers(post), open_layers(post).live, make.actor()) is None
+    )
+
+
+@pytest.mark.parametrize("reads_all", [False, True])
+def test_a_source_that_one_may_not_see_is_not_compared(reads_all: bool) -> None:
+    _source, german = translated()
+    scope = ContentScope(locales=frozenset({"de"}), reads_all=reads_all)
+    make.site_role("desk", "posts.view", "posts.edit", scope=scope)
+    layers = open_layers(german)
+
+    found = compare_with_source(german, layers, layers.live, make.actor("desk"))
+
+    assert (found is not None) is reads_all

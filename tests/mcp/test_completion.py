@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from content.models import Post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol import completion
+from proofroom.core.content_scope import ContentScope
 from tests import make
 from tests.mcp.calling import by
 
@@ -170,3 +171,18 @@ def test_completions_count_as_calls(environment: Callable[..., None]) -> None:
     assert completed("write-post", "type", "blog", who=who) == ["blog"]
     with pytest.raises(MCPError, match="Too many calls"):
         completed("write-post", "type", "blog", who=who)
+
+
+@pytest.mark.parametrize("reads_all", [False, True])
+def test_posts_outside_of_what_one_may_see_are_not_completed(reads_all: bool) -> None:
+    scope = ContentScope(types=frozenset({"page"}), reads_all=reads_all)
+    make.site_role("desk", "posts.view", scope=scope)
+    inside = post(title="Bread inside", type="page", slug="inside")
+    outside = post(title="Bread outside", slug="outside")
+
+    found = completed("improve-seo", "postId", "bread", who=by("desk"))
+
+    assert found == ([outside, inside] if reads_all else [inside])
+    for typed in ("outside", outside[:13]):
+        hidden = completed("improve-seo", "postId", typed, who=by("desk"))
+        assert hidden == ([outside] if reads_all else [])

@@ -22,6 +22,8 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotFound
+from proofroom.core.validation.input_validation import parse_uuid
 
 INVITATION_STATES: Final = ("pending", "accepted", "expired", "revoked")
 
@@ -77,8 +79,13 @@ class InvitationViewSet(ApiViewSet):
         link = None if is_mailed else link_of(secret)
         return Response(MadeInvitationAnswer.of(invitation, link=link), status=201)
 
-    @extend_schema(responses={204: None})
-    def destroy(self, request: Request, invitation_id: UUID) -> Response:
+    @extend_schema(responses=InvitationAnswer)
+    def destroy(self, request: Request, invitation_id: str) -> Response:
         """End an invitation that is open. Needs a session."""
-        revoke_invitation(invitation_id=invitation_id, actor=self.actor)
-        return Response(status=204)
+        id_ = parse_uuid(invitation_id)
+        if id_ is None:
+            raise NotFound(
+                f"No invitation has the id {invitation_id[:80]}.", code="unknown_invitation"
+            )
+        invitation = revoke_invitation(invitation_id=id_, actor=self.actor)
+        return Response(InvitationAnswer.of(invitation))

@@ -64,6 +64,13 @@ class RoleAnswer(GrantsAnswer):
         )
 
 
+class RemovedRoleAnswer(Answer):
+    """A role that is gone, and how many accounts got another one."""
+
+    role: AnsweredRole
+    moved: int = Field(ge=0)
+
+
 class RoleListAnswer(Answer):
     """Roles."""
 
@@ -151,10 +158,11 @@ class RoleViewSet(ApiViewSet):
                 {"type": "string", **ROLE_SCHEMA},
             )
         ],
-        responses={204: None},
+        responses=RemovedRoleAnswer,
     )
     def destroy(self, request: Request, role: str) -> Response:
         """Remove a role of the site. Needs a session."""
         asked = read_query(request, RemoveQuery)
-        remove_role(name=find_role(role).name, move_to=asked.move_to, actor=self.actor)
-        return Response(status=204)
+        name = find_role(role).name
+        moved = remove_role(name=name, move_to=asked.move_to, actor=self.actor)
+        return Response(RemovedRoleAnswer(role=name, moved=moved))

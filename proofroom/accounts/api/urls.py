@@ -25,7 +25,7 @@ urlpatterns = [
         RoleViewSet.as_view({"get": "retrieve", "patch": "update", "delete": "destroy"}),
     ),
     path("invitations", InvitationViewSet.as_view({"get": "list", "post": "create"})),
-    path("invitations/<uuid:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
+    path("invitations/<str:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
     path("tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
     path("tokens/<str:token_id>", TokenViewSet.as_view({"delete": "destroy"})),
 ]

@@ -171,7 +171,7 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
     """Call these paths up to date; `all` is everything that is not."""
     post = frame.post
     with refusals_as_messages(frame.request):
-        found = compare_with_source(post, frame.layers, frame.document)
+        found = compare_with_source(post, frame.layers, frame.document, actor_of(frame.request))
         seen = frame.request.POST.get("source_version")
         if found and seen is not None and seen != str(found.post.version):
             raise Conflict(
@@ -226,7 +226,7 @@ def show_translation(
 ) -> HttpResponse:
     """The page. `sent`: keep the version that came with the form."""
     request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
-    comparison = compare_with_source(post, layers, frame.document)
+    comparison = compare_with_source(post, layers, frame.document, actor_of(request))
     if comparison is None:
         return HttpResponseRedirect(post_url("translations", post))
     rights = rights_of(frame)

@@ -82,7 +82,7 @@ ENDPOINTS = [
         body={"description": "Walked"},
         invalid=({"scope": {"types": ["castle"]}}, "types"),
     ),
-    Endpoint("DELETE /api/roles/<role>", ADMIN, 204),
+    Endpoint("DELETE /api/roles/<role>", ADMIN),
     Endpoint("GET /api/invitations", ADMIN, invalid=("?page=0", "page"), grow=grow_invitations),
     Endpoint(
         "POST /api/invitations",
@@ -91,7 +91,7 @@ ENDPOINTS = [
         body={"email": "new@example.com", "role": "editor"},
         invalid=({"email": "new@example.com", "role": "owner"}, "role"),
     ),
-    Endpoint("DELETE /api/invitations/<invitation_id>", ADMIN, 204),
+    Endpoint("DELETE /api/invitations/<invitation_id>", ADMIN),
     Endpoint("GET /api/tokens", ADMIN, invalid=("?userId=x", "userId"), grow=grow_tokens),
     Endpoint(
         "POST /api/tokens",
