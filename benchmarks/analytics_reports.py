@@ -189,7 +189,7 @@ def _questions(posts: Sequence[str], rounds: int) -> list[Asked]:
         ("summary of the hottest post, a year", YEAR, hottest),
         ("summary of a rare post, a year", YEAR, rare),
     ):
-        ways = (partial(summarize, *summary, SYSTEM), partial(raw.summary, *summary))
+        ways = (partial(summarize, *summary, who=SYSTEM), partial(raw.summary, *summary))
         found.append(_asked(name, rounds, *ways))
     for name, asked in (
         ("heatmap of the hottest post, 13 months", HeatmapSpec(hottest, ALL)),
