@@ -182,14 +182,14 @@ def _show_sizes(report: Report) -> None:
 def _questions(posts: Sequence[str], rounds: int) -> list[Asked]:
     hottest, tested, rare = UUID(posts[0]), UUID(posts[1]), UUID(posts[-1])
     found = []
-    for name, *summary in (
+    for name, period, post in (
         ("summary, 30 days", MONTH, None),
         ("summary, a year", YEAR, None),
         ("summary of the hottest post, 30 days", MONTH, hottest),
         ("summary of the hottest post, a year", YEAR, hottest),
         ("summary of a rare post, a year", YEAR, rare),
     ):
-        ways = (partial(summarize, *summary, who=SYSTEM), partial(raw.summary, *summary))
+        ways = (partial(summarize, period, post, SYSTEM), partial(raw.summary, period, post))
         found.append(_asked(name, rounds, *ways))
     for name, asked in (
         ("heatmap of the hottest post, 13 months", HeatmapSpec(hottest, ALL)),
