@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 
+from proofroom.accounts.services.content_scopes import MAX_IN_PART
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Id, Words
 from proofroom.core.content_scope import ContentScope
 
-MAX_IN_PART: Final = 100
 T = TypeVar("T")
 _Sorted = Annotated[list[T], BeforeValidator(sorted)]
 _Names = Annotated[list[Annotated[Words, Field(max_length=60)]], Field(max_length=MAX_IN_PART)]

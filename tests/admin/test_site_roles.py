@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from content.posts.trash import delete_post
 from proofroom.accounts.access import explain_access
 from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.roles import permissions_of
@@ -199,6 +200,22 @@ def test_a_limit_to_what_is_not_there_is_refused(
     assert answer.status_code == 422
     assert said in answer.content.decode()
     assert not SiteRole.objects.filter(label="Desk").exists()
+
+
+def test_a_limit_to_what_is_gone_is_not_lost_by_another_change(signed_in: SignedIn) -> None:
+    section = make.post("Docs", type="page", slug="docs")
+    scope = ContentScope(sections=frozenset({section.pk}))
+    make.site_role("desk", "posts.view", scope=scope)
+    delete_post(post_id=section.pk, actor=make.actor("admin"))
+    admin, path = signed_in("admin"), f"{LIST}desk/change/"
+
+    page = admin.get(path).content.decode()
+
+    assert f'value="{section.pk}" checked' in page
+    chosen = {"do": "change", "label": "Renamed", "permissions": ["posts.view"]}
+    refused = admin.post(path, {**chosen, "sections": [str(section.pk)]})
+    assert refused.status_code == 422
+    assert SiteRole.objects.get(name="desk").scope == scope
 
 
 def test_what_holds_for_the_whole_site_cannot_be_limited(signed_in: SignedIn) -> None:

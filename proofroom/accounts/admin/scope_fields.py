@@ -101,7 +101,10 @@ class FoundChecks(forms.CheckboxSelectMultiple):
     ) -> SafeString:
         chosen = [id_ for one in value or () if (id_ := parse_uuid(str(one))) is not None]
         part = scope_parts.get(self.part)
-        offered = {} if part is None else {**part.offer(), **part.label_all(chosen)}
+        # What is gone stays chosen until somebody takes it out: without it, the rights would reach everything.
+        offered = dict.fromkeys(chosen, _("deleted"))
+        if part is not None:
+            offered = {**part.offer(), **offered, **part.label_all(chosen)}
         context = {
             "name": name,
             "kind": "post-reference" if self.part == "sections" else "taxonomy-reference",
