@@ -12,6 +12,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialLogin
 from django.conf import settings
 from django.contrib import messages
 from django.core.mail import EmailMessage
@@ -21,6 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.models import User
+from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.sign_in import (
     finish_sign_in,
     has_second_factor,
@@ -138,6 +140,11 @@ class AccountAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **kwargs)
         used = [record.get("method", "") for record in get_authentication_records(request, user)]
         finish_sign_in(request, user, via="admin", methods=used)
+        # A login by other means must not stay bound to what a provider said before.
+        request.session.pop(SAML_SESSION_KEY, None)
+        login: SocialLogin | None = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
+        if login is not None and SAML_SESSION_KEY in login.state:
+            request.session[SAML_SESSION_KEY] = login.state[SAML_SESSION_KEY]
         return response
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:

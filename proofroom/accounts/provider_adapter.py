@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.login_limits import has_too_many_tries
 from proofroom.accounts.models import User
 from proofroom.accounts.provider_ids import SAML
+from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.provider_accounts import (
     create_provider_account,
     follow_role,
@@ -58,7 +59,8 @@ def claims_of(login: SocialLogin) -> dict[str, Any]:
     """
     told: dict[str, Any] = login.account.extra_data
     if login.account.provider == SAML:
-        return told
+        attributes: dict[str, Any] = told["attributes"]
+        return attributes
     token, userinfo = told.get("id_token") or {}, told.get("userinfo") or {}
     if token and userinfo and token[_SUBJECT] != userinfo[_SUBJECT]:
         raise ValueError("The ID token and the user info name different people.")
@@ -70,6 +72,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         claims = claims_of(sociallogin)
+        saml_session = sociallogin.account.extra_data.get("session")
         # Groups, pictures and the rest are not needed again.
         sociallogin.account.extra_data = {}
         if sociallogin.account.pk:
@@ -82,6 +85,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             if role is None:
                 refuse(request, _("Your account there has no role on this site."))
         sociallogin.state["role"] = role
+        if sociallogin.account.provider == SAML:
+            sociallogin.state[SAML_SESSION_KEY] = saml_session
         user = sociallogin.user
         if sociallogin.is_existing and role is not None and user.can_log_in:
             try:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import uuid4
 
 import xmlsec
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 from lxml import etree
@@ -26,8 +27,10 @@ from lxml.builder import ElementMaker
 
 ENTITY: Final = "https://idp.example.com/saml"
 LOGIN: Final = "https://idp.example.com/login"
+LOGOUT: Final = "https://idp.example.com/logout"
 PERSISTENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
 TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+SIGNED_BY: Final = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"
 _SAML: Final = "urn:oasis:names:tc:SAML:2.0:assertion"
 _SAMLP: Final = "urn:oasis:names:tc:SAML:2.0:protocol"
 _METADATA: Final = "urn:oasis:names:tc:SAML:2.0:metadata"
@@ -81,6 +84,8 @@ class SamlProvider:
             f'<IDPSSODescriptor protocolSupportEnumeration="{_SAMLP}"><KeyDescriptor use="signing">'
             '<KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data>'
             f"<X509Certificate>{der}</X509Certificate></X509Data></KeyInfo></KeyDescriptor>"
+            f'<SingleLogoutService Location="{LOGOUT}" '
+            'Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"/>'
             f'<SingleSignOnService Location="{LOGIN}" '
             'Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"/>'
             "</IDPSSODescriptor></EntityDescriptor>"
@@ -94,6 +99,7 @@ class SamlProvider:
         attributes: Mapping[str, Sequence[str]],
         *,
         name_format: str = PERSISTENT,
+        index: str | None = "session-1",
         audience: str | None = None,
         ends: timedelta = timedelta(minutes=5),
     ) -> etree._Element:
@@ -121,6 +127,7 @@ class SamlProvider:
                     _saml.AuthnContextClassRef("urn:oasis:names:tc:SAML:2.0:ac:classes:Password")
                 ),
                 AuthnInstant=_time(now),
+                **({"SessionIndex": index} if index else {}),
             ),
             _saml.AttributeStatement(
                 *(
@@ -150,6 +157,39 @@ class SamlProvider:
         context.key = xmlsec.Key.from_memory(pem, xmlsec.constants.KeyDataFormatPem)
         context.sign(signature)
         return assertion
+
+    def logout(
+        self,
+        subject: str,
+        *indexes: str,
+        name_format: str = PERSISTENT,
+        issuer: str = ENTITY,
+        kind: str = "SAMLRequest",
+    ) -> dict[str, str]:
+        """What a browser brings whose session the provider ends: a signed LogoutRequest or LogoutResponse."""
+        now = datetime.now(UTC)
+        stamp = {"ID": f"_{uuid4().hex}", "Version": "2.0", "IssueInstant": _time(now)}
+        if kind == "SAMLRequest":
+            message = _samlp.LogoutRequest(
+                _saml.Issuer(issuer),
+                _saml.NameID(subject, Format=name_format),
+                *map(_samlp.SessionIndex, indexes),
+                **stamp,
+            )
+        else:
+            success = _samlp.StatusCode(Value="urn:oasis:names:tc:SAML:2.0:status:Success")
+            message = _samlp.LogoutResponse(
+                _saml.Issuer(issuer), _samlp.Status(success), InResponseTo="_x", **stamp
+            )
+        deflate = zlib.compressobj(wbits=-15)
+        packed = deflate.compress(etree.tostring(message)) + deflate.flush()
+        signed = {
+            kind: base64.b64encode(packed).decode(),
+            "RelayState": "here",
+            "SigAlg": SIGNED_BY,
+        }
+        signature = self.key.sign(urlencode(signed).encode(), PKCS1v15(), hashes.SHA256())
+        return {**signed, "Signature": base64.b64encode(signature).decode()}
 
     def answer(self, request: LoginRequest, *assertions: etree._Element) -> str:
         """What the provider's page posts back to the site, as `SAMLResponse`."""

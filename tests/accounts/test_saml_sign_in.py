@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.core.cache import cache
 from django.test import Client
@@ -19,7 +20,14 @@ from proofroom.accounts.admin.saml import LONGEST_ANSWER
 from proofroom.accounts.models import SiteRole, User
 from proofroom.core.models import Event
 from tests import make
-from tests.accounts.saml_provider import ENTITY, LOGIN, TRANSIENT, LoginRequest, SamlProvider
+from tests.accounts.saml_provider import (
+    ENTITY,
+    LOGIN,
+    LOGOUT,
+    TRANSIENT,
+    LoginRequest,
+    SamlProvider,
+)
 from tests.accounts.test_provider_sign_in import (
     START,
     address_in,
@@ -28,6 +36,7 @@ from tests.accounts.test_provider_sign_in import (
     people,
     refusal,
 )
+from tests.accounts.test_sign_in import SECRET, code_now
 
 pytestmark = pytest.mark.django_db
 
@@ -298,6 +307,101 @@ def test_what_is_no_answer_is_refused_before_it_is_kept(client: Client, answer: 
     assert "sessionid" not in client.cookies
 
 
+def log_out(client: Client, request: dict[str, str]) -> Any:
+    return client.get("/admin/login/saml/logout/", request)
+
+
+@pytest.mark.parametrize("indexes", [(), ("session-1",), ("session-0", "session-1")])
+def test_the_provider_logs_out_whom_it_names(
+    provider: SamlProvider, indexes: tuple[str, ...]
+) -> None:
+    client, elsewhere = browser(), browser()
+    log_in(provider, client)
+    elsewhere.force_login(people().get())
+
+    request = provider.logout("jane-1", *indexes)
+    answers = [log_out(client, request), log_out(elsewhere, request), log_out(browser(), request)]
+
+    for answer in answers:
+        assert answer.status_code == 302
+        assert answer["Location"].startswith(f"{LOGOUT}?SAMLResponse=")
+        assert answer["Location"].endswith("&RelayState=here")
+    assert not is_logged_in(client)
+    assert is_logged_in(elsewhere)  # by no provider
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"subject": "john-1"},
+        {"subject": "jane-1", "indexes": ("session-2",)},
+        {"subject": "jane-1", "name_format": TRANSIENT},
+    ],
+)
+def test_a_log_out_of_somebody_else_ends_nothing(
+    provider: SamlProvider, named: dict[str, Any]
+) -> None:
+    client = browser()
+    log_in(provider, client)
+
+    request = provider.logout(named.pop("subject"), *named.pop("indexes", ()), **named)
+    answer, of_nobody = log_out(client, request), log_out(browser(), request)
+
+    assert is_logged_in(client)
+    for one in (answer, of_nobody):
+        assert one.status_code == 302
+        assert one["Location"].startswith(f"{LOGOUT}?SAMLResponse=")
+
+
+def test_a_log_out_finds_the_session_that_a_second_factor_was_asked_for(
+    provider: SamlProvider,
+) -> None:
+    log_in(provider, browser())
+    TOTP.activate(people().get(), SECRET)
+    client = browser()
+    log_in(provider, client, index="session-2")
+    client.post("/admin/login/code/", {"code": code_now()})
+    was_logged_in = is_logged_in(client)
+
+    log_out(client, provider.logout("jane-1", "session-2"))
+
+    assert (was_logged_in, is_logged_in(client)) == (True, False)
+
+
+def test_a_login_by_other_means_is_not_ended_by_the_provider(provider: SamlProvider) -> None:
+    user = make.user("editor")
+    SocialAccount.objects.create(user=user, provider="saml", uid="jane-1")
+    client = browser()
+    log_in(provider, client)
+    was_logged_in = is_logged_in(client)
+
+    # The same session: nobody logged out in between.
+    client.post("/admin/login/", {"username": user.email, "password": make.PASSWORD})
+    log_out(client, provider.logout("jane-1"))
+
+    assert (was_logged_in, is_logged_in(client)) == (True, True)
+
+
+def test_log_outs_that_cannot_be_used_end_nothing(provider: SamlProvider) -> None:
+    client = browser()
+    log_in(provider, client)
+    good = provider.logout("jane-1", "session-1")
+    name_of_another = provider.logout("john-1", "session-1")["SAMLRequest"]
+
+    answers = [
+        log_out(client, {**good, "SAMLRequest": name_of_another}),
+        log_out(client, SamlProvider().logout("jane-1", "session-1")),
+        log_out(client, provider.logout("jane-1", issuer="https://other.example")),
+        log_out(client, provider.logout("jane-1", kind="SAMLResponse")),
+        log_out(client, {**good, "SAMLResponse": "eA=="}),
+        log_out(client, {**good, "SAMLRequest": "%%%"}),
+        log_out(client, {**good, "SAMLRequest": "eA=="}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400] * 7
+    assert is_logged_in(client)
+
+
 def test_only_a_signed_request_logs_somebody_out(provider: SamlProvider) -> None:
     client = browser()
     log_in(provider, client)
@@ -308,8 +412,7 @@ def test_only_a_signed_request_logs_somebody_out(provider: SamlProvider) -> None
         {"SAMLRequest": "eA==", "Signature": "eA==", "SigAlg": "none"},
     )
 
-    assert unsigned.status_code == 400
-    assert forged_one.status_code in (302, 400)
+    assert (unsigned.status_code, forged_one.status_code) == (400, 400)
     assert is_logged_in(client)
 
 

@@ -10,9 +10,17 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final, Protocol
 
+from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import get_adapter
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBadRequest,
+    HttpResponseRedirect,
+)
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -20,6 +28,7 @@ from django.views.decorators.csrf import csrf_exempt
 from proofroom.accounts.login_limits import has_too_many_tries
 from proofroom.accounts.provider_adapter import refuse
 from proofroom.accounts.provider_ids import SAML
+from proofroom.accounts.saml import SAML_SESSION_KEY, is_named
 
 logger = logging.getLogger(__name__)
 
@@ -86,10 +95,39 @@ def show_metadata(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @_where_configured
 def log_out(request: HttpRequest) -> HttpResponse:
-    """GET with a signed request of the provider ends the session; one that is not signed could come from anybody."""
-    from allauth.socialaccount.providers.saml.views import sls
+    """GET with a signed LogoutRequest of the provider ends the session that it names, and answers the provider.
+
+    One that is not signed could come from anybody, and one about somebody else ends nothing. This site never asks
+    the provider for a log-out, so that it awaits no LogoutResponse.
+    """
+    from allauth.socialaccount.providers.saml.utils import build_auth
+    from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError
 
     if request.method != "GET" or not request.GET.get("Signature"):
         return HttpResponseBadRequest("The request is not signed.", content_type="text/plain")
-    response: HttpResponse = sls(request, organization_slug=SAML)
-    return response
+    if not request.GET.get("SAMLRequest") or "SAMLResponse" in request.GET:
+        return HttpResponseBadRequest("A SAMLRequest is expected.", content_type="text/plain")
+    auth = build_auth(request, get_adapter().get_provider(request, SAML))
+    if auth.get_slo_response_url() is None:
+        return HttpResponseBadRequest(
+            "The metadata of the provider names no address for log-outs.", content_type="text/plain"
+        )
+
+    def end_session() -> None:
+        # Called after the signature was checked.
+        if is_named(request.session.get(SAML_SESSION_KEY), auth.get_last_request_xml()):
+            get_account_adapter(request).logout(request)
+
+    try:
+        address = auth.process_slo(delete_session_cb=end_session)
+    except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError, ValueError, SyntaxError) as error:
+        logger.warning("A log-out of the SAML provider cannot be read: %s", error)
+        address = None
+    if auth.get_errors():
+        logger.warning(
+            "A log-out of the SAML provider was refused: %s", auth.get_last_error_reason()
+        )
+        address = None
+    if address is None:
+        return HttpResponseBadRequest("The request cannot be used.", content_type="text/plain")
+    return HttpResponseRedirect(address)
