@@ -32,6 +32,7 @@ from proofroom.accounts.services.provider_accounts import (
 )
 from proofroom.accounts.services.sign_in import record_failed_login
 from proofroom.core.errors import CmsError
+from proofroom.core.repeated_errors import log_once
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,18 @@ def refuse(request: HttpRequest, text: str, email: str = "") -> NoReturn:
     if not has_too_many_tries(request):
         record_failed_login(email, via="admin")
     raise ImmediateHttpResponse(HttpResponseRedirect(reverse("admin:login")))
+
+
+def refuse_unreachable(request: HttpRequest, error: Exception) -> NoReturn:
+    """Send somebody back where the provider does not answer, or what it says of itself cannot be read."""
+    log_once(
+        logger, "The provider of logins cannot be reached, or its metadata cannot be read.", error
+    )
+    refuse(
+        request,
+        _("Logging in with %(provider)s does not work at the moment. Try again in a few minutes.")
+        % {"provider": settings.PROVIDER_NAME},
+    )
 
 
 def claims_of(login: SocialLogin) -> dict[str, Any]:

@@ -450,7 +450,7 @@ def test_a_provider_that_is_away_is_said_so(settings: Any) -> None:
     client = Client()
 
     assert client.post(START)["Location"] == "/admin/login/"
-    assert "The login did not work" in refusal(client)
+    assert "Logging in with Example ID does not work at the moment" in refusal(client)
 
 
 def test_starts_are_limited_by_address() -> None:

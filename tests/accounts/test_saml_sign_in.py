@@ -425,17 +425,34 @@ def test_without_the_provider_there_are_no_such_pages(settings: Any, client: Cli
     assert {page.status_code for page in pages} == {404}
 
 
-def test_metadata_that_cannot_be_read_is_said_so(
-    environment: dict[str, Any], settings: Any, tmp_path: Path, client: Client
+def test_metadata_that_cannot_be_read_is_said_so_and_logged_once(
+    environment: dict[str, Any],
+    settings: Any,
+    tmp_path: Path,
+    client: Client,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     for name, text in (("gone.xml", None), ("broken.xml", "<x"), ("other.xml", "<x/>")):
         if text is not None:
             (tmp_path / name).write_text(text)
         environment["saml_metadata_url"] = (tmp_path / name).as_uri()
         configure_sign_in(settings, SignInEnvironment.model_validate(environment))
+        caplog.clear()
+        cache.clear()  # the tries of the address, too
 
-        assert client.post(START)["Location"] == "/admin/login/"
-        assert "The login did not work" in refusal(client)
+        for _try in range(2):
+            assert client.post(START)["Location"] == "/admin/login/"
+            assert "Logging in with Example ID does not work at the moment" in refusal(client)
+        for page in ("metadata", "acs/finish"):
+            assert client.get(f"/admin/login/saml/{page}/")["Location"] == "/admin/login/"
+            assert "Logging in with Example ID does not work at the moment" in refusal(client)
+
+        logged = [one for one in caplog.records if one.levelname == "ERROR"]
+        assert [one.message for one in logged] == [
+            "The provider of logins cannot be reached, or its metadata cannot be read. "
+            "The same is not logged again for ten minutes."
+        ]
+        assert logged[0].exc_info is not None
 
 
 def test_a_name_never_stands_for_an_attribute_that_the_site_asks_for(

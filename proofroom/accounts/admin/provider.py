@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.accounts.login_limits import has_too_many_tries
 from proofroom.accounts.models import User
-from proofroom.accounts.provider_adapter import refuse
+from proofroom.accounts.provider_adapter import refuse, refuse_unreachable
 from proofroom.accounts.provider_ids import OIDC
 from proofroom.accounts.services.provider_accounts import disconnect_provider
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages
@@ -34,9 +34,10 @@ def _leave(request: HttpRequest, process: str, next_url: str | None) -> HttpResp
     try:
         provider = get_adapter().get_provider(request, settings.PROVIDER_ID)
         answer = provider.redirect(request, process, next_url=next_url)
-    except Exception:  # python3-saml raises bare ones, and those of lxml and of the network
-        logger.exception("The provider of logins cannot be reached, or its answer cannot be read.")
-        refuse(request, _("The login did not work. Try again."))
+    except (
+        Exception
+    ) as error:  # python3-saml raises bare ones, and those of lxml and of the network
+        refuse_unreachable(request, error)
     context = {
         **admin.site.each_context(request),
         "title": _("Going to %(provider)s") % {"provider": settings.PROVIDER_NAME},

@@ -26,9 +26,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from proofroom.accounts.login_limits import has_too_many_tries
-from proofroom.accounts.provider_adapter import refuse
+from proofroom.accounts.provider_adapter import refuse, refuse_unreachable
 from proofroom.accounts.provider_ids import SAML
 from proofroom.accounts.saml import SAML_SESSION_KEY, is_named
+from proofroom.core.repeated_errors import log_once
 
 logger = logging.getLogger(__name__)
 
@@ -52,11 +53,22 @@ def _where_configured(view: Callable[[HttpRequest], HttpResponse]) -> SamlView:
             return view(request)
         except ImmediateHttpResponse:
             raise
-        except Exception:  # python3-saml raises bare ones, and those of lxml and of the network
-            logger.exception("The SAML provider cannot be reached, or what it said cannot be used.")
+        except Exception as error:  # python3-saml raises bare ones, and those of lxml
+            log_once(logger, "What the SAML provider said cannot be used.", error)
             refuse(request, _("The login did not work. Try again."))
 
     return guarded
+
+
+def _require_metadata(request: HttpRequest) -> None:
+    """Lead back to the login where the provider's metadata cannot be read; what was read is cached."""
+    from allauth.socialaccount.providers.saml.utils import fetch_metadata_url_config
+
+    provider = get_adapter().get_provider(request, SAML)
+    try:
+        fetch_metadata_url_config(provider.app.settings["idp"])
+    except Exception as error:  # bare ones too, and those of lxml and of the network
+        refuse_unreachable(request, error)
 
 
 @csrf_exempt
@@ -79,6 +91,7 @@ def finish_login(request: HttpRequest) -> HttpResponse:
     """GET checks the answer that came before and logs in."""
     from allauth.socialaccount.providers.saml.views import finish_acs
 
+    _require_metadata(request)
     response: HttpResponse = finish_acs(request, organization_slug=SAML)
     return response
 
@@ -88,6 +101,7 @@ def show_metadata(request: HttpRequest) -> HttpResponse:
     """GET answers what the provider needs to know of this site, as XML."""
     from allauth.socialaccount.providers.saml.views import metadata
 
+    _require_metadata(request)
     response: HttpResponse = metadata(request, organization_slug=SAML)
     return response
 
@@ -107,6 +121,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
         return HttpResponseBadRequest("The request is not signed.", content_type="text/plain")
     if not request.GET.get("SAMLRequest") or "SAMLResponse" in request.GET:
         return HttpResponseBadRequest("A SAMLRequest is expected.", content_type="text/plain")
+    _require_metadata(request)
     auth = build_auth(request, get_adapter().get_provider(request, SAML))
     if auth.get_slo_response_url() is None:
         return HttpResponseBadRequest(
