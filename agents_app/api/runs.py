@@ -162,7 +162,7 @@ class Retry(Body):
 
 def run_chain(run: AgentRun, actor: Actor) -> ChainAnswer:
     """Return the chain of a run for this caller: of events that they may not see only that there was one."""
-    found = chain_of(run)
+    found = chain_of(run, actor)
     return ChainAnswer(
         causes=[chain_link(link, actor) for link in found.causes],
         run=chain_link(ChainLink(run=found.run), actor),

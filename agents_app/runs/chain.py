@@ -12,8 +12,11 @@ from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.queries import find_run_or_none
+from agents_app.runs.scopes import visible_runs
+from content.posts.scopes import hidden_ids
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -127,8 +130,11 @@ class Chain:
     caused: Sequence[ChainLink]
 
 
-def chain_of(run: AgentRun) -> Chain:
-    """The chain of a run, up to the first cause that is still there. Few queries, however long it is."""
+def chain_of(run: AgentRun, actor: Actor) -> Chain:
+    """The chain of a run, up to the first cause that is still there. Few queries, however long it is.
+
+    Runs and events about posts that the actor may not see are left out.
+    """
     with_events = ["event", *_CAUSES, *(f"{path}__event" for path in _CAUSES)]
     here: AgentRun | None = AgentRun.objects.select_related(*with_events).get(pk=run.pk)
     causes: list[ChainLink] = []
@@ -155,4 +161,20 @@ def chain_of(run: AgentRun) -> Chain:
     caused = [ChainLink(run=row) for row in runs[:_MAX_LINKS]]
     caused += [ChainLink(event=event) for event in events.values()]
     caused.sort(key=lambda link: (link.at, link.run is not None))
-    return Chain(causes[::-1], run, caused)
+    return Chain(_only_visible(causes[::-1], actor), run, _only_visible(caused, actor))
+
+
+def _only_visible(links: Sequence[ChainLink], actor: Actor) -> Sequence[ChainLink]:
+    if not reading_scopes(actor):
+        return links
+    ids = {link.run.pk for link in links if link.run is not None}
+    runs = AgentRun.objects.filter(pk__in=ids)
+    seen = set(visible_runs(runs, actor, actor.user.pk).values_list("pk", flat=True))
+    events = [link.event for link in links if link.event is not None]
+    hidden = hidden_ids({event.post_id for event in events if event.post_id}, actor)
+    return [
+        link
+        for link in links
+        if (link.run is None or link.run.pk in seen)
+        and (link.event is None or link.event.post_id not in hidden)
+    ]

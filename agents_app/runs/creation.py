@@ -25,7 +25,6 @@ from content.models import Post
 from content.posts.scopes import is_in_scope, require_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -145,11 +144,11 @@ def create_run(
     _check_right(actor, scope, event, has_post=post_id is not None, is_again=again is not None)
     agent = enabled_agent(agent_id)
     check_scope(agent, scope)
-    post, own = _post(post_id, scope), scope_of_agent(agent.id)
+    post = _post(post_id, scope)
     if post is not None:
         if event is None:
             require_in_scope(post, actor)
-        _require_in_scope(agent, own, post)
+        _require_in_scope(agent, post)
         actor.require_inside(post.translation_group)
     post_module_id = parse_module_id(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
@@ -169,7 +168,7 @@ def create_run(
         batch=batch,
         note=note,
     )
-    _sign(run, actor, event, position, own)
+    _sign(run, actor, event, position)
     if only_fields(run.context):
         # Its answer is held to these fields; a tool that writes would not be.
         reading = {tool.name for tool in listed_tools(agent) if tool.kind == "read"}
@@ -185,9 +184,7 @@ def create_run(
     return run
 
 
-def _sign(
-    run: AgentRun, actor: Actor, event: Event | None, position: int, own: ContentScope
-) -> None:
+def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> None:
     """Write down who began the run, and what caused it."""
     run.via, run.event, run.position = actor.via, event, position
     run.by_id, run.by_name = actor.user.pk, actor.user.username
@@ -197,7 +194,7 @@ def _sign(
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
     run.cause_run = find_run_or_none(event.run_id if event else actor.run_id)
-    narrow_rights(run, actor, own)
+    narrow_rights(run, actor)
 
 
 def _check_right(
@@ -233,8 +230,8 @@ def check_scope(agent: AgentDefinition, scope: str) -> None:
     )
 
 
-def _require_in_scope(agent: AgentDefinition, own: ContentScope, post: Post) -> None:
-    if not is_in_scope(post, own):
+def _require_in_scope(agent: AgentDefinition, post: Post) -> None:
+    if not is_in_scope(post, scope_of_agent(agent.id)):
         raise NotAllowed(
             _("The agent %(agent)s is limited to other content.") % {"agent": agent.name},
             code="outside_of_scope",

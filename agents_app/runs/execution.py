@@ -75,6 +75,7 @@ from agents_app.runs.suggestion import (
 from agents_app.runs.undo import paths_written, undo_recording
 from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
+from content.posts.scopes import require_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
@@ -108,7 +109,7 @@ class RunAttempt:
 
 
 def prepare_attempt(run: AgentRun) -> RunAttempt:
-    """Load what the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone."""
+    """Load what the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone or was limited."""
     agent = enabled_agent(run.agent_id)
     account = account_of(agent)
     if account is None:
@@ -123,6 +124,8 @@ def prepare_attempt(run: AgentRun) -> RunAttempt:
         run.has_read_untrusted = True
         owned_rows(run).update(has_read_untrusted=True)
     actor = run_actor(run, agent, account)
+    # The post may have been moved, or the agent limited, since the run was created.
+    require_in_scope(post, actor)
     target = None
     if run.scope == "field":
         target = find_field(layers.ai_review.document, run.field_key, run.post_module_id or None)

@@ -10,6 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from agents_app.definitions.agents import scope_of_agent
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
 from proofroom.accounts.models import User
@@ -96,13 +97,12 @@ _IMPLIED_BY: Final[Mapping[str, str]] = {
 """Whoever may edit posts may have changes proposed and handed on."""
 
 
-def narrow_rights(run: AgentRun, actor: Actor, own: ContentScope) -> None:
+def narrow_rights(run: AgentRun, actor: Actor) -> None:
     """Write into a new run what its beginner lets it use.
 
     People and events let an agent use all that is its own: the right to run it is theirs to have. An AI client or
-    another run lends only what it has itself. The content that whoever begins the run is limited to limits the run,
-    as does `own`, which the agent itself is limited to. That words of visitors were read goes with the chain, also
-    where an event is between two runs.
+    another run lends only what it has itself. The content that whoever begins the run is limited to limits the run.
+    That words of visitors were read goes with the chain, also where an event is between two runs.
     """
     cause = run.cause_run
     context = run.context if isinstance(run.context, Mapping) else {}
@@ -114,7 +114,7 @@ def narrow_rights(run: AgentRun, actor: Actor, own: ContentScope) -> None:
     if cause is not None and run.event is None and not cause.stages_value:
         run.stages_value = False
     run.confined_to = run.post.translation_group if run.post is not None else actor.confined_to
-    limits = [*([] if run.event is not None else actor.scopes), own]
+    limits = [] if run.event is not None else actor.scopes
     run.content_scopes = [scope.to_json() for scope in limits if scope.is_limited]
     if run.event is not None or actor.is_person:
         return
@@ -130,7 +130,11 @@ def narrow_rights(run: AgentRun, actor: Actor, own: ContentScope) -> None:
 
 
 def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
-    """Return the actor of a run: the agent's own account, limited to the rights of the run."""
+    """Return the actor of a run: the agent's own account, limited to the rights of the run.
+
+    What the agent itself is limited to is asked now: it may be less than when the run was created. One query.
+    """
+    own = scope_of_agent(agent.id)
     return Actor(
         user=account,
         via="agent",
@@ -142,5 +146,8 @@ def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
         tools=None if run.tools is None else frozenset(run.tools),
         confined_to=run.confined_to,
         has_read_untrusted=run.has_read_untrusted,
-        limited_to=tuple(map(ContentScope.from_json, run.content_scopes)),
+        limited_to=(
+            *map(ContentScope.from_json, run.content_scopes),
+            *([own] if own.is_limited else []),
+        ),
     )

@@ -161,7 +161,7 @@ def test_a_chain_is_read_from_its_first_cause_to_its_last_run(
     second = AgentRun.objects.get(hop=2)
 
     with django_assert_max_num_queries(8):
-        found = chain_of(second)
+        found = chain_of(second, make.actor("admin"))
 
     def names(links: Any) -> list[str]:
         return [link.run.agent_id if link.run else link.event.name for link in links]

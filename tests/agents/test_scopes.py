@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from agents_app.definitions.agents import get_agent, limit_agent, scope_of_agent
-from agents_app.models import AgentRun
+from agents_app.models import AgentRun, RunPost
 from agents_app.runs.creation import create_run
+from agents_app.runs.execution import prepare_attempt
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.payloads import translation_source
 from agents_app.runs.permissions import run_actor
 from content.layers import stage
 from content.models import Layer, Post
+from content.posts.move import Place, move_posts
 from content.translations.translate import create_translation
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.tokens import create_token, find_holder
@@ -106,6 +108,55 @@ def test_an_agent_is_limited_whatever_starts_it(inside: Post, outside: Post) -> 
     limit_agent(agent_id=AGENT, scope=ContentScope(), actor=admin)
     assert not scope_of_agent(AGENT).is_limited
     begin(outside, admin)
+
+
+def test_a_run_that_waits_is_limited_as_its_agent_is_now(inside: Post, outside: Post) -> None:
+    admin = make.actor("admin", via="admin")
+    held, left = begin(inside, admin), begin(outside, admin)
+
+    limit_agent(agent_id=AGENT, scope=PAGES, actor=admin)
+
+    assert acting(held).scopes == (PAGES,)
+    prepare_attempt(held)
+    with pytest.raises(NotFound):
+        prepare_attempt(left)
+
+
+def test_a_run_does_not_begin_once_its_post_has_left_what_it_is_limited_to(inside: Post) -> None:
+    below = make.post("Below", type="page", slug="below", parentId=str(inside.pk))
+    section = ContentScope(sections=frozenset({inside.pk}))
+    make.site_role("desk", *RIGHTS, scope=section)
+    run = begin(below, make.actor("desk", via="admin"))
+
+    move_posts(
+        post_ids=[below.pk], place=Place(parent_id=None), actor=make.actor("admin")
+    )
+
+    with pytest.raises(NotFound):
+        prepare_attempt(run)
+
+
+def test_the_page_and_the_chain_of_a_run_name_no_run_about_what_is_hidden(
+    inside: Post, outside: Post
+) -> None:
+    editor = make.actor("editor", via="admin")
+    seen, hidden, other = begin(inside, editor), begin(outside, editor), begin(inside, editor)
+    AgentRun.objects.filter(pk=seen.pk).update(cause_run=hidden, status="succeeded")
+    AgentRun.objects.filter(pk=other.pk).update(cause_run=seen, status="succeeded")
+    RunPost.objects.create(run=other, post=outside)
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    desk = ApiClient("desk")
+
+    assert desk.read(f"/api/agent-runs/{seen.pk}/chain")["causes"] == []
+    assert desk.read(f"/api/agent-runs/{seen.pk}/chain")["caused"] == []
+    shown = desk.get(f"/admin/agents_app/agentrun/{seen.pk}/change/").content.decode()
+    assert str(other.pk) not in shown and str(hidden.pk) not in shown
+    comparison = f"/admin/agents_app/agentrun/{seen.pk}/compare/?with={other.pk}"
+    assert desk.get(comparison).status_code == 404
+    everything = ApiClient("editor").read(f"/api/agent-runs/{seen.pk}/chain")
+    assert [link["id"] for link in everything["causes"]] == [str(hidden.pk)]
+    assert [link["id"] for link in everything["caused"]] == [str(other.pk)]
+    assert ApiClient("editor").get(comparison).status_code == 200
 
 
 def test_an_agent_is_limited_by_those_who_manage_agents_and_to_what_there_is() -> None:

@@ -19,8 +19,10 @@ from agents_app.admin.run_dialog.form import enabled_on
 from agents_app.definitions.agents import agents_for, translators
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
+from agents_app.runs.scopes import visible_runs
 from content.models import Post
-from proofroom.core.admin.permissions import may
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.content_scope import reading_scopes
 from proofroom.editorial.posts.panels import (
     PostPanel,
     PostTab,
@@ -39,7 +41,9 @@ def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
     if not may(request, "agents.dropdown"):
         return PostPanel("agents", SafeString(""))
     agents = enabled_on(request, agents_for(Scope.DROPDOWN))
-    latest = list(AgentRun.objects.filter(post=post).defer("context", "value")[:_LATEST])
+    actor = actor_of(request)
+    runs = visible_runs(AgentRun.objects.filter(post=post), actor, actor.user.pk)
+    latest = list(runs.defer("context", "value")[:_LATEST])
     start_url = reverse("admin:agents_app_run_start", args=[post.pk])
     context = {
         "agents": [(agent, f"{start_url}?{urlencode({'agent': agent.id})}") for agent in agents],
@@ -57,19 +61,23 @@ def agent_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
-    """Describe the runs for a review. One query."""
+    """Describe the runs for a review. One query, two for who is limited to a part of the content."""
     wanted: list[UUID] = []
     for id_ in ids:
         with suppress(ValueError):
             wanted.append(UUID(id_))
-    may_open = may(request, "agents.view")
+    openable = set(wanted) if may(request, "agents.view") else set()
+    actor = actor_of(request)
+    if openable and reading_scopes(actor):
+        seen = visible_runs(AgentRun.objects.filter(pk__in=wanted), actor, actor.user.pk)
+        openable = set(seen.values_list("pk", flat=True))
     rows = AgentRun.objects.filter(pk__in=wanted).only(
         *("pk", "agent_id", "provider", "model", "by_name", "cost", "status", "error"),
         *("has_read_untrusted", "prompt_version"),
     )
     return {
         str(run.pk): RunView(
-            url=reverse("admin:agents_app_agentrun_change", args=[run.pk]) if may_open else "",
+            url=reverse("admin:agents_app_agentrun_change", args=[run.pk]) if run.pk in openable else "",
             agent=agent_name(run.agent_id),
             model=model_label(run),
             by=run.by_name,

@@ -19,9 +19,11 @@ from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.queries import find_run
+from agents_app.runs.scopes import visible_runs
 from content.layers import open_layers
 from content.review.differences import Segment, diff_text
 from content.review.labels import label_of, module_names
+from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import RuleViolation
@@ -43,19 +45,20 @@ class ComparisonRow:
         return self.first == self.second
 
 
-def others_of(run: AgentRun) -> QuerySet[AgentRun]:
-    """The other runs of its agent about the same thing, latest first."""
+def others_of(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
+    """The other runs of its agent about the same thing that somebody may see, latest first."""
     same = AgentRun.objects.filter(
         Q(agent_id=run.agent_id, post_id=run.post_id, scope=run.scope),
         field_key=run.field_key,
         post_module_id=run.post_module_id,
     )
-    return same.exclude(pk=run.pk).order_by("-created_at", "pk")
+    others = visible_runs(same.exclude(pk=run.pk), actor, actor.user.pk)
+    return others.order_by("-created_at", "pk")
 
 
-def others_context(run: AgentRun) -> dict[str, Any]:
+def others_context(run: AgentRun, actor: Actor) -> dict[str, Any]:
     """Return the runs that the page of a run offers for comparison. One query."""
-    rows = others_of(run).only("status", "created_at", "by_name", "note", "prompt_version")[
+    rows = others_of(run, actor).only("status", "created_at", "by_name", "note", "prompt_version")[
         :_MAX_OTHERS
     ]
     url = reverse("admin:agents_app_run_compare", args=[run.pk])
@@ -69,7 +72,8 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
     try:
-        other = others_of(run).filter(pk=UUID(request.GET.get("with", ""))).first()
+        wanted = UUID(request.GET.get("with", ""))
+        other = others_of(run, actor_of(request)).filter(pk=wanted).first()
     except ValueError:
         other = None
     if other is None:

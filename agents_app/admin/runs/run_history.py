@@ -39,7 +39,7 @@ class Station:
 
 def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
     """Return the chain, the reactions and the other surroundings of a run for its page."""
-    chain = chain_of(run)
+    chain = chain_of(run, actor_of(request))
     may_see_calls = may(request, "webhooks.manage")
     reactions = [
         (

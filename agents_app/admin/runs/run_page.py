@@ -107,7 +107,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **actions,
         **story_context(request, run),
         **hint_context(request, run),
-        **others_context(run),
+        **others_context(run, actor_of(request)),
         **run_prompt_context(request, run),
     }
     if run.post is None or run.post.deleted_at is not None:
