@@ -56,7 +56,11 @@ class CmsAdminSite(admin.AdminSite):
             see,
             unseen_count,
         )
-        from proofroom.oauth.admin.connected_clients import allow_client_again, disconnect_client
+        from proofroom.oauth.admin.connected_clients import (
+            allow_client_again,
+            disconnect_client,
+            limit_client,
+        )
         from proofroom.oauth.admin.consent import authorize
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -68,6 +72,11 @@ class CmsAdminSite(admin.AdminSite):
                 "oauth/clients/<uuid:connection_id>/allow/",
                 self.admin_view(allow_client_again),
                 name="oauth-allow",
+            ),
+            path(
+                "oauth/clients/<uuid:connection_id>/limit/",
+                self.admin_view(limit_client),
+                name="oauth-limit",
             ),
             path(
                 "oauth/clients/<uuid:connection_id>/disconnect/",

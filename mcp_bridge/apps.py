@@ -22,8 +22,10 @@ class McpBridgeConfig(AppConfig):
         ends_access = (
             "user.changed",
             "role.changed",
+            "mcp_token.limited",
             "mcp_token.revoked",
             "mcp_client.disconnected",
+            "mcp_client.limited",
             "mcp_client.token-reused",
         )
         outbox.subscribe_inside(ends_access, tell_of_change)

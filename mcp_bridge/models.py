@@ -9,14 +9,13 @@ from django.conf import settings
 from django.db import models
 
 from proofroom.accounts.models import AccountToken
-from proofroom.core.content_scope import ContentScope
 
 
 class McpToken(AccountToken):
     """The token of one AI client for the MCP server.
 
     An empty list of `tools` means all that the account may use. `diagnostics` grants those tools, whatever the
-    account. `content_scope` is the content that it is limited to, within that of the account.
+    account.
     """
 
     user = models.ForeignKey(
@@ -24,7 +23,6 @@ class McpToken(AccountToken):
     )
     tools = models.JSONField(default=list)
     diagnostics = models.BooleanField(default=False)
-    content_scope = models.JSONField(default=dict, blank=True)
 
     class Meta:
         verbose_name = "MCP token"
@@ -32,11 +30,6 @@ class McpToken(AccountToken):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-created_at", "-id"], name="mcp_token_newest")
         ]
-
-    @property
-    def scope(self) -> ContentScope:
-        """The content that it is limited to."""
-        return ContentScope.from_json(self.content_scope)
 
 
 class McpCall(models.Model):

@@ -65,15 +65,16 @@ def _holder_of(found: ConnectedClient) -> TokenHolder:
         role=found.role,
         diagnostics=DIAGNOSTICS in found.scopes,
         scopes=found.scopes,
+        content_scope=found.content_scope,
     )
     return TokenHolder(principal, Account(found.user_id, found.role))
 
 
 def still_connected(holders: Collection[TokenHolder]) -> set[TokenHolder]:
-    """Return those of the holders whose connection stands. One query."""
+    """Return those of the holders whose connection stands, limited as it was. One query."""
     ids = {one: UUID(one.principal.id.removeprefix(CONNECTION_PREFIX)) for one in holders}
-    usable = usable_connections(set(ids.values())) if ids else set()
-    return {one for one, connection_id in ids.items() if connection_id in usable}
+    usable = usable_connections(set(ids.values())) if ids else {}
+    return {one for one, id_ in ids.items() if usable.get(id_) == one.principal.content_scope}
 
 
 def refuse_missing_scope(principal: Principal, body: bytes) -> JSONResponse | None:

@@ -98,6 +98,7 @@ def actor_for(principal: Principal) -> Actor:
         principal=principal.id,
         tools=principal.tools,
         diagnoses=principal.diagnostics
+        and not principal.content_scope.is_limited
         and (principal.scopes is None or user.has_perm(DIAGNOSTICS_PERMISSION)),
         # A copy: what is looked up for a scope holds for a call, and a principal for as long as a session.
         limited_to=(replace(principal.content_scope),)
@@ -124,7 +125,7 @@ def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
     if missing_scope(principal, tool):
         return False
     if tool.group == DIAGNOSTICS:  # a grant of the operator's: it asks no right of the account
-        return actor.diagnoses if principal.scopes is not None else principal.diagnostics
+        return actor.diagnoses
     if not tool.permission or actor.can(tool.permission):
         return True
     stand_in = SUBSTITUTE_PERMISSIONS.get(tool.permission)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
-from proofroom.accounts.scope_shapes import ScopeAnswer, ScopeFields
+from proofroom.accounts.scope_shapes import ScopeFields
 from proofroom.accounts.token_fields import (
     AccountField,
     AccountTokenAnswer,
@@ -26,7 +26,6 @@ class McpTokenAnswer(AccountTokenAnswer):
 
     tools: list[str] = Field(json_schema_extra={"maxItems": 200})
     diagnostics: bool
-    scope: ScopeAnswer
 
 
 class MadeMcpTokenAnswer(McpTokenAnswer):

@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from mcp_bridge.access.connected_clients import still_connected
 from mcp_bridge.access.principals import CONNECTION_PREFIX, TOKEN_PREFIX, Principal, may_use
@@ -57,6 +58,8 @@ def create_token(
     require_no_less(actor, owner.role)
     if diagnostics:
         actor.require(DIAGNOSTICS_PERMISSION)
+    limits = scope or ContentScope()
+    _refuse_diagnostics(diagnostics, limits)
     token, secret = account_tokens.make(
         McpToken,
         PREFIX,
@@ -66,7 +69,7 @@ def create_token(
         actor=actor,
         tools=_check_tools(tools, owner, diagnostics),
         diagnostics=diagnostics,
-        content_scope=check_scope(scope or ContentScope(), actor).to_json(),
+        content_scope=check_scope(limits, actor).to_json(),
     )
     payload: JsonObject = {
         "id": str(token.pk),
@@ -78,6 +81,22 @@ def create_token(
         payload["scope"] = token.content_scope
     outbox.record("mcp_token.created", actor=actor, payload=payload)
     return token, secret
+
+
+@transaction.atomic
+def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> McpToken:
+    """Limit a token to a part of the content. What is open with it ends within seconds, and can be opened again.
+
+    Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
+    """
+    account_tokens.allow(actor)
+    token = account_tokens.lock_token(McpToken, token_id)
+    require_no_less(actor, token.user.role)
+    _refuse_diagnostics(token.diagnostics, scope)
+    outbox.record(
+        "mcp_token.limited", actor=actor, payload=account_tokens.limit(token, scope, actor)
+    )
+    return token
 
 
 @transaction.atomic
@@ -99,7 +118,7 @@ def record_use(*, token_id: UUID, last_used_at: datetime | None) -> None:
 def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list[str]:
     """The names in order. Raises `RuleViolation` for one that is no tool, or that the account could never call."""
     holder = Principal(id="new", user_id=owner.pk, diagnostics=diagnostics)
-    client = Actor(user=owner, via="mcp")
+    client = Actor(user=owner, via="mcp", diagnoses=diagnostics)
     for name in names:
         tool = get_tool(name)
         if tool is None:
@@ -112,6 +131,15 @@ def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list
             )
             raise invalid("tools", f"{name} {why}.")
     return sorted(set(names))
+
+
+def _refuse_diagnostics(diagnostics: bool, scope: ContentScope) -> None:
+    if diagnostics and scope.is_limited:
+        raise invalid(
+            "diagnostics",
+            _("Diagnostics show the whole site, so a limited token cannot have them."),
+            code="whole_site",
+        )
 
 
 _MAX_SECRET_LENGTH: Final = 200
@@ -163,8 +191,9 @@ def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
     """
     tokens = {one for one in holders if one.principal.id.startswith(TOKEN_PREFIX)}
     ids = {UUID(one.principal.id.removeprefix(TOKEN_PREFIX)) for one in tokens}
-    valid = {f"{TOKEN_PREFIX}{pk}" for pk in active_tokens(ids)} if ids else set()
-    found = {one for one in tokens if one.principal.id in valid}
+    rows = active_tokens().filter(pk__in=ids).values_list("pk", "content_scope") if ids else []
+    limits = {f"{TOKEN_PREFIX}{pk}": ContentScope.from_json(scope) for pk, scope in rows}
+    found = {one for one in tokens if limits.get(one.principal.id) == one.principal.content_scope}
     connected = {one for one in holders if one.principal.id.startswith(CONNECTION_PREFIX)}
     found |= still_connected(connected)
     others = set(holders) - tokens - connected
@@ -174,10 +203,7 @@ def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
     return found
 
 
-def active_tokens(ids: Collection[UUID] | None = None) -> set[UUID]:
-    """The ids of the tokens that open something now."""
+def active_tokens() -> QuerySet[McpToken]:
+    """The tokens that open something now."""
     is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
-    rows = McpToken.objects.filter(is_open, user__is_active=True, user__role=F("role"))
-    if ids is not None:
-        rows = rows.filter(pk__in=ids)
-    return set(rows.order_by().values_list("pk", flat=True))
+    return McpToken.objects.filter(is_open, user__is_active=True, user__role=F("role")).order_by()

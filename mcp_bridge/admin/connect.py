@@ -120,7 +120,7 @@ def connect(request: HttpRequest) -> HttpResponse:
         context |= {
             "has_token": bool(environment.mcp_auth_token),
             "header_name": environment.mcp_auth_header_name,
-            "token_count": len(active_tokens()),
+            "token_count": active_tokens().count(),
             "is_open": is_open,
             "diagnostics": environment.mcp_diagnostics,
         }

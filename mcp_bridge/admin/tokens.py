@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from mcp_bridge.access.token_fields import NewMcpToken
-from mcp_bridge.access.tokens import create_token, revoke_token
+from mcp_bridge.access.tokens import create_token, limit_token, revoke_token
 from mcp_bridge.admin.connect import client_instructions
 from mcp_bridge.call_log import principal_of
 from mcp_bridge.client_config import token_credential
@@ -20,6 +20,7 @@ from mcp_bridge.transport.server_address import server_url
 from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.validation.form_fields import InputForm
 
 
@@ -39,11 +40,13 @@ class McpTokenAdmin(AccountTokenAdmin[McpToken]):
     list_title = gettext_lazy("MCP tokens")
     add_title = gettext_lazy("New MCP token")
     add_form = NewMcpTokenForm
-    add_template = "admin/forms/one_with_search.html"
     page_template = "admin/mcp_bridge/token.html"
 
     def make(self, values: dict[str, Any], actor: Actor) -> tuple[McpToken, str]:
         return create_token(**values, actor=actor)
+
+    def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
+        limit_token(token_id=token_id, scope=scope, actor=actor)
 
     def revoke(self, token_id: UUID, actor: Actor) -> None:
         revoke_token(token_id=token_id, actor=actor)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mcp_bridge.access.token_fields import MadeMcpTokenAnswer, McpTokenAnswer, NewMcpToken
-from mcp_bridge.access.tokens import create_token, revoke_token
+from mcp_bridge.access.tokens import create_token, limit_token, revoke_token
 from mcp_bridge.models import McpToken
 from proofroom.accounts.api.tokens import (
     TOKEN_PARAMETERS,
@@ -18,6 +18,7 @@ from proofroom.accounts.api.tokens import (
 )
 from proofroom.accounts.queries import list_tokens
 from proofroom.accounts.queries import parse_token_id as read_id
+from proofroom.accounts.token_fields import TokenLimits
 from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
@@ -34,6 +35,7 @@ class McpTokenViewSet(ApiViewSet):
         "list": "tokens.manage",
         "create": "tokens.manage",
         "retrieve": "tokens.manage",
+        "update": "tokens.manage",
         "destroy": "tokens.manage",
     }
 
@@ -71,6 +73,13 @@ class McpTokenViewSet(ApiViewSet):
         token = list_tokens(McpToken).filter(pk=read_id(token_id)).first()
         if token is None:
             raise NotFound(f"No token has the id {token_id}.", code="unknown_token")
+        return Response(McpTokenAnswer.model_validate(token))
+
+    @extend_schema(request=TokenLimits, responses=McpTokenAnswer)
+    def update(self, request: Request, token_id: str) -> Response:
+        """Limit a token to a part of the content; what is open with it ends within seconds. Needs a session."""
+        scope = read_body(request, TokenLimits).scope.read()
+        token = limit_token(token_id=read_id(token_id), scope=scope, actor=self.actor)
         return Response(McpTokenAnswer.model_validate(token))
 
     @extend_schema(responses=McpTokenAnswer)

@@ -12,6 +12,6 @@ urlpatterns = [
     path("mcp-tokens", McpTokenViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "mcp-tokens/<str:token_id>",
-        McpTokenViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+        McpTokenViewSet.as_view({"get": "retrieve", "patch": "update", "delete": "destroy"}),
     ),
 ]

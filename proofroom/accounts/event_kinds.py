@@ -21,5 +21,6 @@ KINDS = (
     EventKind("invitation.accepted", "Invitation accepted", "users.manage"),
     EventKind("invitation.revoked", "Invitation revoked", "users.manage"),
     EventKind("token.created", "API token created", "tokens.manage"),
+    EventKind("token.limited", "API token limited to content", "tokens.manage"),
     EventKind("token.revoked", "API token revoked", "tokens.manage"),
 )

@@ -288,7 +288,8 @@ class Preferences(models.Model):
 class AccountToken(models.Model):
     """A token of a program, bound to an account. The secret itself is never stored.
 
-    `role` is what the account had when the token was made: with another role the token is dead.
+    `role` is what the account had when the token was made: with another role the token is dead. `content_scope` is
+    the content that it is limited to, within that of the account.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -301,6 +302,7 @@ class AccountToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    content_scope = models.JSONField(default=dict, blank=True)
 
     user: models.ForeignKey[User, User]
     user_id: int
@@ -310,6 +312,11 @@ class AccountToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def scope(self) -> ContentScope:
+        """The content that it is limited to."""
+        return ContentScope.from_json(self.content_scope)
 
     @property
     def state(self) -> str:

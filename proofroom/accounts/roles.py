@@ -104,21 +104,6 @@ _AI_AGENT = frozenset(
     }
 )
 
-WHOLE_SITE: Final = frozenset(
-    {
-        "agents.edit",
-        "database.manage",
-        "redirects.edit",
-        "seo.manage",
-        "settings.manage",
-        "tokens.manage",
-        "urlPatterns.edit",
-        "users.manage",
-        "webhooks.manage",
-    }
-)
-"""What cannot be limited to a part of the content: it changes or shows the whole site."""
-
 GRANTS: Final[dict[str, frozenset[str]]] = {
     Role.ADMIN: frozenset(_ADMIN),
     Role.EDITOR: frozenset(_EDITOR),

@@ -14,6 +14,7 @@ from pydantic import AliasPath, Field
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
 from proofroom.accounts.permission_labels import permission_choices
 from proofroom.accounts.roles import Role, all_permissions
+from proofroom.accounts.scope_shapes import ScopeAnswer, ScopeFields
 from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.validation.form_fields import FormField
@@ -45,6 +46,7 @@ class AccountTokenAnswer(Answer):
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
+    scope: ScopeAnswer
 
 
 class TokenAnswer(AccountTokenAnswer):
@@ -97,6 +99,12 @@ LastDay = Annotated[Moment | None, FormField(LastDayField, name="expires_at")]
 """When a token ends."""
 
 
+class TokenLimits(Body):
+    """The content that a token is limited to from now on."""
+
+    scope: ScopeFields
+
+
 class NewToken(Body):
     name: Annotated[
         Words,
@@ -131,3 +139,4 @@ class NewToken(Body):
             name="user",
         ),
     ] = Field(None, ge=1, le=2**53)
+    scope: ScopeFields = Field(default_factory=ScopeFields)

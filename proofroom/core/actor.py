@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
-from proofroom.core.content_scope import ContentScope, is_in_scopes, scopes_for
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope, is_in_scopes, scopes_for
 from proofroom.core.errors import NotAllowed
 
 Via = Literal["admin", "api", "mcp", "agent", "command", "system", "site"]
@@ -56,7 +56,8 @@ class Actor:
 
     `agent_id` and `run_id` name the agent and its run where the words come from one. `token_id` names the API
     token that a program calls with in a person's name, `principal` the credential of an AI client. `permissions`,
-    where set, and `limited_to` narrow the user's own rights and never widen them. `event_id` and `hop` carry the
+    where set, and `limited_to` narrow the user's own rights and never widen them; what is limited to a part of the
+    content has no right that holds for the whole site. `event_id` and `hop` carry the
     cause chain of work that an event started.
 
     An agent's run is narrowed further, and hands that on to the runs it starts: `tools`, where set, are the only
@@ -113,6 +114,8 @@ class Actor:
         if not self.user.is_active:
             return False
         if self.permissions is not None and permission not in self.permissions:
+            return False
+        if self.limited_to and permission in WHOLE_SITE:
             return False
         if thing is None:
             return self.user.has_perm(permission)

@@ -28,6 +28,20 @@ READING: Final = frozenset(
     }
 )
 """Permissions that change nothing: where a scope has `reads_all`, they hold outside of it, too."""
+WHOLE_SITE: Final = frozenset(
+    {
+        "agents.edit",
+        "database.manage",
+        "redirects.edit",
+        "seo.manage",
+        "settings.manage",
+        "tokens.manage",
+        "urlPatterns.edit",
+        "users.manage",
+        "webhooks.manage",
+    }
+)
+"""What cannot be limited to a part of the content: it changes or shows the whole site."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from oauth2_provider.models import (
     clear_expired,
     get_access_token_model,
@@ -19,14 +20,16 @@ from oauth2_provider.models import (
 )
 
 from proofroom.accounts.services.account_tokens import record_use
+from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
-from proofroom.core.errors import NotFound
+from proofroom.core.content_scope import ContentScope
+from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.oauth.addresses import resource
 from proofroom.oauth.models import OAuthClient, OAuthClientKeys, OAuthConnection
-from proofroom.oauth.scopes import grantable
+from proofroom.oauth.scopes import DIAGNOSTICS, grantable
 from proofroom.oauth.token_values import hash_value
 
 KEPT_DAYS: Final = 90
@@ -36,20 +39,30 @@ UNUSED_HOURS: Final = 24
 
 
 @transaction.atomic
-def connect(*, client: OAuthClient, scopes: Iterable[str], actor: Actor) -> OAuthConnection:
+def connect(
+    *, client: OAuthClient, scopes: Iterable[str], actor: Actor, limits: ContentScope | None = None
+) -> OAuthConnection:
     """Let an AI client act for the person, within these scopes and within what the person may.
 
-    Raises `NotAllowed` for who is no person in a session of the admin.
+    `limits` is the content that it is limited to. Raises `NotAllowed` for who is no person in a session of the admin,
+    `RuleViolation` by part of the limits.
     """
     actor.require_session("connect AI clients")
     actor.require("posts.view")
-    granted = grantable(scopes, actor)
+    content_scope = check_scope(limits or ContentScope(), actor)
+    granted = [
+        one
+        for one in grantable(scopes, actor)
+        # Diagnostics show the whole site.
+        if not (one == DIAGNOSTICS and content_scope.is_limited)
+    ]
     connection, _ = OAuthConnection.objects.update_or_create(
         user_id=actor.user.pk,
         client=client,
         defaults={
             "role": actor.user.role,
             "scopes": granted,
+            "content_scope": content_scope.to_json(),
             "connected_at": timezone.now(),
             "ended_at": None,
         },
@@ -66,6 +79,8 @@ def record_connected(connection: OAuthConnection, actor: Actor) -> None:
         "userId": connection.user_id,
         "scopes": [*connection.scopes],
     }
+    if connection.content_scope:
+        payload["limits"] = connection.content_scope
     outbox.record("mcp_client.connected", actor=actor, payload=payload)
 
 
@@ -76,12 +91,7 @@ def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
     Raises `NotFound` for a connection of somebody else, but not for who manages tokens.
     """
     actor.require_session("disconnect AI clients")
-    found = OAuthConnection.objects.select_for_update(of=("self",)).select_related("client")
-    if not actor.can("tokens.manage"):
-        found = found.filter(user_id=actor.user.pk)
-    connection = found.filter(pk=connection_id).first()
-    if connection is None:
-        raise NotFound("No connected AI client has this id.", code="unknown_connection")
+    connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
     if connection.ended_at is None:
         _end(OAuthConnection.objects.filter(pk=connection.pk))
         payload: JsonObject = {
@@ -91,6 +101,54 @@ def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
         }
         outbox.record("mcp_client.disconnected", actor=actor, payload=payload)
     return connection
+
+
+@transaction.atomic
+def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor) -> OAuthConnection:
+    """Limit a client to a part of the content. What is open with it ends within seconds, and can be opened again.
+
+    Raises `NotFound` as `disconnect` does, `RuleViolation` by part, or on `scope` where the client has diagnostics.
+    """
+    actor.require_session("limit AI clients")
+    connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
+    if limits.is_limited and DIAGNOSTICS in connection.scopes:
+        raise invalid(
+            "scope",
+            _(
+                "This client can read logs and server status, which show the whole site. "
+                "Disconnect it, and connect it again without them."
+            ),
+            code="whole_site",
+        )
+    connection.content_scope = check_scope(limits, actor).to_json()
+    connection.save(update_fields=["content_scope"])
+    payload: JsonObject = {
+        "id": str(connection.pk),
+        "name": connection.client.label,
+        "userId": connection.user_id,
+        "limits": connection.content_scope,
+    }
+    outbox.record("mcp_client.limited", actor=actor, payload=payload)
+    return connection
+
+
+def find_managed(*, connection_id: UUID, actor: Actor, is_locked: bool = False) -> OAuthConnection:
+    """A connection of the actor, or anybody's for who manages tokens. Raises `NotFound`."""
+    found = OAuthConnection.objects.select_related("client", "user")
+    if is_locked:
+        found = found.select_for_update(of=("self",))
+    if not actor.can("tokens.manage"):
+        found = found.filter(user_id=actor.user.pk)
+    connection = found.filter(pk=connection_id).first()
+    if connection is None:
+        raise NotFound("No connected AI client has this id.", code="unknown_connection")
+    return connection
+
+
+def find_limits(*, client: OAuthClient, user_id: int) -> ContentScope:
+    """What a client of somebody was limited to when it was last connected. One query."""
+    found = OAuthConnection.objects.filter(client=client, user_id=user_id).first()
+    return found.scope if found is not None else ContentScope()
 
 
 @transaction.atomic
@@ -180,7 +238,7 @@ def may_refresh(*, user_id: int, client_id: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedClient:
-    """Whom an access token stands for: the connection, its account, and what this token may."""
+    """Whom an access token stands for: the connection, its account, what this token may, and on what content."""
 
     id: UUID
     user_id: int
@@ -188,6 +246,7 @@ class ConnectedClient:
     scopes: frozenset[str]
     client_id: str
     expires: datetime
+    content_scope: ContentScope
 
 
 def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient | None:
@@ -202,6 +261,7 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         "id",
         "user_id",
         "role",
+        "content_scope",
         "last_used_at",
         name=F("client__client_id"),
         expires=F("client__accesstoken__expires"),
@@ -219,13 +279,15 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         frozenset(row["scope"].split()),
         row["name"],
         row["expires"],
+        ContentScope.from_json(row["content_scope"]),
     )
 
 
-def usable_connections(ids: Collection[UUID]) -> set[UUID]:
-    """The ids of the connections that still open the MCP server. One query."""
-    rows = _usable().filter(_has_token(), pk__in=ids)
-    return set(rows.order_by().values_list("pk", flat=True))
+def usable_connections(ids: Collection[UUID]) -> dict[UUID, ContentScope]:
+    """The connections that still open the MCP server, with what limits them. One query."""
+    rows = _usable().filter(_has_token(), pk__in=ids).order_by()
+    found = rows.values_list("pk", "content_scope")
+    return {pk: ContentScope.from_json(scope) for pk, scope in found}
 
 
 def connections_of(user_id: int) -> QuerySet[OAuthConnection]:

@@ -71,6 +71,7 @@ def find_external_client(token: str) -> ConnectedClient | None:
         frozenset(scopes),
         connection.client.client_id,
         expires,
+        connection.scope,
     )
 
 

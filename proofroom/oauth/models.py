@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from oauth2_provider.models import AbstractApplication
 
+from proofroom.core.content_scope import ContentScope
 from proofroom.oauth.redirects import redirect_fault
 
 NAME_MAX: Final = 80
@@ -85,7 +86,8 @@ class OAuthConnection(models.Model):
 
     `role` is what the account had when it consented: with another role the connection is dead, as a token would be.
     `expires_at` is set where another authorization server issues the tokens, which are not stored: the end of the
-    newest one that was shown.
+    newest one that was shown. `content_scope` is the content that the client is limited to, within that of the
+    account.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -99,6 +101,7 @@ class OAuthConnection(models.Model):
     last_used_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
+    content_scope = models.JSONField(default=dict, blank=True)
 
     class Meta:
         verbose_name = "connected AI client"
@@ -109,6 +112,11 @@ class OAuthConnection(models.Model):
 
     def __str__(self) -> str:
         return f"{self.client_id} for {self.user_id}"
+
+    @property
+    def scope(self) -> ContentScope:
+        """The content that it is limited to."""
+        return ContentScope.from_json(self.content_scope)
 
     @property
     def is_blocked(self) -> bool:

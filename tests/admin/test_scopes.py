@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
 from content.posts.trash import delete_post
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
-from proofroom.core.content_scope import ContentScope
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -128,9 +128,7 @@ def test_a_run_does_not_begin_once_its_post_has_left_what_it_is_limited_to(insid
     make.site_role("desk", *RIGHTS, scope=section)
     run = begin(below, make.actor("desk", via="admin"))
 
-    move_posts(
-        post_ids=[below.pk], place=Place(parent_id=None), actor=make.actor("admin")
-    )
+    move_posts(post_ids=[below.pk], place=Place(parent_id=None), actor=make.actor("admin"))
 
     with pytest.raises(NotFound):
         prepare_attempt(run)
@@ -150,7 +148,8 @@ def test_the_page_and_the_chain_of_a_run_name_no_run_about_what_is_hidden(
     assert desk.read(f"/api/agent-runs/{seen.pk}/chain")["causes"] == []
     assert desk.read(f"/api/agent-runs/{seen.pk}/chain")["caused"] == []
     shown = desk.get(f"/admin/agents_app/agentrun/{seen.pk}/change/").content.decode()
-    assert str(other.pk) not in shown and str(hidden.pk) not in shown
+    assert str(other.pk) not in shown
+    assert str(hidden.pk) not in shown
     comparison = f"/admin/agents_app/agentrun/{seen.pk}/compare/?with={other.pk}"
     assert desk.get(comparison).status_code == 404
     everything = ApiClient("editor").read(f"/api/agent-runs/{seen.pk}/chain")

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from analytics.models import Dimension
 from content.models import Post
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
-from proofroom.core.content_scope import ContentScope
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from tests import make
 from tests.analytics.begun import begun
 from tests.analytics.counted import ago, arm, count

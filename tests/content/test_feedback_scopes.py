@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer, Post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import ContentScope
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from proofroom.feedback.models import Feedback

@@ -19,9 +19,9 @@ from content.posts.scopes import in_scope_of, sees, visible_to
 from content.posts.trash import delete_post, restore_post
 from content.translations.translate import create_translation, propose_translation
 from content.variations.services import create_variation
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import ContentScope
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make
 

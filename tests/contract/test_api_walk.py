@@ -51,9 +51,14 @@ def plain(path: str) -> str:
 
 
 def call(
-    endpoint: Endpoint, names: Names, role: str | None, body: Any = None, query: str = ""
+    endpoint: Endpoint,
+    names: Names,
+    caller: str | ApiClient | None,
+    body: Any = None,
+    query: str = "",
 ) -> Any:
-    client = ApiClient(role)
+    """The answer to a role, or to the client itself."""
+    client = caller if isinstance(caller, ApiClient) else ApiClient(caller)
     path = filled(endpoint.path + query, names)
     if endpoint.method == "GET":
         return client.get(path)
@@ -62,8 +67,8 @@ def call(
     return client.send(endpoint.method, path, filled(body, names) if body is not None else None)
 
 
-def succeed(endpoint: Endpoint, names: Names, role: str | None) -> Any:
-    return call(endpoint, names, role, endpoint.body, endpoint.query)
+def succeed(endpoint: Endpoint, names: Names, caller: str | ApiClient | None) -> Any:
+    return call(endpoint, names, caller, endpoint.body, endpoint.query)
 
 
 def assert_error(response: Any, status: int) -> dict[str, Any]:

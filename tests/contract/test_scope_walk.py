@@ -14,9 +14,11 @@ from content.models import Layer, Post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import PERMISSIONS, WHOLE_SITE, assignable_permissions
-from proofroom.core.content_scope import ContentScope
+from proofroom.accounts.roles import PERMISSIONS, assignable_permissions
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from tests import make
+from tests.accounts.bearer import program
 from tests.api.refusals import stored
 from tests.api_client import ApiClient
 from tests.contract.endpoint import Area, Endpoint, areas
@@ -31,6 +33,14 @@ LIMITABLE: Final = sorted(assignable_permissions() & PERMISSIONS - WHOLE_SITE)
 SHARED: Final = ("/api/menus", "/api/modules/global")
 """What all pages share is not limited: what menus say is public, and global modules change wherever they stand."""
 STAGED: Final = ("From an agent", "From an editor", "From a person", "Waits")
+
+
+def limited_program() -> ApiClient:
+    """A program that calls as an administrator, with a token that is limited as the role is."""
+    _token, secret = create_token(
+        name="Walk", permissions=LIMITABLE, actor=make.actor("admin"), scope=PAGES
+    )
+    return program(secret)
 
 
 def limited_user() -> User:
@@ -56,6 +66,7 @@ def rows_of_posts() -> tuple[object, ...]:
     return stored()[:4]
 
 
+@pytest.mark.parametrize("caller", ["role", "token"])
 @pytest.mark.parametrize(
     ("area", "endpoint"),
     [
@@ -65,12 +76,15 @@ def rows_of_posts() -> tuple[object, ...]:
         if not item.address.partition(" ")[2].startswith("/api/public")
     ],
 )
-def test_the_api_neither_shows_nor_changes_what_is_outside(area: Area, endpoint: Endpoint) -> None:
+def test_the_api_neither_shows_nor_changes_what_is_outside(
+    area: Area, endpoint: Endpoint, caller: str
+) -> None:
     names = area.scene()
     limited_user()
+    client = ApiClient("pages") if caller == "role" else limited_program()
     words, before = secret_words(), rows_of_posts()
 
-    response = succeed(endpoint, names, "pages")
+    response = succeed(endpoint, names, client)
 
     assert response.status_code < 500
     if not endpoint.path.startswith(SHARED):

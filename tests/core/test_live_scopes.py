@@ -16,10 +16,10 @@ from content.posts.autosave import save_copy
 from content.posts.presence import mark_editing
 from content.posts.trash import delete_post
 from mcp_bridge.protocol.subscriptions import Subscriber, read_changes, readable_uris
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.accounts.services.roles import change_role
 from proofroom.core import outbox
-from proofroom.core.content_scope import ContentScope
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotFound
 from proofroom.core.realtime.event_tail import Tail
 from proofroom.core.realtime.hub import NOT_FOUND

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from content.models import Draft, Post
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.archive.imports import Mode, require_mode
-from proofroom.core.content_scope import ContentScope
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.imports.item_runs import run_command
 from proofroom.imports.models import ImportLine, ImportRun

@@ -19,9 +19,9 @@ from media.services.crop import Box, crop_image
 from media.services.files import delete_asset, replace_file, store_image
 from media.services.update import categorize, update_asset
 from media.services.variants import request_variants
-from proofroom.accounts.roles import GRANTS, PERMISSIONS, WHOLE_SITE
+from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import ContentScope
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.api_client import ApiClient

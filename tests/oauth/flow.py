@@ -63,8 +63,9 @@ def consent(
     grant: tuple[str, ...] = ("propose",),
     *,
     secure: bool = False,
+    **limits: list[str],
 ) -> Any:
-    """The answer to the form of the page at that address. `secure` asks by HTTPS."""
+    """The answer to the form of the page at that address, with limits to the content. `secure` asks by HTTPS."""
     page = browser.get(url, secure=secure)
     assert page.status_code == 200, page.content.decode()
     found = re.search('name="csrfmiddlewaretoken" value="([^"]+)"', page.content.decode())
@@ -73,6 +74,7 @@ def consent(
         "csrfmiddlewaretoken": html.unescape(found[1]),
         "decision": decision,
         "grant": list(grant),
+        **limits,
     }
     return browser.post(url, body, secure=secure)
 

@@ -77,7 +77,9 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
     )
     return {
         str(run.pk): RunView(
-            url=reverse("admin:agents_app_agentrun_change", args=[run.pk]) if run.pk in openable else "",
+            url=reverse("admin:agents_app_agentrun_change", args=[run.pk])
+            if run.pk in openable
+            else "",
             agent=agent_name(run.agent_id),
             model=model_label(run),
             by=run.by_name,

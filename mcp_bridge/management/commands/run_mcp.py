@@ -101,7 +101,7 @@ def require_credentials(host: str) -> None:
     named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback(name)]
     # A server that says where it is reached lets people connect clients.
     has_oauth = bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url)
-    if configured or (is_loopback(host) and not named) or has_oauth or active_tokens():
+    if configured or (is_loopback(host) and not named) or has_oauth or active_tokens().exists():
         return
     if not is_loopback(host):
         raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_ACCESS}")

@@ -9,15 +9,25 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path
+from django.utils.decorators import method_decorator
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import AccountToken
+from proofroom.accounts.scope_words import describe_scope
 from proofroom.core.actor import Actor
-from proofroom.core.admin.form_pages import FormAdmin, form_page
-from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.validation.form_fields import InputForm
 
 T = TypeVar("T", bound=AccountToken)
@@ -30,11 +40,12 @@ _LOOKS = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
 
 
 class AccountTokenAdmin(FormAdmin[T]):
-    """`make` calls the service that makes a token, `revoke` the one that ends it."""
+    """`make` calls the service that makes a token, `limit` and `revoke` those that narrow and end it."""
 
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
     add_button = gettext_lazy("Create token")
+    add_template = "admin/forms/one_with_search.html"
     list_display = ("name", "user", "ends_in", "state", "used", "ends")
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
@@ -45,6 +56,10 @@ class AccountTokenAdmin(FormAdmin[T]):
 
     def revoke(self, token_id: UUID, actor: Actor) -> None:
         """End the token."""
+        raise NotImplementedError
+
+    def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
+        """Limit the token to a part of the content."""
         raise NotImplementedError
 
     def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
@@ -92,8 +107,32 @@ class AccountTokenAdmin(FormAdmin[T]):
             return HttpResponseRedirect(request.path)
         return self._page(request, token)
 
+    def get_urls(self) -> list[URLPattern]:
+        page = self.admin_site.admin_view(self.limit_view)
+        name = f"{self.opts.app_label}_{self.opts.model_name}_limit"
+        return [path("<path:object_id>/limit/", page, name=name), *super().get_urls()]
+
+    @method_decorator(answers_refusals)
+    def limit_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask what content the token is limited to."""
+        require(request, "tokens.manage")
+        token = self._find(object_id)
+        data = request.POST if request.method == "POST" else None
+        form = ScopeForm(data, scope=token.scope)
+        if save_form(form, lambda: self.limit(token.pk, form.scope, actor_of(request))):
+            messages.success(request, _("Saved the limits of %(token)s.") % {"token": token})
+            return HttpResponseRedirect("../change/")
+        title = _("Limit %(token)s") % {"token": token}
+        context = {"button": _("Save limits")}
+        return form_page(request, self.add_template, self.model, context, title=title, form=form)
+
     def _page(self, request: HttpRequest, token: T, secret: str = "") -> HttpResponse:
-        context = {"token": token, "secret": secret, **self.more(request, token, secret)}
+        context = {
+            "token": token,
+            "secret": secret,
+            "limits": describe_scope(token.scope),
+            **self.more(request, token, secret),
+        }
         page = form_page(request, self.page_template, self.model, context, title=token.name)
         if secret:
             page["Cache-Control"] = "no-store"

@@ -10,17 +10,22 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
+from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import ApiToken
 from proofroom.accounts.permission_labels import label_of
-from proofroom.accounts.services.tokens import create_token, revoke_token
+from proofroom.accounts.services.tokens import create_token, limit_token, revoke_token
 from proofroom.accounts.token_fields import NewToken
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.validation.form_fields import InputForm
 
 
-class NewTokenForm(InputForm):
+class NewTokenForm(ScopeForm, InputForm):
     input_class = NewToken
     asked_fields = ("name", "user_id", "permissions", "expires_at")
+
+    def input_values(self) -> dict[str, Any]:
+        return {**super().input_values(), "scope": self.scope}
 
 
 @admin.register(ApiToken)
@@ -35,6 +40,9 @@ class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
 
     def make(self, values: dict[str, Any], actor: Actor) -> tuple[ApiToken, str]:
         return create_token(**values, actor=actor)
+
+    def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
+        limit_token(token_id=token_id, scope=scope, actor=actor)
 
     def revoke(self, token_id: UUID, actor: Actor) -> None:
         revoke_token(token_id=token_id, actor=actor)

@@ -13,8 +13,13 @@ from rest_framework.response import Response
 
 from proofroom.accounts import queries
 from proofroom.accounts.models import ApiToken
-from proofroom.accounts.services.tokens import create_token, revoke_token
-from proofroom.accounts.token_fields import MadeTokenAnswer, NewToken, TokenAnswer
+from proofroom.accounts.services.tokens import create_token, limit_token, revoke_token
+from proofroom.accounts.token_fields import (
+    MadeTokenAnswer,
+    NewToken,
+    TokenAnswer,
+    TokenLimits,
+)
 from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
@@ -71,6 +76,7 @@ class TokenViewSet(ApiViewSet):
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "tokens.manage",
         "create": "tokens.manage",
+        "update": "tokens.manage",
         "destroy": "tokens.manage",
     }
 
@@ -89,16 +95,27 @@ class TokenViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Make a token of one's own, or of another person's account. Needs a session.
 
-        `permissions` can only narrow what the account may do; without `expiresAt` it works until it is revoked.
+        `permissions` can only narrow what the account may do, and `scope` limits it to a part of the content; without
+        `expiresAt` it works until it is revoked.
         The secret is in `token`, this once.
         """
         body = read_body(request, NewToken)
         with named_on_the_wire():
-            token, secret = create_token(**body.model_dump(), actor=self.actor)
+            token, secret = create_token(
+                **body.model_dump(exclude={"scope"}), scope=body.scope.read(), actor=self.actor
+            )
         return Response(
             MadeTokenAnswer(**TokenAnswer.model_validate(token).model_dump(), token=secret),
             status=201,
         )
+
+    @extend_schema(request=TokenLimits, responses=TokenAnswer)
+    def update(self, request: Request, token_id: str) -> Response:
+        """Limit a token to a part of the content, from its next request on. Needs a session."""
+        scope = read_body(request, TokenLimits).scope.read()
+        id_ = queries.parse_token_id(token_id)
+        token = limit_token(token_id=id_, scope=scope, actor=self.actor)
+        return Response(TokenAnswer.model_validate(token))
 
     @extend_schema(responses=TokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:

@@ -27,5 +27,5 @@ urlpatterns = [
     path("invitations", InvitationViewSet.as_view({"get": "list", "post": "create"})),
     path("invitations/<str:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
     path("tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
-    path("tokens/<str:token_id>", TokenViewSet.as_view({"delete": "destroy"})),
+    path("tokens/<str:token_id>", TokenViewSet.as_view({"patch": "update", "delete": "destroy"})),
 ]

@@ -16,8 +16,11 @@ from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, User
 from proofroom.accounts.roles import Role
+from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotFound, invalid
+from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
@@ -92,14 +95,27 @@ def make(
     return token, secret
 
 
-def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
-    """The token, which opens nothing from now on, and whether it did. Raises `NotFound`."""
+def lock_token(kind: type[T], token_id: UUID) -> T:
+    """The token, locked, with its account. Raises `NotFound`."""
     found = kind._default_manager.select_for_update(of=("self",)).select_related("user")
     token = found.filter(pk=token_id).first()
     if token is None:
         raise NotFound(
             _("No token has the id %(token_id)s.") % {"token_id": token_id}, code="unknown_token"
         )
+    return token
+
+
+def limit(token: AccountToken, scope: ContentScope, actor: Actor) -> JsonObject:
+    """Limit a token to a part of the content; returns what its event tells. Raises `RuleViolation` by part."""
+    token.content_scope = check_scope(scope, actor).to_json()
+    token.save(update_fields=["content_scope"])
+    return {"id": str(token.pk), "userId": token.user_id, "scope": token.content_scope}
+
+
+def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
+    """The token, which opens nothing from now on, and whether it did. Raises `NotFound`."""
+    token = lock_token(kind, token_id)
     if token.revoked_at is not None:
         return token, False
     token.revoked_at = timezone.now()

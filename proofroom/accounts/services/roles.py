@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import Invitation, SiteRole, User
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
-    WHOLE_SITE,
     assignable_permissions,
     grants,
     role_label,
@@ -34,7 +33,7 @@ from proofroom.accounts.services.role_grants import (
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import ContentScope
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable

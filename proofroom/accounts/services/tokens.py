@@ -13,9 +13,11 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import ApiToken
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services import account_tokens
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.content_scopes import check_scope
+from proofroom.accounts.services.role_grants import in_words, require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -30,10 +32,12 @@ def create_token(
     actor: Actor,
     expires_at: datetime | None = None,
     user_id: int | None = None,
+    scope: ContentScope | None = None,
 ) -> tuple[ApiToken, str]:
     """A token of the actor, or of the person with that id, and its secret, which nobody can read again.
 
-    Raises `NotAllowed`, or `RuleViolation` by field: a token has no right that its account does not have.
+    `scope` limits it to a part of the content. Raises `NotAllowed`, or `RuleViolation` by field: a token has no right
+    that its account does not have, and a limited one none that holds for the whole site.
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
@@ -52,6 +56,8 @@ def create_token(
             _("%(username)s does not have %(named)s. Available: %(own)s.")
             % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
         )
+    limits = scope or ContentScope()
+    _refuse_whole_site(permissions, limits)
     token, secret = account_tokens.make(
         ApiToken,
         TOKEN_PREFIX,
@@ -60,14 +66,31 @@ def create_token(
         expires_at=expires_at,
         actor=actor,
         permissions=sorted(set(permissions)),
+        content_scope=check_scope(limits, actor).to_json(),
     )
     payload: JsonObject = {
         "id": str(token.pk),
         "userId": owner.pk,
         "permissions": [*token.permissions],
     }
+    if token.content_scope:
+        payload["scope"] = token.content_scope
     outbox.record("token.created", actor=actor, payload=payload)
     return token, secret
+
+
+@transaction.atomic
+def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> ApiToken:
+    """Limit a token to a part of the content, from its next request on.
+
+    Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
+    """
+    account_tokens.allow(actor)
+    token = account_tokens.lock_token(ApiToken, token_id)
+    require_no_less(actor, token.user.role)
+    _refuse_whole_site(token.permissions, scope)
+    outbox.record("token.limited", actor=actor, payload=account_tokens.limit(token, scope, actor))
+    return token
 
 
 @transaction.atomic
@@ -79,3 +102,15 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
         payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
         outbox.record("token.revoked", actor=actor, payload=payload)
     return token
+
+
+def _refuse_whole_site(permissions: Collection[str], scope: ContentScope) -> None:
+    if scope.is_limited and (of_site := sorted(WHOLE_SITE.intersection(permissions))):
+        raise invalid(
+            "permissions",
+            _(
+                "These permissions hold for the whole site, so a limited token cannot have them: %(names)s."
+            )
+            % {"names": in_words(of_site)},
+            code="whole_site",
+        )

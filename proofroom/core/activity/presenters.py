@@ -73,6 +73,7 @@ _DID: Final[Mapping[str, str]] = {
     "invitation.revoked": gettext_noop("revoked an invitation"),
     "list-view.changed": gettext_noop("changed the saved views of a list"),
     "token.created": gettext_noop("created an API token"),
+    "token.limited": gettext_noop("changed what content an API token is limited to"),
     "token.revoked": gettext_noop("revoked an API token"),
     "media.uploaded": gettext_noop("uploaded {thing}"),
     "form.submitted": gettext_noop("submitted the form {thing}"),
@@ -93,6 +94,8 @@ _DID: Final[Mapping[str, str]] = {
     "mcp.called": gettext_noop("called {thing}"),
     "mcp_client.connected": gettext_noop("connected the AI client {thing}"),
     "mcp_client.disconnected": gettext_noop("disconnected the AI client {thing}"),
+    "mcp_client.limited": gettext_noop("changed what content {thing} is limited to"),
+    "mcp_token.limited": gettext_noop("changed what content an MCP token is limited to"),
     "mcp_client.token-reused": gettext_noop(
         "ended tokens of the AI client {thing}: an old one was used again"
     ),

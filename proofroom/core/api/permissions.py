@@ -17,6 +17,7 @@ from rest_framework.request import Request
 
 from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.api.exceptions import CsrfFailed
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 
 LOG_IN_FIRST: Final = "Log in first (POST /api/auth/login), or send an API token."
@@ -28,6 +29,7 @@ class ApiCredential:
 
     token_id: str
     permissions: frozenset[str]
+    limited_to: tuple[ContentScope, ...] = ()
 
 
 class ManagementSession(SessionAuthentication):
@@ -54,7 +56,13 @@ def actor_of(request: Request) -> Actor:
     person: ActorUser = user  # type: ignore[assignment]  # accounts.User is one
     token: object = request.auth
     if isinstance(token, ApiCredential):
-        return Actor(user=person, via="api", token_id=token.token_id, permissions=token.permissions)
+        return Actor(
+            user=person,
+            via="api",
+            token_id=token.token_id,
+            permissions=token.permissions,
+            limited_to=token.limited_to,
+        )
     return Actor(user=person, via="api")
 
 

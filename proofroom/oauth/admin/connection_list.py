@@ -90,7 +90,9 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
     @admin.display(description=gettext_lazy("Can"))
     def allowed(self, connection: OAuthConnection) -> str:
         text = _("Read and propose") if "propose" in connection.scopes else _("Read")
-        return f"{text} · {_('diagnostics')}" if "diagnostics" in connection.scopes else text
+        if "diagnostics" in connection.scopes:
+            text = f"{text} · {_('diagnostics')}"
+        return f"{text} · {_('limited content')}" if connection.content_scope else text
 
     @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
     def used(self, connection: OAuthConnection) -> datetime | str:
@@ -106,11 +108,15 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
     def end(self, connection: OAuthConnection) -> SafeString | str:
         if not connection.is_open:  # type: ignore[attr-defined]  # annotated
             return ""
-        words = _("Disconnect %(name)s") % {"name": connection.client.label}
+        named = {"name": connection.client.label}
         # The form of the list sends it, to where the account page sends it, too.
         return format_html(
+            '<a class="button" href="{}" aria-label="{}">{}</a> '
             '<button type="submit" formaction="{}" name="back" value="list" aria-label="{}">{}</button>',
+            reverse("admin:oauth-limit", args=[connection.pk]),
+            _("Limit %(name)s to content") % named,
+            _("Limit…"),
             reverse("admin:oauth-disconnect", args=[connection.pk]),
-            words,
+            _("Disconnect %(name)s") % named,
             _("Disconnect"),
         )

@@ -16,10 +16,11 @@ from oauth2_provider.oauth2_backends import OAuthLibCore, get_oauthlib_core
 from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError, InvalidRequestError
 
+from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.core.admin.permissions import actor_of, answers_refusals
 from proofroom.core.middleware import csp_override
 from proofroom.oauth.addresses import is_resource, issuer, issues_tokens, resource
-from proofroom.oauth.connections import connect
+from proofroom.oauth.connections import connect, find_limits
 from proofroom.oauth.models import OAuthClient
 from proofroom.oauth.redirects import destination_of, with_issuer
 from proofroom.oauth.scopes import READ, grantable
@@ -46,20 +47,26 @@ def authorize(request: HttpRequest) -> HttpResponse:
     client: OAuthClient = asked["request"].client
     actor, redirect_uri = actor_of(request), asked["redirect_uri"]
     offered = grantable(wanted, actor)
-    if request.method != "POST":
+    known = find_limits(client=client, user_id=actor.user.pk)
+    allows = request.POST.get("decision") == "allow"
+    form = ScopeForm(request.POST if allows else None, scope=known)
+    if request.method != "POST" or (allows and not form.is_valid()):
         context: dict[str, Any] = {
             "title": "",
             "client": client,
             "account": request.user,
             "scopes": [(scope, scope != READ) for scope in offered],
             "destination": destination_of(redirect_uri),
+            "form": form,
+            "is_limited": form.is_bound or known.is_limited,
         }
-        return _page(request, "admin/oauth/consent.html", context)
-    if request.POST.get("decision") != "allow":
+        status = 422 if form.is_bound else 200
+        return _page(request, "admin/oauth/consent.html", context, status)
+    if not allows:
         denied = AccessDeniedError(state=asked["state"])
         return _lead_to(client, denied.in_uri(redirect_uri))
     chosen = [scope for scope in offered if scope == READ or scope in request.POST.getlist("grant")]
-    granted = connect(client=client, scopes=chosen, actor=actor).scopes
+    granted = connect(client=client, scopes=chosen, actor=actor, limits=form.scope).scopes
     credentials = {
         name: asked[name] for name in ("client_id", "redirect_uri", "response_type", "state")
     }

@@ -100,5 +100,11 @@ ENDPOINTS = [
         body={"name": "Walked", "permissions": ["posts.view"]},
         invalid=({"name": "x", "permissions": ["posts.fly"]}, "permissions"),
     ),
+    Endpoint(
+        "PATCH /api/tokens/<token_id>",
+        ADMIN,
+        body={"scope": {"types": ["page"]}},
+        invalid=({"scope": {"types": ["castle"]}}, "types"),
+    ),
     Endpoint("DELETE /api/tokens/<token_id>", ADMIN),
 ]

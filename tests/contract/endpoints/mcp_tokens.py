@@ -31,5 +31,11 @@ ENDPOINTS = [
         invalid=({"name": "x", "userId": "<agent_user_id>", "tools": ["list_post"]}, "tools"),
     ),
     Endpoint("GET /api/mcp-tokens/<token_id>", ADMIN),
+    Endpoint(
+        "PATCH /api/mcp-tokens/<token_id>",
+        ADMIN,
+        body={"scope": {"types": ["page"]}},
+        invalid=({"scope": {"types": ["castle"]}}, "types"),
+    ),
     Endpoint("DELETE /api/mcp-tokens/<token_id>", ADMIN),
 ]
