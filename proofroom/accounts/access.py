@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
@@ -49,6 +48,10 @@ class RoleMatrix:
     def has_limits(self) -> bool:
         return any(self.limits)
 
+    @property
+    def has_second_factors(self) -> bool:
+        return any(role.must_use_second_factor for role in self.roles)
+
 
 def compare_roles() -> RoleMatrix:
     """All roles side by side. Three queries at most."""
@@ -91,7 +94,7 @@ def explain_access(*, person: User, permission: str, thing: Model | None = None)
                     "filled in."
                 )
             )
-        if person.role in settings.TWO_FACTOR_ROLES:
+        if person.must_use_second_factor:
             sentences.append(_("The role requires two-factor authentication."))
         return AccessAnswer(True, sentences)
     sentences = [

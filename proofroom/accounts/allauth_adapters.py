@@ -26,7 +26,6 @@ from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.sign_in import (
     finish_sign_in,
     has_second_factor,
-    require_second_factor,
 )
 from proofroom.core.api.throttles import client_address
 from proofroom.core.encryption import decrypt, encrypt
@@ -193,7 +192,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         user = authenticator.user
-        return not require_second_factor(user) or has_second_factor(user, besides=authenticator.pk)
+        return not user.must_use_second_factor or has_second_factor(user, besides=authenticator.pk)
 
     def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
         number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1

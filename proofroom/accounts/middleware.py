@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -52,10 +51,10 @@ _WITHOUT_SECOND_FACTOR: Final = (
 
 
 class SecondFactorMiddleware(ManagementMiddleware):
-    """Lets nobody further whose role must log in with a second factor and who has none (`TWO_FACTOR_ROLES`)."""
+    """Lets nobody further whose role must log in with a second factor and who has none."""
 
     def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
-        if not settings.TWO_FACTOR_ROLES or request.path_info.startswith(_WITHOUT_SECOND_FACTOR):
+        if request.path_info.startswith(_WITHOUT_SECOND_FACTOR):
             return None
         # A token is checked by the API, and by nothing else: elsewhere the session alone counts.
         has_token = request.headers.get("Authorization", "").lower().startswith("bearer ")

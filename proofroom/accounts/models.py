@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 from uuid import uuid4
 
+from django.conf import settings
 from django.contrib.auth import get_backends
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.validators import UnicodeUsernameValidator
@@ -48,6 +49,7 @@ class SiteRole(models.Model):
     description = models.CharField(max_length=ROLE_DESCRIPTION_MAX, blank=True)
     permissions = models.JSONField(default=list)
     content_scope = models.JSONField(default=dict, blank=True)
+    requires_second_factor = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -68,6 +70,11 @@ class SiteRole(models.Model):
         if self.is_built_in:
             return grants().get(self.name, frozenset())
         return assignable_permissions().intersection(self.permissions)
+
+    @property
+    def must_use_second_factor(self) -> bool:
+        """Whether people with the role must log in with a second factor: by `TWO_FACTOR_ROLES`, or by its row."""
+        return self.name in settings.TWO_FACTOR_ROLES or self.requires_second_factor
 
     @property
     def scope(self) -> ContentScope:
@@ -206,6 +213,11 @@ class User(AbstractBaseUser):
     def scopes(self) -> tuple[ContentScope, ...]:
         """The content that the role is limited to; empty for most."""
         return self.site_role.scopes if self.site_role is not None else ()
+
+    @property
+    def must_use_second_factor(self) -> bool:
+        """Whether the role asks for a second factor at every login, whatever the account has."""
+        return (self.site_role or SiteRole(name=self.role)).must_use_second_factor
 
     @property
     def role_label(self) -> str:

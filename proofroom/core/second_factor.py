@@ -1,18 +1,19 @@
-"""Whether a session is enough for roles that must log in with a second factor (`TWO_FACTOR_ROLES`)."""
+"""Whether a session is enough for the role of its account, which may have to log in with a second factor."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
-
-from django.conf import settings
-
-from proofroom.core.actor import ActorUser
+from typing import Any, Final, Protocol
 
 SECOND_FACTOR_KEY: Final = "has_second_factor"
 """In a session: whether whoever opened it has a second factor."""
 
 
-def lacks_second_factor(user: ActorUser, session: Mapping[str, Any]) -> bool:
+class SecondFactorUser(Protocol):
+    @property
+    def must_use_second_factor(self) -> bool: ...
+
+
+def lacks_second_factor(user: SecondFactorUser, session: Mapping[str, Any]) -> bool:
     """Return whether the role of the account asks for a second factor that this session was not opened with."""
-    return user.role in settings.TWO_FACTOR_ROLES and not session.get(SECOND_FACTOR_KEY)
+    return not session.get(SECOND_FACTOR_KEY) and user.must_use_second_factor

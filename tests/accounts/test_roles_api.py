@@ -11,6 +11,7 @@ from django.test import override_settings
 
 from proofroom.accounts.models import Invitation, SiteRole, User
 from proofroom.accounts.services.invitations import accept_invitation
+from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api_client import ApiClient
@@ -45,6 +46,7 @@ def test_the_life_of_a_role() -> None:
         "description": "",
         "builtIn": False,
         "scope": {**NO_LIMITS, **scope},
+        "requiresSecondFactor": False,
     }
     assert admin.read("/api/roles/docs_desk") == made
     changed = admin.write("PATCH", "/api/roles/docs_desk", {"description": "Writes the docs"})
@@ -58,6 +60,41 @@ def test_the_life_of_a_role() -> None:
     assert removed == {"role": "docs_desk", "moved": 1}
     assert User.objects.get(pk=user.pk).role == "editor"
     admin.read("/api/roles/docs_desk", expect=404)
+
+
+def test_a_role_requires_a_second_factor_where_it_says_so() -> None:
+    admin = ApiClient("admin")
+    new = {"label": "Desk", "permissions": ["posts.view"], "requiresSecondFactor": True}
+
+    made = admin.write("POST", "/api/roles", new, expect=201)
+    kept = admin.write("PATCH", "/api/roles/desk", {"description": "Writes"})
+    desk = ApiClient("desk")
+    refused = desk.read("/api/posts", expect=403)
+    taken = admin.write("PATCH", "/api/roles/desk", {"requiresSecondFactor": False})
+    desk.read("/api/posts")
+
+    answers = [answer["requiresSecondFactor"] for answer in (made, kept, taken)]
+    assert answers == [True, True, False]
+    assert refused["code"] == "second_factor_required"
+    assert [
+        (event.payload["secondFactorBefore"], event.payload["secondFactor"])
+        for event in Event.objects.filter(name="role.changed").order_by("pk")
+    ] == [(True, True), (True, False)]
+
+
+def test_what_the_setting_requires_is_not_turned_off_here() -> None:
+    admin = ApiClient("admin")
+    make.site_role("desk", "posts.view")
+
+    with override_settings(TWO_FACTOR_ROLES=frozenset({"desk"})):
+        shown = admin.read("/api/roles/desk")
+        kept = admin.write("PATCH", "/api/roles/desk", {"description": "Writes"})
+        off = {"requiresSecondFactor": False}
+        refused = admin.write("PATCH", "/api/roles/desk", off, expect=422)
+
+    assert (shown["requiresSecondFactor"], kept["requiresSecondFactor"]) == (True, True)
+    assert "TWO_FACTOR_ROLES names this role" in refused["error"]
+    assert not SiteRole.objects.get(name="desk").requires_second_factor
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
 from django.db import connection
 from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
 
 from mcp_bridge.access.tokens import create_token as create_mcp_token
 from mcp_bridge.models import McpToken
+from proofroom.accounts.allauth_adapters import SecondFactorAdapter
 from proofroom.accounts.models import ApiToken, Invitation, SiteRole, User
 from proofroom.accounts.permission_labels import GROUP_LABELS, label_of
 from proofroom.accounts.queries import roles_with
@@ -94,6 +98,8 @@ def test_a_change_holds_at_once_and_is_in_the_log_with_before_and_after() -> Non
         "after": ["media.view", "posts.view"],
         "scopeBefore": {},
         "scope": {},
+        "secondFactorBefore": False,
+        "secondFactor": False,
     }
     assert not Event.objects.filter(name="user.changed").exists()
 
@@ -335,6 +341,35 @@ def test_a_role_can_be_told_to_log_in_with_a_second_factor() -> None:
     with override_settings(TWO_FACTOR_ROLES=frozenset({"weak"})):
         ApiClient("weak").read("/api/posts", expect=403)
     ApiClient("weak").read("/api/posts")
+
+
+def test_a_role_that_requires_a_second_factor_costs_no_statement_more() -> None:
+    make.site_role("weak", "posts.view")
+    client = ApiClient("weak")
+    client.read("/api/posts")
+    with CaptureQueriesContext(connection) as plain:
+        client.read("/api/posts")
+
+    SiteRole.objects.filter(name="weak").update(requires_second_factor=True)
+    with CaptureQueriesContext(connection) as refused:
+        client.read("/api/posts", expect=403)
+
+    told = "SELECT .*proofroom_accounts_siterole"
+    assert len([one for one in plain.captured_queries if re.search(told, one["sql"])]) == 1
+    # The session, the account and its role.
+    assert len(refused.captured_queries) == 3
+
+
+def test_the_last_second_factor_of_such_a_role_stays() -> None:
+    make.site_role("weak", "posts.view")
+    user = make.user("weak")
+    factor = TOTP.activate(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP").instance
+
+    assert SecondFactorAdapter().can_delete_authenticator(factor)
+    SiteRole.objects.filter(name="weak").update(requires_second_factor=True)
+
+    factor = Authenticator.objects.get(pk=factor.pk)
+    assert not SecondFactorAdapter().can_delete_authenticator(factor)
 
 
 def test_the_api_takes_and_lists_roles_of_the_site() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -37,6 +39,32 @@ def test_a_role_is_made_from_a_copy(signed_in: SignedIn) -> None:
     assert permissions_of("desk") == {"posts.view", "posts.review.approve"}
     assert "Desk" in admin.get(LIST).content.decode()
     assert admin.get(f"{LIST}add/?copy=nobody").status_code == 404
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_copy_of_a_role_with_a_second_factor_starts_with_it(
+    signed_in: SignedIn, settings: Any, is_named: bool
+) -> None:
+    settings.TWO_FACTOR_ROLES = frozenset({"translator"}) if is_named else frozenset()
+    admin = signed_in("admin")
+
+    page = admin.get(f"{LIST}add/?copy=translator").content.decode()
+    data = {"label": "Desk", "permissions": ["posts.view"]}
+    if is_named:
+        data["requires_second_factor"] = "on"
+    admin.post(f"{LIST}add/", data)
+    settings.TWO_FACTOR_ROLES = frozenset()
+    again = admin.get(f"{LIST}add/?copy=desk").content.decode()
+    own = admin.get(f"{LIST}desk/change/").content.decode()
+
+    for shown in (page, again, own):
+        [tag] = re.findall(r'<input[^>]*name="requires_second_factor"[^>]*>', shown)
+        assert ("checked" in tag) == is_named
+    assert SiteRole.objects.get(name="desk").requires_second_factor == is_named
+    matrix = admin.get(f"{LIST}access/").content.decode()
+    assert ("Must use a second factor" in matrix) == is_named
+    rows = admin.get(LIST).content.decode()
+    assert ('field-second_factor">Yes' in rows) == is_named
 
 
 def test_a_role_is_changed_and_removed(signed_in: SignedIn) -> None:

@@ -50,10 +50,18 @@ class RoleForm(ScopeForm):
         help_text=gettext_lazy("You can only give permissions that you have yourself."),
     )
 
+    requires_second_factor = forms.BooleanField(
+        label=gettext_lazy("People with this role must use a second factor"),
+        required=False,
+        help_text=gettext_lazy(
+            "Until they have set up an authenticator app or a passkey, they reach nothing but their own account."
+        ),
+    )
+
     def values(self) -> dict[str, Any]:
         """What was asked for, as the services take it."""
-        own = {name: self.cleaned_data[name] for name in ("label", "description", "permissions")}
-        return {**own, "scope": self.scope}
+        asked = ("label", "description", "permissions", "requires_second_factor")
+        return {**{name: self.cleaned_data[name] for name in asked}, "scope": self.scope}
 
     def offer_own(self, actor: Actor) -> None:
         """Ask only for what the actor can give."""
@@ -117,7 +125,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     add_button = gettext_lazy("Create role")
     add_form = RoleForm
     add_template = "admin/forms/one_with_search.html"
-    list_display = ("called", "kind", "people")
+    list_display = ("called", "kind", "second_factor", "people")
     search_fields = ("label", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SiteRole]:
@@ -134,6 +142,10 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     @admin.display(description=gettext_lazy("Kind"), ordering="is_built_in")
     def kind(self, role: SiteRole) -> str:
         return _("Built in") if role.is_built_in else _("Made here")
+
+    @admin.display(description=gettext_lazy("Must use a second factor"))
+    def second_factor(self, role: SiteRole) -> str:
+        return _("Yes") if role.must_use_second_factor else _("No")
 
     @admin.display(description=gettext_lazy("Accounts"))
     def people(self, role: SiteRole) -> SafeString:
@@ -162,6 +174,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
             initial = {
                 "label": _("Copy of %(role)s") % {"role": copied},
                 "permissions": [*own],
+                "requires_second_factor": copied.must_use_second_factor,
             }
         data = request.POST if request.method == "POST" else None
         form = RoleForm(data, initial=initial, scope=scope)
@@ -206,6 +219,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
                 "label": role.label,
                 "description": role.description,
                 "permissions": [*role.granted],
+                "requires_second_factor": role.must_use_second_factor,
             },
             scope=role.scope,
         )

@@ -51,6 +51,9 @@ class RoleAnswer(GrantsAnswer):
     description: str
     built_in: bool
     scope: ScopeAnswer
+    requires_second_factor: bool = Field(
+        description="Whether its people must log in with a second factor, by the role or by `TWO_FACTOR_ROLES`."
+    )
 
     @classmethod
     def of_role(cls, role: SiteRole, **more: object) -> Self:
@@ -60,6 +63,7 @@ class RoleAnswer(GrantsAnswer):
             description=role.description,
             built_in=role.is_built_in,
             scope=ScopeAnswer.of(role.scope),
+            requires_second_factor=role.must_use_second_factor,
             **more,
         )
 
@@ -83,6 +87,7 @@ class NewRole(Body, answered_by=RoleAnswer):
     description: Words = Field("", max_length=ROLE_DESCRIPTION_MAX)
     permissions: list[Annotated[Words, Field(max_length=80)]] = Field(min_length=1, max_length=500)
     scope: ScopeFields = Field(default_factory=ScopeFields)
+    requires_second_factor: bool = False
 
 
 class RoleChange(NewRole, answered_by=RoleAnswer, partial=True):
@@ -125,6 +130,7 @@ class RoleViewSet(ApiViewSet):
             description=body.description,
             permissions=body.permissions,
             scope=body.scope.read(),
+            requires_second_factor=body.requires_second_factor,
             actor=self.actor,
         )
         return Response(
@@ -146,6 +152,9 @@ class RoleViewSet(ApiViewSet):
             description=body.description if "description" in given else found.description,
             permissions=body.permissions if "permissions" in given else found.granted,
             scope=body.scope.read() if "scope" in given else None,
+            requires_second_factor=(
+                body.requires_second_factor if "requires_second_factor" in given else None
+            ),
             actor=self.actor,
         )
         return Response(RoleAnswer.of_role(changed))

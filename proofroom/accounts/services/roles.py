@@ -57,11 +57,13 @@ def create_role(
     actor: Actor,
     description: str = "",
     scope: ContentScope | None = None,
+    requires_second_factor: bool = False,
 ) -> SiteRole:
     """A role for people, limited to the content of the scope. Raises `NotAllowed`, or `RuleViolation` by field."""
     require_role_manager(actor)
     role = SiteRole()
     _fill(role, label, description, permissions, scope or ContentScope(), actor)
+    role.requires_second_factor = requires_second_factor
     role.name = _free_name(role.label)
     _save(role, is_new=True)
     payload: JsonObject = {
@@ -70,6 +72,7 @@ def create_role(
         "before": [],
         "after": [*role.permissions],
         "scope": role.scope.to_json(),
+        "secondFactor": role.must_use_second_factor,
     }
     outbox.record("role.created", actor=actor, payload=payload)
     return role
@@ -84,8 +87,10 @@ def change_role(
     actor: Actor,
     description: str = "",
     scope: ContentScope | None = None,
+    requires_second_factor: bool | None = None,
 ) -> SiteRole:
-    """Give a role other words, other permissions and, unless it is None, another scope. They hold at once.
+    """Give a role other words and permissions and, unless they are None, another scope and another answer to whether
+    its people must log in with a second factor. They hold at once.
 
     Where it loses something, those who have the role lose sessions and tokens, as with another role. Raises
     `NotAllowed`, also where the role has what the actor lacks; `NotFound`, or `RuleViolation` by field.
@@ -94,10 +99,19 @@ def change_role(
     role = _lock_own(name)
     require_no_less(actor, role.name)
     before, scope_before = role.granted, role.scope
+    factor_before, is_by_row = role.must_use_second_factor, role.requires_second_factor
     was = (role.label, role.description)
     _fill(role, label, description, permissions, scope or scope_before, actor)
+    if requires_second_factor is not None:
+        role.requires_second_factor = requires_second_factor
+        if not requires_second_factor and role.must_use_second_factor:
+            raise invalid(
+                "requires_second_factor",
+                _("The setting TWO_FACTOR_ROLES names this role. Remove it there first."),
+            )
     after = role.granted
-    if (before, scope_before, was) == (after, role.scope, (role.label, role.description)):
+    had = (before, scope_before, *was, is_by_row)
+    if had == (after, role.scope, role.label, role.description, role.requires_second_factor):
         return role
     _save(role)
     payload: JsonObject = {
@@ -108,6 +122,8 @@ def change_role(
         "after": [*sorted(after)],
         "scopeBefore": scope_before.to_json(),
         "scope": role.scope.to_json(),
+        "secondFactorBefore": factor_before,
+        "secondFactor": role.must_use_second_factor,
     }
     outbox.record("role.changed", actor=actor, payload=payload)
     if before - after or not scope_before.is_within(role.scope):
@@ -173,7 +189,11 @@ def write_declared_roles() -> None:
     )
     if taken := [name for name in grants() if known.get(name) is False]:
         SiteRole.objects.filter(name__in=taken).update(
-            is_built_in=True, label="", description="", permissions=[]
+            is_built_in=True,
+            label="",
+            description="",
+            permissions=[],
+            requires_second_factor=False,
         )
     if gone := [
         name for name, is_built_in in known.items() if is_built_in and name not in grants()

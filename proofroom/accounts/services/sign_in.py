@@ -12,7 +12,6 @@ from allauth.core.context import request_context
 from allauth.mfa.base.internal.flows import check_rate_limit
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
@@ -25,11 +24,6 @@ from proofroom.core.errors import NotAuthenticated
 from proofroom.core.second_factor import SECOND_FACTOR_KEY
 
 _FACTORS: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
-
-
-def require_second_factor(user: User) -> bool:
-    """Return whether the role of the account has to log in with a second factor (`TWO_FACTOR_ROLES`)."""
-    return user.role in settings.TWO_FACTOR_ROLES
 
 
 def has_second_factor(user: User, *, besides: int | None = None) -> bool:
