@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -16,6 +17,18 @@ from django.views.decorators.http import require_POST
 def _is_done(response: HttpResponse) -> bool:
     """Return whether a form of Django's own went through: it leads on then."""
     return response.status_code == 302
+
+
+def _refuse_try(
+    request: HttpRequest, page: Callable[[HttpRequest], HttpResponse], text: str, wait: int
+) -> HttpResponse:
+    """Show the page with its form empty, and when to try again; the text has a place for `wait`, in seconds."""
+    request.method = "GET"
+    messages.error(request, text % {"wait": wait})
+    response = page(request)
+    response.status_code = 429
+    response["Retry-After"] = str(wait)
+    return response
 
 
 class CmsAdminSite(admin.AdminSite):
@@ -183,7 +196,12 @@ class CmsAdminSite(admin.AdminSite):
         if request.method == "POST":
             over = count_login_try(request, request.POST.get("username", ""))
             if over is not None:
-                return self._too_many_tries(request, over.wait)
+                text = ngettext(
+                    "Too many login attempts. Try again in %(wait)d second.",
+                    "Too many login attempts. Try again in %(wait)d seconds.",
+                    over.wait,
+                )
+                return _refuse_try(request, login_page, text, over.wait)
         if request.method == "GET" and self.has_permission(request):
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
         return login_page(request)
@@ -207,26 +225,16 @@ class CmsAdminSite(admin.AdminSite):
         if request.method == "POST" and request.user.is_authenticated:
             tries = count_for_account(request.user.email)
             if tries.is_over:
-                return self._too_many_tries(request, tries.wait)
+                text = ngettext(
+                    "Too many attempts. Your password was not changed. Try again in %(wait)d second.",
+                    "Too many attempts. Your password was not changed. Try again in %(wait)d seconds.",
+                    tries.wait,
+                )
+                return _refuse_try(request, super().password_change, text, tries.wait)
         with transaction.atomic():
             response = super().password_change(request, extra_context)
             if request.method == "POST" and _is_done(response):
                 finish_password_change(request)
-        return response
-
-    def _too_many_tries(self, request: HttpRequest, wait: int) -> HttpResponse:
-        from proofroom.accounts.admin.login import login_page
-
-        request.method = "GET"
-        text = ngettext(
-            "Too many login attempts. Try again in %(wait)d second.",
-            "Too many login attempts. Try again in %(wait)d seconds.",
-            wait,
-        )
-        messages.error(request, text % {"wait": wait})
-        response = login_page(request)
-        response.status_code = 429
-        response["Retry-After"] = str(wait)
         return response
 
     def index(

@@ -110,8 +110,16 @@ def test_old_passwords_are_not_guessed_without_end() -> None:
         browser.post("/admin/password_change/", {"old_password": f"wrong-{number}", **new})
     answer = browser.post("/admin/password_change/", {"old_password": make.PASSWORD, **new})
 
+    page = answer.content.decode()
     assert answer.status_code == 429
     assert User.objects.get(email="editor@example.com").check_password(make.PASSWORD)
+    wait = int(answer["Retry-After"])
+    assert f"Your password was not changed. Try again in {wait} second" in page
+    # The form that was sent, empty, and not the page to log in.
+    assert 'name="old_password"' in page
+    assert 'name="username"' not in page
+    assert "a-long-new-phrase" not in page
+    assert make.PASSWORD not in page
 
 
 def test_a_session_that_is_none_ends_no_other_one() -> None:
