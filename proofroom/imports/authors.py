@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_EMAIL: Final = re.compile(r"[^\s<>()\[\],;:\"']+@[^\s<>()\[\],;:\"']+")
+_EMAIL: Final = re.compile(r"(?<![^\s<>()\[\],;:\"'])[^\s<>()\[\],;:\"']+@[^\s<>()\[\],;:\"']+")
 _NAMES: Final = ("name", "displayName", "display_name", "fullName", "title", "username", "login")
 _FIRST_AND_LAST: Final = (
     ("first_name", "last_name"),

@@ -50,6 +50,16 @@ _ATTRIBUTES: Final = frozenset(
     | {"data-src", "data", "cite"}
 )
 _VOID: Final = frozenset({"br", "img", "hr", "source", "wbr", "embed"})
+_START_OR_END: Final = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])")
+_ENDED_BY_OTHERS: Final = frozenset(
+    {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "optgroup"}
+    | {"area", "base", "col", "input", "link", "meta", "param", "track", "body", "html", "head"}
+    | {"rt", "rp", "colgroup"}
+)
+"""Elements that another one ends, or that have no end: without an end of their own they stand beside each other."""
+_RAW: Final = frozenset({"script", "style", "title", "textarea", "xmp", "noframes"})
+_MOST_OPEN_TAGS: Final = 150
+"""Elements in one another for the parser, whose time grows with their number."""
 _MOST_OPEN: Final = 60
 """Elements in one another."""
 _DEEPEST: Final = 13
@@ -66,9 +76,9 @@ _NOTHING: Final = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _IMAGE_ADDRESS: Final = re.compile(
-    r"\b(?:data-)?src\s*=\s*[\"']?\s*(?!data:)[^\s\"'<>]", re.IGNORECASE
+    r"\b(?:data-)?src\s*=\s*(?:[\"']\s*)?(?!data:)[^\s\"'<>]", re.IGNORECASE
 )
-_MARKERS: Final = re.compile(r"\s*(?:/?wp:|(?:more|nextpage|noteaser)\s*\Z)")
+_MARKERS: Final = re.compile(r"\A\s*(?:/?wp:|(?:more|nextpage|noteaser)\s*\Z)")
 _BLANK: Final = re.compile(r"[ \t\r\n\f]+")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
@@ -165,12 +175,55 @@ def left_out_of(html: str) -> Counter[str]:
     return +found
 
 
+def _without_comments(html: str) -> str:
+    """HTML without its comments. As in browsers, one that is never closed takes the rest."""
+    parts: list[str] = []
+    end = 0
+    while (start := html.find("<!--", end)) >= 0:
+        parts.append(html[end:start])
+        is_empty = html.startswith((">", "->"), start + 4)
+        close = html.find(">" if is_empty else "-->", start + 4)
+        if close < 0:
+            return "".join(parts)
+        end = close + (1 if is_empty else 3)
+    return "".join([*parts, html[end:]])
+
+
+def limit_depth(html: str) -> str:
+    """HTML in which no more elements are open at once than a parser takes in a time that is linear in its length.
+
+    Those that stand deeper become `<wbr>`: what is in them stays.
+    """
+    parts: list[str] = []
+    open_tags = too_deep = end = at = 0
+    while (found := _START_OR_END.search(html, at)) is not None:
+        at = found.end()
+        name = found["name"].lower()
+        if name in _RAW and not found["close"]:
+            close = re.compile(rf"</{name}\b", re.IGNORECASE).search(html, at)
+            if close is None:
+                break
+            at = close.end()
+        elif name in _VOID or name in _ENDED_BY_OTHERS:
+            continue
+        elif not found["close"] and open_tags < _MOST_OPEN_TAGS:
+            open_tags += 1
+        elif found["close"] and not too_deep:
+            open_tags = max(0, open_tags - 1)
+        else:
+            too_deep += -1 if found["close"] else 1
+            parts += [html[end : found.start("name")], "wbr"]
+            end = at
+    return "".join([*parts, html[end:]])
+
+
 def parse_html(html: str) -> HtmlElement:
     """The elements of HTML, nested properly, without scripts, styles and comments."""
     import nh3
 
+    drawn = _DRAWING.sub(_words_of_drawing, _without_comments(html))
     clean = nh3.clean(
-        _CONTROL.sub(" ", _DRAWING.sub(_words_of_drawing, html)),
+        limit_depth(_CONTROL.sub(" ", drawn)),
         tags=set(_FLOW | _INLINE),
         clean_content_tags={"script", "style", "title", "svg"},
         attributes={"*": set(_ATTRIBUTES)},
@@ -409,10 +462,13 @@ class _InlineReader:
         self.content: list[JsonObject] = []
         self.marks: list[str] = list(marks)
         self.links: list[JsonObject] = []
+        self.last: list[str] = []
+        """The parts of the last text: joined once, since each joining copies it."""
 
     def read(self, nodes: Sequence[HtmlElement | str]) -> list[Json]:
         for node in nodes:
             self._node(node)
+        self._end_text()
         while self.content and self.content[-1]["type"] == "hardBreak":
             self.content.pop()
         if self.content and self.content[-1]["type"] == "text":
@@ -447,20 +503,28 @@ class _InlineReader:
         text = _BLANK.sub(" ", one_line(text))
         last = self.content[-1] if self.content else None
         starts_anew = last is None or last["type"] == "hardBreak"
-        if starts_anew or (last is not None and str(last.get("text", "")).endswith(" ")):
+        if starts_anew or (self.last and self.last[-1].endswith(" ")):
             text = text.lstrip(" ")
         if not text:
             return
         marks = self._found_marks()
         if last is not None and last["type"] == "text" and last.get("marks", []) == marks:
-            last["text"] = f"{last['text']}{text}"
+            self.last.append(text)
             return
-        node: JsonObject = {"type": "text", "text": text}
+        self._end_text()
+        node: JsonObject = {"type": "text", "text": ""}
         if marks:
             node["marks"] = cast("Json", marks)
         self.content.append(node)
+        self.last = [text]
+
+    def _end_text(self) -> None:
+        if self.last:
+            self.content[-1]["text"] = "".join(self.last)
+        self.last = []
 
     def _break(self) -> None:
+        self._end_text()
         last = self.content[-1] if self.content else None
         if last is None:
             return
@@ -485,6 +549,7 @@ class _InlineReader:
         image: JsonObject = {"type": "image", "attrs": attrs}
         if self.links:
             image["marks"] = [self.links[-1]]
+        self._end_text()
         self.content.append(image)
 
     def _link(self, node: HtmlElement) -> None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 _VALUE: Final = r"\"[^\"]*\"|'[^']*'|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-_PAIR: Final = re.compile(rf"([\w:.-]+)\s*=\s*({_VALUE})")
+_PAIR: Final = re.compile(rf"(?<![\w:.-])([\w:.-]+)\s*=\s*({_VALUE})")
 _TAG: Final = re.compile(
     r"<(?P<close>/)?(?P<name>[A-Z][\w.]*|(?=>))"
     rf"(?P<values>(?:\s+(?:[\w:.-]+(?:\s*=\s*(?:{_VALUE}))?|\{{\s*\.\.\.[^{{}}]*\}}))*)\s*(?P<empty>/)?>"
 )
 _TAG_START: Final = re.compile(r"^\s*</?(?:[A-Z]|>)")
-_LINKED: Final = re.compile(
-    r"<(?P<name>[A-Z]\w*)\s[^<>]*?\b(?:to|href)=[\"'{]+(?P<to>[^\"'{}<>]+)[\"'}]+[^<>]*>(?P<text>[^<>]*)</(?P=name)>"
-)
-_CODE: Final = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_LINKED: Final = re.compile(r"<(?P<name>[A-Z]\w*)(?P<values>\s[^<>]*)>(?P<text>[^<>]*)</(?P=name)>")
+_TARGET: Final = re.compile(r"\b(?:to|href)=[\"'{]+([^\"'{}<>]+)[\"'}]")
+_CODE: Final = re.compile(r"(?<!`)(`{1,32})(?!`).*?(?<!`)\1(?!`)")
 _REQUIRED: Final = re.compile(
     r"\b(src|href)=\{\s*(?:require\(\s*|useBaseUrl\(\s*)?[\"'`]([^\"'`{}]+)[\"'`]\s*\)?(?:\.default)?\s*\}"
 )
@@ -69,7 +69,7 @@ _TECHNICAL: Final = frozenset(
     | {"defaultvalue", "value", "synckey", "data", "code", "d", "viewbox", "transform"}
 )
 """Attributes that say how something looks, or where it is."""
-_SENTENCE: Final = re.compile(r"[^\W\d_]{2}[^\s/\\]*\s+\S*[^\W\d_]{2}")
+_SENTENCE: Final = re.compile(r"[^\W\d_]{2}[^\s/\\]{0,60}\s+\S{0,60}?[^\W\d_]{2}")
 """Two words."""
 _NO_WORDS: Final = re.compile(r"true|false|[\W\d_]*")
 _LITERAL: Final = re.compile(
@@ -100,6 +100,7 @@ def without_components(
         names &= closed
     made: list[str] = []
     deeper: list[int] = []
+    depth = 0
     lines = text.split("\n")
     close = ""
     at = 0
@@ -107,7 +108,7 @@ def without_components(
         line = lines[at]
         at += 1
         indent = len(line) - len(line.lstrip(" "))
-        line = line[min(indent, sum(deeper)) :]
+        line = line[min(indent, depth) :]
         if close:
             made.append(line)
             end = line.strip(" >")
@@ -134,7 +135,7 @@ def without_components(
                 simpler[f"component <{tag['name']}>"] += not tag["close"] and bool(tag["name"])
                 rest = tag.string[tag.end() :]
                 if not rest.strip():
-                    _nest(tag, deeper, indent, lines, at)
+                    depth += _nest(tag, deeper, indent, lines, at)
                 words = (
                     _shown(tag["name"], _values(tag["values"]), left_out)
                     if not tag["close"]
@@ -163,13 +164,15 @@ def _whole_tag(line: str, lines: list[str], at: int) -> tuple[re.Match[str] | No
     return None, 0
 
 
-def _nest(tag: re.Match[str], deeper: list[int], indent: int, lines: list[str], at: int) -> None:
+def _nest(tag: re.Match[str], deeper: list[int], indent: int, lines: list[str], at: int) -> int:
+    """Note how much deeper the content of a component stands than its tag; answer the change of the depth."""
     if tag["close"]:
-        if deeper:
-            deeper.pop()
-    elif not tag["empty"]:
-        inside = next((one for one in lines[at:] if one.strip()), "")
-        deeper.append(max(0, len(inside) - len(inside.lstrip(" ")) - indent))
+        return -deeper.pop() if deeper else 0
+    if tag["empty"]:
+        return 0
+    inside = next((line for line in islice(lines, at, None) if line.strip()), "")
+    deeper.append(max(0, len(inside) - len(inside.lstrip(" ")) - indent))
+    return deeper[-1]
 
 
 def _values(text: str) -> dict[str, str]:
@@ -222,9 +225,12 @@ def _inline(line: str, names: set[str], simpler: Counter[str], left_out: Counter
         text = line[end : code.start()] if code else line[end:]
 
         def linked(found: re.Match[str]) -> str:
-            values = _values(found[0].partition(">")[0])
+            target = _TARGET.search(found["values"])
+            if target is None:
+                return found[0]
+            values = _values(found["values"])
             values = {key: one for key, one in values.items() if key not in ("to", "href")}
-            link = f"[{found['text'].strip()}]({found['to'].replace(' ', '%20')})"
+            link = f"[{found['text'].strip()}]({target[1].replace(' ', '%20')})"
             return " ".join([*_shown(found["name"], values, left_out), link])
 
         text = _LINKED.sub(linked, text)

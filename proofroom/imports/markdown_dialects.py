@@ -10,20 +10,21 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from typing import Final
 
 from proofroom.imports.markdown_components import without_components
 from proofroom.imports.markdown_spans import SpanReader
 
 FENCE: Final = re.compile(r"^(?P<indent>[\s>]*)(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
-_COLONS: Final = re.compile(r"^(?P<indent>\s*)(?P<mark>:{3,})\s*(?P<info>.*?)\s*:*\s*$")
+_COLONS: Final = re.compile(r"^(?P<indent>\s*)(?P<mark>:{3,})(?P<info>.*)$")
 _CONTAINER: Final = re.compile(
     r"^\{(?P<directive>[A-Za-z][\w:+.-]*)\}\s*(?P<argument>.*)$"
     r"|^\{\s*[.](?P<css>[A-Za-z][\w-]*)[^{}]*\}\s*$"
-    r"|^(?P<name>[A-Za-z][\w-]*)\s*(?:\[(?P<bracket>[^\]]*)\])?(?P<title>[^{}]*)(?:\{[^{}]*\})?$"
+    r"|^(?P<name>[A-Za-z][\w-]{0,80})\s{0,80}(?:\[(?P<bracket>[^\]]*)\])?(?P<title>[^{}]*)(?:\{[^{}]*\})?$"
 )
 _BLOCK: Final = re.compile(
-    r"^(?P<indent>\s*)(?P<mark>/{3,})\s+(?P<name>[a-z][\w-]*)\s*(?:\|\s*(?P<title>.*?))?\s*$"
+    r"^(?P<indent>\s*)(?P<mark>/{3,})\s+(?P<name>[a-z][\w-]*)\s*(?:\|(?P<title>.*))?$"
 )
 _CODE_TITLE: Final = re.compile(r"\b(?:title|filename|label)\s*=\s*(?:\"([^\"`]+)\"|'([^'`]+)')")
 _ADMONITION: Final = re.compile(
@@ -111,8 +112,11 @@ class DialectReader:
         made = spans.read_outside_fences(lines, FENCE)
         notes: list[str] = []
         # A note may name another one, which then has its number.
+        names: list[str] = []
         while len(notes) < len(spans.numbers):
-            name = list(spans.numbers)[len(notes)]
+            if len(notes) == len(names):
+                names += islice(spans.numbers, len(names), None)
+            name = names[len(notes)]
             body = spans.read_outside_fences(self._notes[name], FENCE).strip()
             notes.append(f"{len(notes) + 1}. " + body.replace("\n", "\n   "))
         for name in self._notes.keys() - spans.numbers.keys():
@@ -128,6 +132,8 @@ class DialectReader:
             return list(lines)
         made: list[str] = []
         defined = -1
+        slash_ends: dict[int, int] | None = None
+        last_code_end: int | None = None
         at = 0
         while at < len(lines):
             line = lines[at]
@@ -137,19 +143,20 @@ class DialectReader:
                 body, at = fenced(lines, at, found)
                 made += self._fence(found, body, depth)
             elif (found := _COLONS.match(line)) is not None:
-                container = _CONTAINER.match(found["info"])
+                container = _container_of(found)
                 if container is None:
                     made.append("")
                     continue
                 body, at = _in_colons(lines, at, len(found["mark"]))
                 made += self._container(found["indent"], container, body, depth)
-            elif (found := _BLOCK.match(line)) is not None and (
-                block := _in_slashes(lines, at, found)
-            ) is not None:
-                body, at = block
+            elif (found := _BLOCK.match(line)) is not None and at - 1 in (
+                slash_ends := _slash_ends(lines) if slash_ends is None else slash_ends
+            ):
+                body = _in_slashes(lines[at : slash_ends[at - 1]], found["indent"])
+                at = slash_ends[at - 1] + 1
                 self.simpler[f"block /// {found['name']}"] += 1
                 made += self._noted(
-                    found["indent"], found["name"], found["title"] or "", body, depth
+                    found["indent"], found["name"], (found["title"] or "").strip(), body, depth
                 )
             elif (found := _ADMONITION.match(line)) is not None and (
                 (body := _indented(lines, at, len(found["indent"]))[0]) or found["title"]
@@ -167,8 +174,8 @@ class DialectReader:
                 title = found["title"].strip() or _words(found["kind"])
                 self.simpler["note"] += 1
                 made += [f"{found['quote']}**{title}**", found["quote"].rstrip()]
-            elif (found := _CODE_TAG.match(line)) is not None and any(
-                _CODE_TAG_END.match(one) for one in lines[at:]
+            elif (found := _CODE_TAG.match(line)) is not None and at <= (
+                last_code_end := _last_code_end(lines) if last_code_end is None else last_code_end
             ):
                 made.append(f"~~~~{found['language']}")
                 while not _CODE_TAG_END.match(lines[at]):
@@ -242,7 +249,7 @@ class DialectReader:
         directive = re.match(r"^\{([A-Za-z][\w:+.-]*)\}\s*(.*)$", info)
         head = f"{fence['indent']}{fence['mark']}"
         if directive is None:
-            braces = re.match(r"^\{\s*(?:\.)?([\w+#-]+)[^{}]*\}$", info)
+            braces = re.match(r"^\{\s{0,80}(?:\.)?([\w+#-]{1,80})[^{}]*\}$", info)
             language = (
                 braces[1] if braces else info.split(" ")[0].partition("{")[0].partition(":")[0]
             )
@@ -286,10 +293,9 @@ class DialectReader:
     ) -> list[str]:
         """A directive of MyST or Sphinx as what stands for it in Markdown."""
         bare = name.rsplit(":", 1)[-1]
-        options: dict[str, str] = {}
-        while body and _OPTION.match(body[0]):
-            _start, key, value = body.pop(0).split(":", 2)
-            options[key] = value.strip()
+        head = list(takewhile(_OPTION.match, body))
+        body = body[len(head) :]
+        options = {key: value.strip() for _start, key, value in (one.split(":", 2) for one in head)}
         has_yaml = bool(body) and body[0].strip() == "---" and bare not in _CODE
         if has_yaml and "---" in (one.strip() for one in body[1:]):
             end = next(at for at, one in enumerate(body[1:], 1) if one.strip() == "---")
@@ -381,7 +387,7 @@ def _in_colons(lines: Sequence[str], at: int, width: int) -> tuple[list[str], in
             body += [line, *inside]
             continue
         colons = _COLONS.match(line)
-        if colons is not None and _CONTAINER.match(colons["info"]) is not None:
+        if colons is not None and _container_of(colons) is not None:
             inner += len(colons["mark"]) == width
         elif colons is not None and len(colons["mark"]) >= width:
             if inner == 0:
@@ -391,31 +397,41 @@ def _in_colons(lines: Sequence[str], at: int, width: int) -> tuple[list[str], in
     return body, at
 
 
-def _in_slashes(
-    lines: Sequence[str], at: int, block: re.Match[str]
-) -> tuple[list[str], int] | None:
-    """The lines of a block of PyMdown up to its end, without its options; None where it has no end."""
-    mark, indent = block["mark"], block["indent"]
-    start, depth = at, 0
+def _container_of(colons: re.Match[str]) -> re.Match[str] | None:
+    """What a line of colons opens; None for a line that only closes."""
+    return _CONTAINER.match(colons["info"].strip().rstrip(":").rstrip())
+
+
+def _slash_ends(lines: Sequence[str]) -> dict[int, int]:
+    """The number of the line that ends each block of PyMdown, by that of its first line. Looks at each line once."""
+    ends: dict[int, int] = {}
+    begun: dict[str, list[int]] = {}
     close = ""
-    while at < len(lines):
-        line = lines[at].strip()
-        at += 1
-        fence = FENCE.match(lines[at - 1])
-        if fence is not None and (not close or (line.startswith(close) and not fence["info"])):
+    for number, line in enumerate(lines):
+        fence = FENCE.match(line)
+        bare = line.strip()
+        if fence is not None and (not close or (bare.startswith(close) and not fence["info"])):
             close = "" if close else fence["mark"]
-        elif close:
-            continue
-        elif line == mark:
-            if depth == 0:
-                body = [one.removeprefix(indent) for one in lines[start : at - 1]]
-                while body and re.match(r"^ {4}[\w-]+:(?:\s|$)", body[0]):
-                    body.pop(0)
-                return body, at
-            depth -= 1
-        elif re.match(rf"{re.escape(mark)}\s+[a-z]", line):
-            depth += 1
-    return None
+        elif not close and (block := _BLOCK.match(line)) is not None:
+            begun.setdefault(block["mark"], []).append(number)
+        elif not close and begun.get(bare):
+            ends[begun[bare].pop()] = number
+    return ends
+
+
+def _in_slashes(lines: Sequence[str], indent: str) -> list[str]:
+    """The lines of a block of PyMdown, without its options."""
+    body = [line.removeprefix(indent) for line in lines]
+    options = 0
+    while options < len(body) and re.match(r"^ {4}[\w-]+:(?:\s|$)", body[options]):
+        options += 1
+    return body[options:]
+
+
+def _last_code_end(lines: Sequence[str]) -> int:
+    """The number of the last line that ends code between tags; -1 for none."""
+    numbers = (n for n in range(len(lines) - 1, -1, -1) if _CODE_TAG_END.match(lines[n]))
+    return next(numbers, -1)
 
 
 def _indented(lines: Sequence[str], at: int, indent: int, fewest: int = 4) -> tuple[list[str], int]:

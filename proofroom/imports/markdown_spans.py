@@ -10,11 +10,11 @@ from html import escape
 from typing import Final
 
 ROLE: Final = re.compile(
-    r"(?P<code>(?<!`)(?P<fence>`+)(?!`).*?(?<!`)(?P=fence)(?!`))"
-    r"|\{(?P<name>[A-Za-z][\w:+.-]*)\}(?P<marks>`+)(?!`)(?P<text>.+?)(?<!`)(?P=marks)(?!`)",
+    r"(?P<code>(?<!`)(?P<fence>`{1,32})(?!`).*?(?<!`)(?P=fence)(?!`))"
+    r"|\{(?P<name>[A-Za-z][\w:+.-]*)\}(?P<marks>`{1,32})(?!`)(?P<text>.+?)(?<!`)(?P=marks)(?!`)",
     re.DOTALL,
 )
-"""Code comes first: braces at its end are no role."""
+"""Code comes first: braces at its end are no role. A length that is never closed is looked for once."""
 _TARGETED: Final = re.compile(r"^(?P<text>.*\S)\s*<(?P<target>[^<>]+)>\s*$", re.DOTALL)
 _PARAGRAPHS: Final = re.compile(r"(\n[ \t>]*\n)")
 _WIKI: Final = re.compile(
@@ -24,7 +24,7 @@ _PICTURE: Final = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|svg|bmp)$", re.IGNOR
 _NOTE: Final = re.compile(r"\[\^(?P<name>[^\]\s]{1,100})\]")
 _ATTRIBUTES: Final = re.compile(
     r"(?<!\{)\{:\s*[#.\w][^{}\n]*\}(?!\})"
-    r"|(?<![{\w])[ \t]*\{\s*[#.][A-Za-z][^{}\n]*\}(?!\})(?=[ \t]*$|(?<=\)).)"
+    r"|(?<![{\w])[ \t]{0,20}\{\s*[#.][A-Za-z][^{}\n]*\}(?!\})(?=[ \t]*$|(?<=\)).)"
     r"|(?<=[)\]*_\"]|>)\{\s*(?:[#.][A-Za-z]|[\w-]+=[\"'\w])[^{}\n]*\}(?!\})",
     re.MULTILINE,
 )
@@ -35,7 +35,7 @@ _ICON: Final = re.compile(r":(?:material|octicons|fontawesome|simple)-[\w-]+:")
 _PRIVATE: Final = re.compile(r"%%(?=[^%]).*?%%", re.DOTALL)
 _MARKED: Final = re.compile(r"(?<![=\w!<>])==(?=[^\s=])([^=\n]+?)(?<=\S)==(?![=\w])")
 _TASK: Final = re.compile(
-    r"^(?P<head>[\s>]*(?:[-*+]|\d+[.)])\s+)\[(?P<done>[ xX])\](?=\s)", re.MULTILINE
+    r"^(?P<head>[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)\[(?P<done>[ xX])\](?=\s)", re.MULTILINE
 )
 _NO_TEXT: Final = re.compile(r"(?<!!)\[\]\((?P<target>[^()\s]+)\)")
 _ADDRESS: Final = re.compile(
@@ -44,13 +44,13 @@ _ADDRESS: Final = re.compile(
     r"|\{\{-?\s*[\"'](?P<filtered>[^\"'{}]+)[\"']\s*\|\s*(?:relative_url|absolute_url|relURL|absURL|prepend:[^{}]*)\s*-?\}\}"
 )
 _SITE: Final = re.compile(r"\{\{-?\s*site\.(?:baseurl|url)\s*-?\}\}")
-_RAW: Final = re.compile(r"[ \t]*\{%-?\s*(?:end)?raw\s*-?%\}")
+_RAW: Final = re.compile(r"[ \t]{0,20}\{%-?\s*(?:end)?raw\s*-?%\}")
 _PLAYER: Final = re.compile(
     r"\{\{[<%]\s*(?P<site>youtube|vimeo)\s+(?:id=)?[\"']?(?P<id>[\w-]{6,30})[\"']?[^{}]*[>%]\}\}"
 )
 _FIGURE: Final = re.compile(r"\{\{[<%]\s*(?:figure|img|image)\s+(?P<values>[^{}]*?)/?[>%]\}\}")
 _QUOTED_VALUE: Final = re.compile(
-    r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`]*)`|([^\s\"'`]+))"
+    r"(?<![\w-])([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`]*)`|([^\s\"'`]+))"
 )
 _ODDITIES: Final = (
     ("Hugo shortcode {{name}}", re.compile(r"\{\{[<%]\s*/?\s*([\w./-]+)")),
@@ -58,8 +58,8 @@ _ODDITIES: Final = (
     ("variable {{ … }}", re.compile(r"\{\{-?\s*[\w.$][^{}\n]*\}\}")),
     ("footnote", _NOTE),
     ("wiki link [[…]]", re.compile(r"\[\[[^\[\]\n]+\]\]")),
-    ("reStructuredText role", re.compile(r"(?<![\w`]):[a-z][\w:.-]*:`[^`\n]+`")),
-    ("reStructuredText directive", re.compile(r"^\s*\.\.\s+[\w:-]+::", re.MULTILINE)),
+    ("reStructuredText role", re.compile(r"(?<![\w`]):[a-z][\w:.-]{0,80}:`[^`\n]+`")),
+    ("reStructuredText directive", re.compile(r"^[ \t]*\.\.[ \t]+[\w:-]+::", re.MULTILINE)),
 )
 
 

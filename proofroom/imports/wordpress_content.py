@@ -27,15 +27,15 @@ from proofroom.imports.items import ModuleItem
 from proofroom.imports.module_builder import ModuleBuilder
 
 _COMMENT: Final = re.compile(
-    r"<!--\s+(?P<close>/)?wp:(?P<name>[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?)"
-    r"(?P<attrs>\s+\{.*?\})?\s+(?P<empty>/)?-->",
-    re.DOTALL,
+    r"<!--\s+(?P<close>/)?wp:(?P<name>[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?)(?=\s)"
 )
+_MOST_ARROWS: Final = 20
+"""How often `-->` may stand in the attributes of a block before the one that ends it."""
 _SHORTCODE: Final = re.compile(
     r"\[(?P<escaped>\[)?(?P<close>/)?(?P<name>[a-zA-Z][\w-]{1,60})"
     r"(?P<attrs>(?:\s[^\[\]]{0,2000})?)\](?(escaped)\])"
 )
-_ATTRIBUTE: Final = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
+_ATTRIBUTE: Final = re.compile(r"""(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
 _NOT_CODES: Final = frozenset({"x", "sic", "note", "todo", "ref", "link", "here"})
 _CONTAINERS: Final = frozenset(
     {"social-links", "group", "columns", "column", "row", "stack", "freeform-group"}
@@ -83,11 +83,17 @@ def parse_blocks(content: str) -> Block:
     """The blocks of a post, in one without a name. Those that are never closed end with the post."""
     root = Block("")
     open_blocks = [root]
-    end = 0
-    for found in _COMMENT.finditer(content):
+    end = at = 0
+    while (found := _COMMENT.search(content, at)) is not None:
+        comment = _comment_of(content, found.end())
+        if comment is None:
+            break
+        attrs, is_empty, at = comment
+        if attrs is None:
+            continue
         if found.start() > end:
             open_blocks[-1].content.append(content[end : found.start()])
-        end = found.end()
+        end = at
         name = found["name"].removeprefix("core/")
         if found["close"]:
             names = [block.name for block in open_blocks]
@@ -96,15 +102,35 @@ def parse_blocks(content: str) -> Block:
             continue
         attributes: Json = {}
         try:
-            attributes = json.loads(found["attrs"] or "{}")
+            attributes = json.loads(attrs or "{}")
         except (ValueError, RecursionError):
             attributes = {}
         block = Block(name, attributes if isinstance(attributes, dict) else {})
         open_blocks[-1].content.append(block)
-        if not found["empty"] and len(open_blocks) < _DEEPEST:
+        if not is_empty and len(open_blocks) < _DEEPEST:
             open_blocks.append(block)
     open_blocks[-1].content.append(content[end:])
     return root
+
+
+def _comment_of(content: str, start: int) -> tuple[str | None, bool, int] | None:
+    """The attributes of a block after its name, whether it has no content, and where its comment ends.
+
+    None where no comment ends any more; without attributes of a block, what stands there is another comment. Looks at
+    each character a bounded number of times.
+    """
+    close = content.find("-->", start)
+    if close < 0:
+        return None
+    end = close
+    for _number in range(_MOST_ARROWS):
+        rest = content[start:end].strip()
+        attrs = rest.removesuffix("/").rstrip()
+        if not attrs or (attrs.startswith("{") and attrs.endswith("}")):
+            return attrs, rest.endswith("/"), end + 3
+        if not attrs.startswith("{") or (end := content.find("-->", end + 3)) < 0:
+            break
+    return None, False, close + 3
 
 
 @dataclass
@@ -155,7 +181,7 @@ class _Reading:
                 # The wrapping elements of a container stand around its blocks, and say nothing.
                 if block.name not in _CONTAINERS:
                     text.append(part)
-                elif bare := re.sub(r"<[^>]*>", "", part).strip():
+                elif bare := re.sub(r"<[^<>]*>", "", part).strip():
                     text.append(bare)
                 continue
             flush()
@@ -180,7 +206,7 @@ class _Reading:
         elif name in _TEXT_BLOCKS:
             self.html(block.html)
         else:
-            is_empty = not re.sub(r"<[^>]*>", "", block.html).strip()
+            is_empty = not re.sub(r"<[^<>]*>", "", block.html).strip()
             self.builder.unknown[f"block {name}" + (", which has no text" if is_empty else "")] += 1
             if any(block.blocks):
                 self.children(block, depth)
@@ -355,7 +381,9 @@ class _Reading:
                 self.builder.add_blocks([Frame("iframe", bare) if bare else block])
 
         waiting: tuple[str, Mapping[str, str], int] | None = None
-        for found in _SHORTCODE.finditer(html):
+        codes = list(_SHORTCODE.finditer(html))
+        last_closes = {code["name"].lower(): code.start() for code in codes if code["close"]}
+        for found in codes:
             name = found["name"].lower()
             if (
                 found["escaped"]
@@ -388,7 +416,7 @@ class _Reading:
                 "sourcecode",
                 "youtube",
                 "vimeo",
-            ) and (not found["close"] and f"[/{name}]" in html[found.end() :].lower()):
+            ) and (not found["close"] and last_closes.get(name, -1) > found.start()):
                 parts.append(html[end : found.start()])
                 waiting = (name, values, found.end())
                 end = found.end()
@@ -425,7 +453,7 @@ class _Reading:
         flush()
 
     def frame(self, address: str, code: str) -> None:
-        address = re.sub(r"<[^>]*>", "", address).strip()
+        address = re.sub(r"<[^<>]*>", "", address).strip()
         if code == "youtube" and re.fullmatch(r"[\w-]{6,20}", address):
             address = f"https://www.youtube.com/watch?v={address}"
         if code == "vimeo" and address.isdigit():

@@ -52,7 +52,7 @@ def text_of(element: Element) -> str:
 
 def plain_text(text: str) -> str:
     """HTML as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", text)).split())
 
 
 _FIELDS: Final[Mapping[str, str]] = {
@@ -78,7 +78,7 @@ def entry_of(element: Element) -> WordPressEntry:
             setattr(entry, _FIELDS[name], text_of(child).strip())
         elif name == "title":
             entry.title = " ".join(
-                html.unescape(re.sub(r"</?[a-zA-Z][^>]*>", "", text_of(child))).split()
+                html.unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", text_of(child))).split()
             )
         elif name == "encoded":
             if "excerpt" in namespace:

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import MARK_ORDER, code_lines, one_line, string
+from proofroom.definitions.richtext.nodes import MARK_ORDER, code_lines, one_line
 from proofroom.definitions.richtext.schema import (
     ALIGNMENTS,
     EMPTY,
@@ -189,10 +189,13 @@ class _Inline:
         self.content: list[Json] = []
         self.depths: Counter[str] = Counter()
         self.links: list[JsonObject | None] = []
+        self.last: list[str] = []
+        """The parts of the last text: joined once, since each joining copies it."""
 
     def read(self, tokens: Sequence[Token]) -> list[Json]:
         for token in tokens:
             self._token(token)
+        self._end_text()
         return self.content
 
     def _token(self, token: Token) -> None:
@@ -204,6 +207,7 @@ class _Inline:
         elif token.type == "link_close":
             self.links.pop()
         elif token.type == "hardbreak":
+            self._end_text()
             self.content.append({"type": "hardBreak"})
         elif token.type == "image":
             self._image(token)
@@ -219,12 +223,20 @@ class _Inline:
         marks = self._marks(extra)
         last = self.content[-1] if self.content else None
         if isinstance(last, dict) and last["type"] == "text" and last.get("marks", []) == marks:
-            last["text"] = string(last["text"]) + text
+            self.last.append(text)
             return
-        node: JsonObject = {"type": "text", "text": text}
+        self._end_text()
+        node: JsonObject = {"type": "text", "text": ""}
         if marks:
             node["marks"] = marks
         self.content.append(node)
+        self.last = [text]
+
+    def _end_text(self) -> None:
+        last = self.content[-1] if self.content else None
+        if self.last and isinstance(last, dict):
+            last["text"] = "".join(self.last)
+        self.last = []
 
     def _image(self, token: Token) -> None:
         alt = _plain(token.children or [])
@@ -238,6 +250,7 @@ class _Inline:
         node: JsonObject = {"type": "image", "attrs": attrs}
         if links := [mark for mark in self._marks(()) if mark["type"] == "link"]:
             node["marks"] = links
+        self._end_text()
         self.content.append(node)
 
     def _marks(self, extra: tuple[str, ...]) -> list[JsonObject]:

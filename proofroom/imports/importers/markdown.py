@@ -67,9 +67,10 @@ _DOCUMENTS: Final = frozenset(
 )
 """Files that may be pages, and are not read."""
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif"})
-_FIRST_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_FIRST_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(.{1,1000})", re.MULTILINE)
 _LABELS: Final = re.compile(
-    r"^\s*\(([A-Za-z][^()\s]{0,200})\)=\s*$|^\s*:(?:name|label):\s*(\S+)\s*$", re.MULTILINE
+    r"^[ \t]*\(([A-Za-z][^()\s]{0,200})\)=[ \t]*$|^[ \t]*:(?:name|label):[ \t]*(\S+)[ \t]*$",
+    re.MULTILINE,
 )
 _IMPORT: Final = re.compile(r"\A\s*import\s+[\w{*][^\n]*\sfrom\s+[\"']", re.MULTILINE)
 _FILE_FOLDERS: Final = ("static", "public", "assets", "images", "img", "_static", "docs")
@@ -146,8 +147,10 @@ class MarkdownReader(Reader):
                 continue
             key = _page_key(page.source_id)
             heading = _FIRST_HEADING.search(text)
-            self.titles[key] = line_of(head.get("title")) or (
-                _plain_heading(heading[1]) if heading else _readable(page.name)
+            self.titles[key] = (
+                line_of(head.get("title"))
+                or (_plain_heading(heading[1].rstrip(" \t#")) if heading else "")
+                or _readable(page.name)
             )
             for found in _LABELS.finditer(text):
                 self.labels.setdefault((found[1] or found[2]).lower(), key)
@@ -575,7 +578,7 @@ def _readable(name: str) -> str:
 
 def _plain_heading(text: str) -> str:
     """The text of a heading without the marks of Markdown."""
-    text = re.sub(r"\s*\{[^{}]*\}\s*$|[`*]", "", text)
+    text = re.sub(r"\s{0,20}\{[^{}]*\}\s{0,20}$|[`*]", "", text)
     return " ".join(re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text).split())
 
 

@@ -574,7 +574,7 @@ def _with_footnotes(entry: WordPressEntry) -> str:
     ]
     if not items:
         return entry.content
-    bare = re.sub(r"<!-- wp:footnotes\b.*?-->", "", entry.content, flags=re.DOTALL)
+    bare = re.sub(r"<!-- wp:footnotes\b[^<>]*-->", "", entry.content)
     return f"{bare}<!-- wp:html --><ol>{''.join(items)}</ol><!-- /wp:html -->"
 
 

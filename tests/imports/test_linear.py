@@ -1,0 +1,140 @@
+"""Whatever a file holds, the work of reading it grows with its length, and not with the square of it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import pytest
+
+import proofroom.imports
+from proofroom.imports.html_reader import blocks_of_html, left_out_of, limit_depth
+from proofroom.imports.markdown_content import read_markdown
+from proofroom.imports.markdown_dialects import MarkdownSource
+from proofroom.imports.wordpress_content import WordPressContent, parse_blocks
+from tests.imports.backtracking import StepCounter
+
+LINES = (
+    "<!--", "<!-- x ", "{/*", "{/* x ", "[[", "[[a|", "](", "[x](", "![", "`", "`` a ", "` ``", "<", "<a ",
+    "<T a=\"", "<T {", "<A to=\"a\" ", "<svg ", "<img src= ", "$x", "==x", "%%x", "{%", "{{< x", "{{", "{#a ",
+    "{: .x",
+    "{a}`", "{a}``x", "\t", " ", "a", "a ", "ab ", ":::", "::: a :", "/// x |  ", "=== \"", "> ", ">", "# ", "#",
+    "*", "&#", "- ", "1. ", "[^a]", ":a.", ":a:`", "a=", "--", "src=  ", "(a", "<!-- wp:x {", "<!-- wp:x {} ", "[a ",
+    "[a b=\"", "[[a", "%a", "title=\"", ".. ", "!!! a \"", "a-", "\f", "</", "</A", "<A></A",
+)  # fmt: skip
+"""What is repeated, as one line or a text."""
+PARTS = (
+    *LINES, "<!--\n", "<!-- x\n\n", "\n", " \n", ">\n", "\f\n", "/// x\n", "/// x\n\n", "{% highlight x %}\n",
+    "{% highlight x %}\nx\n", "<Tab>\n", "<Tab \n", "::: a\n", "!!! note\n", "[^a]:\n", "```\n", ": x\n",
+    "x\n: y\n", "- x\n", "> x\n\n", "<div>", "<div>\n\n", "<b>x</b>y", "x\n", "<details><summary>",
+    "<font color=a>", "<i></i>x", "[caption]", "[embed]x", "<!-- wp:group -->", '<!-- wp:block {"ref":1} -->',
+    "<ul><li>", "```{a}\n:b: c\n",
+)  # fmt: skip
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Every pattern of the package, by its name."""
+    package = proofroom.imports
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if ".management" in module.name or ".migrations" in module.name:
+            continue
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                yield f"{module.name}.{name}", value
+            elif isinstance(value, tuple):
+                for number, one in enumerate(value):
+                    if isinstance(one, tuple) and len(one) > 1 and isinstance(one[1], re.Pattern):
+                        yield f"{module.name}.{name}[{number}]", one[1]
+
+
+@pytest.mark.parametrize(("name", "pattern"), tuple(patterns()))
+def test_a_pattern_looks_at_each_character_a_bounded_number_of_times(
+    name: str, pattern: re.Pattern[str]
+) -> None:
+    for part in PARTS:
+        for start in ("", "::: x ", "<A "):
+            few = StepCounter(pattern, start + part * (60 // len(part))).find_all()
+            many = StepCounter(pattern, start + part * (120 // len(part))).find_all()
+            assert many < 2.8 * few + 300, (part, start, few, many)
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """How many functions are called, of Python and of C."""
+    number = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal number
+        number += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return number
+
+
+def read_wordpress(text: str) -> None:
+    allowed = frozenset({"prose", "gallery", "embed", "hero", "accordions"})
+    WordPressContent(allowed, lambda id_: "", lambda id_: "", lambda id_: []).read(text, "1")
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "Markdown": read_markdown,
+    "MDX": lambda text: read_markdown(text, MarkdownSource(is_mdx=True)),
+    "HTML": lambda text: (left_out_of(text), blocks_of_html(text, has_bare_lines=True)),
+    "WordPress": read_wordpress,
+    "WordPress blocks": lambda text: read_wordpress(f"<!-- wp:paragraph -->{text}"),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_twice_the_text_calls_no_more_than_twice_as_much(name: str) -> None:
+    read = READERS[name]
+    read("warm")
+    for part in PARTS:
+        few, many = (
+            calls_of(lambda: read(part * (length // len(part))))  # noqa: B023  # called at once
+            for length in (2_000, 4_000)
+        )
+        assert many < 2.6 * few + 2_000, (part, few, many)
+
+
+def test_a_parser_is_given_no_more_than_some_elements_in_one_another() -> None:
+    for part in ("<div>", "<b class=a>", "<font color='>'>", "<ul><li>", "<a-b><i>"):
+        limited = limit_depth(f"{part * 2_000}words")
+
+        assert len(re.findall(r"<(?!wbr|li)[a-z]", limited)) == 150
+        assert limited.endswith("words")
+
+
+def test_elements_side_by_side_are_left_alone() -> None:
+    for html in ("<div>a</div>" * 400, "<p>a" * 400, "<ul><li>a<li>b</ul>" * 400, "<br>" * 400):
+        assert limit_depth(html) == html
+
+
+def test_elements_after_a_deep_part_are_read_as_before() -> None:
+    deep = "<div>" * 400 + "in" + "</div>" * 400
+
+    blocks = blocks_of_html(
+        f"{deep}<h2>After</h2><script>'<div>'.repeat(9)</script><p>and <b>on</b>"
+    )
+
+    assert [block["type"] for block in blocks if isinstance(block, dict)] == [
+        "paragraph", "heading", "paragraph",
+    ]  # fmt: skip
+
+
+def test_what_stands_in_the_attributes_of_a_block_may_look_like_the_end_of_a_comment() -> None:
+    root = parse_blocks(
+        '<!-- wp:a {"x":"-->"} --><p>in</p><!-- /wp:a --><!-- wp:b /--><!-- wp:c {"y":1} /-->'
+    )
+
+    assert [(block.name, block.attributes, block.html) for block in root.blocks] == [
+        ("a", {"x": "-->"}, "<p>in</p>"), ("b", {}, ""), ("c", {"y": 1}, ""),
+    ]  # fmt: skip
