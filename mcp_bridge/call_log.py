@@ -12,10 +12,9 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDay, TruncHour
 from django.utils import timezone
 
-from mcp_bridge.access.principals import CONNECTION_PREFIX
 from mcp_bridge.models import McpCall, McpToken
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.oauth.connections import connection_names
+from proofroom.oauth.connections import CONNECTION_PREFIX, connection_names
 
 Span = Literal["day", "week", "month"]
 SPANS: Final[dict[Span, timedelta]] = {

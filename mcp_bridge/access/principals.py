@@ -28,8 +28,6 @@ SCOPE_KEY = "cms.mcp.principal"
 ACTOR_CACHE_SECONDS: Final = 1.0
 TOKEN_PREFIX: Final = "client:"  # noqa: S105  # not a password
 """What the principal of a token begins with; its id follows."""
-CONNECTION_PREFIX: Final = "oauth:"
-"""What the principal of a connected client begins with; the id of the connection follows."""
 NO_ACCOUNT_MESSAGE: Final = (
     "No active account stands behind this credential: it was disabled or deleted, or there is no account with "
     "the role ai_agent. An administrator can set MCP_SYSTEM_USER_ID to an active account's id."

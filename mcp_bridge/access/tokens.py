@@ -14,12 +14,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from mcp_bridge.access.connected_clients import still_connected
-from mcp_bridge.access.principals import CONNECTION_PREFIX, TOKEN_PREFIX, Principal, may_use
+from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
 from mcp_bridge.access.token_holders import Account, TokenHolder
 from mcp_bridge.models import McpToken
 from proofroom.accounts.models import User
 from proofroom.accounts.services import account_tokens
-from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.accounts.services.account_tokens import TokenUse, hash_of, record_use
 from proofroom.accounts.services.agents import system_agent_user
 from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.accounts.services.role_grants import require_no_less
@@ -31,6 +31,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import unknown_tool
+from proofroom.oauth.connections import CONNECTION_PREFIX
 from proofroom.oauth.scopes import DIAGNOSTICS_PERMISSION
 
 PREFIX: Final = "cmsmcp_"
@@ -110,9 +111,10 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> McpToken:
     return token
 
 
-def record_use(*, token_id: UUID, last_used_at: datetime | None) -> None:
-    """Write down that the token is used, at most once a minute, and rather not than failing the call."""
-    account_tokens.record_use(McpToken, token_id, last_used_at)
+def _describe_use(token_id: UUID) -> TokenUse:
+    token = McpToken.objects.select_related("user").get(pk=token_id)
+    actor = Actor(user=token.user, via="mcp", principal=f"{TOKEN_PREFIX}{token_id}")
+    return TokenUse(actor, "mcp", token.name)
 
 
 def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list[str]:
@@ -166,7 +168,8 @@ def find_holder(secret: str) -> TokenHolder | None:
     if not rows or (rows[0]["expires_at"] is not None and rows[0]["expires_at"] <= now):
         return None
     row = rows[0]
-    record_use(token_id=row["id"], last_used_at=row["last_used_at"])
+    token_id: UUID = row["id"]
+    record_use(McpToken, token_id, row["last_used_at"], lambda: _describe_use(token_id))
     principal = Principal(
         id=f"{TOKEN_PREFIX}{row['id']}",
         user_id=row["user_id"],

@@ -14,7 +14,8 @@ from rest_framework.request import Request
 
 from proofroom.accounts.models import ApiToken, User
 from proofroom.accounts.queries import load_user
-from proofroom.accounts.services.account_tokens import hash_of, record_use
+from proofroom.accounts.services.account_tokens import TokenUse, hash_of, record_use
+from proofroom.core.actor import Actor
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.api.permissions import ApiCredential
 from proofroom.core.content_scope import ContentScope, is_in_scopes, scopes_for
@@ -58,7 +59,15 @@ class RoleBackend(BaseBackend):
 
 _LONGEST: Final = 200
 _OWNER: Final = "user__"
-_COLUMNS: Final = ("id", "role", "permissions", "content_scope", "expires_at", "last_used_at")
+_COLUMNS: Final = (
+    "id",
+    "name",
+    "role",
+    "permissions",
+    "content_scope",
+    "expires_at",
+    "last_used_at",
+)
 _TOKEN: Final = Statement(
     lambda secret_hash: ApiToken.objects.filter(
         hash=secret_hash, revoked_at__isnull=True, user__is_active=True
@@ -90,10 +99,16 @@ class TokenAuthentication(BaseAuthentication):
         )
         if not owner.can_log_in or owner.role != row["role"]:
             raise InvalidToken
-        record_use(ApiToken, row["id"], row["last_used_at"])
+        token_id = str(row["id"])
+        record_use(
+            ApiToken,
+            row["id"],
+            row["last_used_at"],
+            lambda: TokenUse(Actor(user=owner, via="api", token_id=token_id), "api", row["name"]),
+        )
         scope = ContentScope.from_json(row["content_scope"])
         limited_to = (scope,) if scope.is_limited else ()
-        return owner, ApiCredential(str(row["id"]), frozenset(row["permissions"]), limited_to)
+        return owner, ApiCredential(token_id, frozenset(row["permissions"]), limited_to)
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

@@ -23,4 +23,5 @@ KINDS = (
     EventKind("token.created", "API token created", "tokens.manage"),
     EventKind("token.limited", "API token limited to content", "tokens.manage"),
     EventKind("token.revoked", "API token revoked", "tokens.manage"),
+    EventKind("token.used", "Token used", "tokens.manage"),
 )

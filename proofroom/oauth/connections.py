@@ -19,7 +19,7 @@ from oauth2_provider.models import (
     get_refresh_token_model,
 )
 
-from proofroom.accounts.services.account_tokens import record_use
+from proofroom.accounts.services.account_tokens import TokenUse, record_use
 from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
@@ -36,6 +36,8 @@ KEPT_DAYS: Final = 90
 """How long a connection that is over is kept, for the names in the log of calls."""
 UNUSED_HOURS: Final = 24
 """How long a client is known that nobody connected."""
+CONNECTION_PREFIX: Final = "oauth:"
+"""What the principal of a connected client begins with; the id of the connection follows."""
 
 
 @transaction.atomic
@@ -249,6 +251,12 @@ class ConnectedClient:
     content_scope: ContentScope
 
 
+def describe_use(connection: OAuthConnection) -> TokenUse:
+    """What the first use of a day says of the connection."""
+    actor = Actor(user=connection.user, via="mcp", principal=f"{CONNECTION_PREFIX}{connection.pk}")
+    return TokenUse(actor, "oauth", connection.client.label)
+
+
 def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient | None:
     """Return whom an access token stands for, if it still opens this MCP server. Notes that it is used."""
     token_hash = hash_value(token)
@@ -271,7 +279,15 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
     if row is None or row["audience"] != [resource()]:
         return None
     if is_use:
-        record_use(OAuthConnection, row["id"], row["last_used_at"])
+        connection_id: UUID = row["id"]
+        record_use(
+            OAuthConnection,
+            connection_id,
+            row["last_used_at"],
+            lambda: describe_use(
+                OAuthConnection.objects.select_related("client", "user").get(pk=connection_id)
+            ),
+        )
     return ConnectedClient(
         row["id"],
         row["user_id"],

@@ -22,7 +22,7 @@ from proofroom.accounts.services.account_tokens import record_use
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 from proofroom.oauth.addresses import resource
-from proofroom.oauth.connections import ConnectedClient, record_connected
+from proofroom.oauth.connections import ConnectedClient, describe_use, record_connected
 from proofroom.oauth.models import OAuthClient, OAuthConnection, clean_name
 from proofroom.oauth.scopes import SCOPES
 from proofroom.oauth.signing_keys import (
@@ -63,7 +63,12 @@ def find_external_client(token: str) -> ConnectedClient | None:
     connection = _connection(user, _client_name(claims), scopes, expires)
     if connection.ended_at is not None:
         return None
-    record_use(OAuthConnection, connection.pk, connection.last_used_at)
+    record_use(
+        OAuthConnection,
+        connection.pk,
+        connection.last_used_at,
+        lambda: describe_use(connection),
+    )
     return ConnectedClient(
         connection.pk,
         user.pk,

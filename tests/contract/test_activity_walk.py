@@ -74,7 +74,9 @@ def _newest() -> int:
 
 
 def _left_since(newest: int) -> list[Event]:
-    return list(Event.objects.filter(pk__gt=newest).select_related("actor").order_by("id"))
+    """What was recorded since, besides that a token was used for the first time."""
+    left = Event.objects.filter(pk__gt=newest).exclude(name="token.used")
+    return list(left.select_related("actor").order_by("id"))
 
 
 @_walked(WALKED)

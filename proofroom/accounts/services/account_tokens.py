@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection
-from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
 from django.db import OperationalError, transaction
@@ -17,6 +18,7 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.content_scopes import check_scope
+from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotFound, invalid
@@ -123,17 +125,51 @@ def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
     return token, True
 
 
-def record_use(kind: type[Model], token_id: UUID, last_used_at: datetime | None) -> None:
-    """Write down that the token is used, at most once a minute, and rather not than failing the call."""
+@dataclass(frozen=True, slots=True)
+class TokenUse:
+    """Who uses a token or a connected client, as which kind of door, and what people call it."""
+
+    actor: Actor
+    kind: Literal["api", "mcp", "oauth"]
+    name: str
+
+
+def record_use(
+    kind: type[Model],
+    token_id: UUID,
+    last_used_at: datetime | None,
+    describe: Callable[[], TokenUse],
+) -> None:
+    """Write down that the token is used, at most once a minute, and rather not than failing the call.
+
+    The first use of a day (UTC) is an event besides; what it says is asked for only then. `last_used_at` is what the
+    row said a moment ago: of several calls at once the one that changes the row records the event.
+    """
     now = timezone.now()
-    if last_used_at is not None and now - last_used_at < _LAST_USE_EVERY:
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    is_first = last_used_at is None or last_used_at < today
+    if not is_first and last_used_at is not None and now - last_used_at < _LAST_USE_EVERY:
         return
-    is_due = Q(last_used_at=None) | Q(last_used_at__lt=now - _LAST_USE_EVERY)
+    before = today if is_first else now - _LAST_USE_EVERY
+    is_due = Q(last_used_at=None) | Q(last_used_at__lt=before)
     try:
         with transaction.atomic():
-            kind._default_manager.filter(is_due, pk=token_id).update(last_used_at=now)
+            rows = kind._default_manager.filter(is_due, pk=token_id).update(last_used_at=now)
+            if rows and is_first:
+                _record_first_use(token_id, describe(), today)
     except OperationalError:  # the database is busy writing; the next call notes it
         return
+
+
+def _record_first_use(token_id: UUID, use: TokenUse, day: datetime) -> None:
+    payload: JsonObject = {
+        "id": str(token_id),
+        "kind": use.kind,
+        "name": use.name,
+        "userId": use.actor.user.pk,
+        "day": day.date().isoformat(),
+    }
+    outbox.record("token.used", actor=use.actor, payload=payload)
 
 
 def revoke_all_tokens(user_ids: Collection[int]) -> None:

@@ -75,6 +75,7 @@ _DID: Final[Mapping[str, str]] = {
     "token.created": gettext_noop("created an API token"),
     "token.limited": gettext_noop("changed what content an API token is limited to"),
     "token.revoked": gettext_noop("revoked an API token"),
+    "token.used": gettext_noop("used {thing} for the first time that day"),
     "media.uploaded": gettext_noop("uploaded {thing}"),
     "form.submitted": gettext_noop("submitted the form {thing}"),
     "form.submission.deleted": gettext_noop("deleted a submission of the form {thing}"),
