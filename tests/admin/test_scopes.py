@@ -9,10 +9,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from agents_app.runs.creation import create_run
 from content.models import Layer, Post
 from content.posts.trash import delete_post
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
+from proofroom.feedback.services import create_feedback
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -129,19 +131,59 @@ def test_a_reference_to_what_is_hidden_is_named_as_such(
     assert "Canary" not in shown.content.decode()
 
 
-def test_the_inbox_takes_as_many_statements_for_many_changes(
-    signed_in: SignedIn, inside: Post
+COUNTED = [
+    "/admin/",
+    "/admin/content/post/",
+    "/admin/content/post/?q=insidepage",
+    "/admin/content/post/tree/?q=insidepage",
+    "/admin/content/post/targets/?kind=post-reference&q=insidepage",
+    "/admin/content/post/trash/",
+    "/admin/content/translations/",
+    "/admin/inbox/",
+    "/admin/palette/?q=insidepage",
+    "/admin/media/asset/",
+    "/admin/media/asset/pick/",
+    "/admin/media/asset/alt-texts/",
+    "/admin/agents_app/agentrun/",
+    "/admin/agents_app/agentbatch/",
+    "/admin/analytics/sitecount/",
+    "/admin/proofroom_feedback/feedback/",
+    "/admin/proofroom_taxonomies/term/",
+    "/admin/proofroom_menus/menu/",
+    "/admin/content/moduleinstance/",
+    "/admin/notifications/",
+]
+
+
+@pytest.mark.parametrize("path", COUNTED)
+def test_pages_take_as_many_statements_however_much_is_inside(
+    signed_in: SignedIn, inside: Post, path: str
 ) -> None:
     desk(inside)
     client = signed_in("desk")
-    client.get("/admin/inbox/")
     counts = []
-    for number in range(2):
-        with CaptureQueriesContext(connection) as asked:
-            client.get("/admin/inbox/")
-        counts.append(len(asked))
+    for number in range(3):
         for name in "abcd":
-            slug = f"{name}{number}"
-            post = make.post(slug, type="page", slug=slug, parentId=str(inside.parent_id))
-            make.staged(post, {"excerpt": slug}, layer=Layer.REVIEW)
-    assert counts[0] == counts[1]
+            fill_section(inside, f"{name}{number}")
+        client.get(path)  # what is kept between requests is kept now
+        with CaptureQueriesContext(connection) as asked:
+            assert client.get(path).status_code == 200
+        counts.append(len(asked))
+    assert counts[1] == counts[2]
+
+
+def fill_section(inside: Post, slug: str) -> None:
+    """A page below the section, with all that people see of one: changes, a picture, a run, a term, visitors."""
+    picture = make.image(f"{slug}.png")
+    values = {"parentId": str(inside.parent_id), "featuredMediaId": str(picture.pk)}
+    post = make.post(f"Insidepage {slug}", type="page", slug=slug, **values)
+    make.staged(post, {"excerpt": slug}, layer=Layer.REVIEW)
+    make.staged(post, {"metaTitle": slug})
+    make.term(f"Topic {slug}")
+    create_run(
+        agent_id="seo-specialist",
+        scope="dropdown",
+        actor=make.actor("editor", via="admin"),
+        post_id=post.pk,
+    )
+    create_feedback(post_id=str(post.pk), content=f"About {slug}", actor=make.actor("editor"))

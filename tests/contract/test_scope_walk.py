@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
 from mcp_bridge.access.principals import Principal
@@ -16,11 +18,13 @@ from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import PERMISSIONS, assignable_permissions
 from proofroom.accounts.services.tokens import create_token
+from proofroom.core.caching.answer_cache import answers
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from tests import make
 from tests.accounts.bearer import program
 from tests.api.refusals import stored
 from tests.api_client import ApiClient
+from tests.contract import endpoint as tables
 from tests.contract.endpoint import Area, Endpoint, areas
 from tests.contract.test_admin_walk import ADDRESSES, filled, who
 from tests.contract.test_api_walk import succeed
@@ -29,6 +33,9 @@ from tests.contract.test_tool_walk import TOOLS, arguments_of
 pytestmark = pytest.mark.django_db
 
 PAGES: Final = ContentScope(types=frozenset({"page"}))
+EVERYWHERE: Final = ContentScope(types=frozenset({"blog", "page"}))
+"""A scope that asks of each post, and holds nearly all of the scenes."""
+FEW, MORE = 10, 200
 LIMITABLE: Final = sorted(assignable_permissions() & PERMISSIONS - WHOLE_SITE)
 SHARED: Final = ("/api/menus", "/api/modules/global")
 """What all pages share is not limited: what menus say is public, and global modules change wherever they stand."""
@@ -91,6 +98,39 @@ def test_the_api_neither_shows_nor_changes_what_is_outside(
         assert rows_of_posts() == before
     if not response.streaming and not endpoint.path.startswith(SHARED[:1]):
         assert_tells_nothing(response.content, words, str(endpoint.body))
+
+
+@pytest.mark.parametrize(
+    ("area", "endpoint"),
+    [
+        pytest.param(area, item, id=item.address)
+        for area in areas()
+        for item in area.endpoints
+        if item.grow is not None
+    ],
+)
+def test_a_list_takes_as_many_statements_however_much_is_inside(
+    area: Area, endpoint: Endpoint
+) -> None:
+    names = area.scene()
+    grow = endpoint.grow
+    assert grow is not None
+    make.site_role("inside", *LIMITABLE, scope=EVERYWHERE)
+    if ApiClient("inside").get(tables.filled(endpoint.path, names)).status_code == 403:
+        return  # of the whole site
+    found = []
+
+    for number in (FEW, MORE):
+        grow(number)
+        answers.clear()
+        client = ApiClient("inside")
+        with CaptureQueriesContext(connection) as caught:
+            response = client.get(tables.filled(endpoint.path, names) + "?per_page=100")
+        assert response.status_code == 200, response.content[:500]
+        found.append((len(caught), response.json()["meta"]["total"]))
+
+    assert found[0][0] == found[1][0]
+    assert found[1][1] == found[0][1] + MORE
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
