@@ -19,6 +19,7 @@ from agents_app.models.run import UNFINISHED
 from agents_app.runs.scopes import visible_runs
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
+from content.posts.scopes import about_visible
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
@@ -157,10 +158,11 @@ class AcceptanceRate:
         return round(self.accepted * 100 / self.decided) if self.decided else None
 
 
-def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
-    """By agent. Four queries, however many there are."""
+def acceptance_rates(since: datetime, actor: Actor) -> Mapping[str, AcceptanceRate]:
+    """By agent, of the runs and posts that somebody may see. Four queries, however many there are."""
+    counted_runs = AgentRun.objects.filter(created_at__gte=since, is_dry=False)
     rows = (
-        AgentRun.objects.filter(created_at__gte=since, is_dry=False)
+        visible_runs(counted_runs, actor, actor.user.pk)
         .order_by()
         .values("agent_id")
         .annotate(
@@ -171,9 +173,10 @@ def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
     )
     # What went live of agents' words, be it with edits.
     live = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
+    live = about_visible(live, actor)
     counted = live.order_by().values("agent_id").annotate(number=Count("pk"))
     accepted = Counter({row["agent_id"]: row["number"] for row in counted})
-    rejected = _rejected_counts(since)
+    rejected = _rejected_counts(since, actor)
     found: dict[str, AcceptanceRate] = defaultdict(AcceptanceRate)
     for row in rows:
         found[row["agent_id"]] = AcceptanceRate(row["runs"], row["failed"], row["spent"])
@@ -185,10 +188,11 @@ def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
     return found
 
 
-def _rejected_counts(since: datetime) -> Counter[str]:
+def _rejected_counts(since: datetime, actor: Actor) -> Counter[str]:
     """The latest rejections that stand, path by path, for the agents whose runs had staged them."""
     names = _REJECTED + _RECONSIDERED
     events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
+    events = about_visible(events, actor, "post_id")
     told = list(events.values_list("pk", "name", "payload")[:_MAX_RATE_EVENTS])
     named = {str(id_) for _pk, _name, payload in told for id_ in _texts(payload, "runs")}
     runs = {

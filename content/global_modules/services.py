@@ -76,7 +76,7 @@ def create_global(
         props=validate_props(type, props or {}),
     )
     if not has_lost_references:
-        check_props(PropsChange(definition.Props, {}, module.props))
+        check_props(PropsChange(definition.Props, {}, module.props), actor=actor)
     try:
         with transaction.atomic():
             module.save(force_insert=True)
@@ -114,17 +114,24 @@ def edit_global(
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
         raise invalid("type", _("The type of a module cannot be changed."), code="module_type")
-    _write(module, edited_global(module, label=label, props=props), actor, "edited")
+    _write(module, edited_global(module, label=label, props=props, actor=actor), actor, "edited")
     return module
 
 
 def edited_global(
-    module: ModuleInstance, *, label: str | None = None, props: Mapping[str, Json] | None = None
+    module: ModuleInstance,
+    *,
+    label: str | None = None,
+    props: Mapping[str, Json] | None = None,
+    actor: Actor | None = None,
 ) -> JsonObject:
-    """The document of the module with these values, by the rules of a write. Raises `RuleViolation`."""
+    """The document of the module with these values, by the rules of a write. Raises `RuleViolation`.
+
+    With an `actor`, what they may not see cannot be named anew.
+    """
     return {
         "label": module.label if label is None else clean_line("label", label, LABEL_MAX),
-        "props": {**module.props, **_checked(module, props or {})},
+        "props": {**module.props, **_checked(module, props or {}, actor)},
     }
 
 
@@ -196,7 +203,9 @@ def lock_global(slug: str) -> ModuleInstance:
     return find_global(slug, locked=True)
 
 
-def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
+def _checked(
+    module: ModuleInstance, props: Mapping[str, Json], actor: Actor | None = None
+) -> JsonObject:
     """The cleaned values of the given props that differ; the others are left as they are, whatever their age."""
     changed = {
         name: value
@@ -209,7 +218,7 @@ def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
     cleaned = validation.check_partial(
         definition.Props, changed, prefix="props", what=f"The module {module.type}"
     )
-    check_props(PropsChange(definition.Props, module.props, cleaned))
+    check_props(PropsChange(definition.Props, module.props, cleaned), actor=actor)
     return cleaned
 
 

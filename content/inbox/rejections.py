@@ -86,7 +86,9 @@ def take_back_rejections(
         details = {path: [_("changed since it was rejected")] for path in newer}
         raise Conflict(text % {"labels": labels}, code="moved_on", details=details)
     document = apply(view.document, changes_of(kept, view))
-    document = check_changes(post=post, before=view.document, after=document, actor=actor)
+    document = check_changes(
+        post=post, before=view.document, after=document, actor=actor, is_handed_on=True
+    )
     marks = dict(view.marks)
     for one in kept:
         marks |= one.proposal.marks

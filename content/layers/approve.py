@@ -40,7 +40,9 @@ def approve(
     layers = open_layers(post)
     selection = require_unchanged(layers.review, seen, paths)
     document = apply(layers.live, selection.taken)
-    document = check_changes(post=post, before=layers.live, after=document, actor=actor)
+    document = check_changes(
+        post=post, before=layers.live, after=document, actor=actor, is_handed_on=True
+    )
     revision = write_live(
         post=post,
         before=layers.live,

@@ -120,7 +120,13 @@ def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> in
     review = layers.review
     document = apply(review.document, taken)
     # The rules held when each value was staged; whoever submits, they must hold now.
-    document = check_changes(post=layers.post, before=review.document, after=document, actor=actor)
+    document = check_changes(
+        post=layers.post,
+        before=review.document,
+        after=document,
+        actor=actor,
+        is_handed_on=True,
+    )
     marks = dict(review.marks)
     for path in taken.paths:
         mark = mark_of(layers.ai_review.marks, path)

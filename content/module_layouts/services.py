@@ -76,7 +76,7 @@ def create_group(
         label=clean_line("label", label, LABEL_MAX, required=True),
         description=clean_line("description", description, DESCRIPTION_MAX),
         post_type=post_type,
-        modules=_checked(post_type, modules),
+        modules=_checked(post_type, modules, actor),
     )
     try:
         with transaction.atomic():
@@ -110,7 +110,7 @@ def edit_group(
     if description is not None:
         group.description = clean_line("description", description, DESCRIPTION_MAX)
     if modules is not None:
-        group.modules = _checked(group.post_type, modules, read_places(group.modules))
+        group.modules = _checked(group.post_type, modules, actor, read_places(group.modules))
     group.version += 1
     group.save()
     _tell("updated", group, actor)
@@ -144,7 +144,7 @@ def _lock(name: str) -> ModuleGroup:
 
 
 def _checked(
-    post_type: str, entries: Places, before: Sequence[GroupModule] = ()
+    post_type: str, entries: Places, actor: Actor, before: Sequence[GroupModule] = ()
 ) -> list[JsonObject]:
     places = read_places(check_places(entries))
     slugs = {place.global_slug for place in places if place.global_slug}
@@ -164,7 +164,8 @@ def _checked(
             for number, place in enumerate(cleaned)
             if place.props
             not in old  # a group whose file was deleted can still be changed elsewhere
-        )
+        ),
+        actor=actor,
     )
     return [place_json(place) for place in cleaned]
 

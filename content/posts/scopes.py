@@ -135,6 +135,24 @@ def is_in_scope(thing: Model, scope: ContentScope) -> bool:
     return Post.objects.filter(condition_of(scope), pk=thing.pk).exists()
 
 
+def would_be_in_scope(
+    scope: ContentScope, *, type: str, locale: str, path: str, term_ids: Collection[UUID]
+) -> bool:
+    """Whether a post that is not stored yet would be inside, at that address and with these terms.
+
+    One query at most.
+    """
+    return (
+        (not scope.types or type in scope.types)
+        and (not scope.locales or locale in scope.locales)
+        and (not scope.terms or not scope.terms.isdisjoint(term_ids))
+        and (
+            not scope.sections
+            or any(f"{path}/".startswith(f"{root}/") for root in _section_paths(scope))
+        )
+    )
+
+
 def condition_of(scope: ContentScope) -> Q:
     """The scope as a condition on posts. A variation is where its original is.
 

@@ -230,31 +230,40 @@ def check_changes(
     after: PostDocument,
     actor: Actor,
     taken_over: PostDocument | None = None,
+    is_handed_on: bool = False,
 ) -> PostDocument:
     """`after` with cleaned values, or the first refusal.
 
     Only what differs from `before` is looked at, so that content which outlived its definition can still be
-    edited around, reverted and rejected. What `taken_over`, the source of a copy, refers to may be gone. Raises
+    edited around, reverted and rejected. What `taken_over`, the source of a copy, refers to may be gone. What is
+    `is_handed_on` from one layer to another may refer to what the actor does not see. Raises
     `RuleViolation` with details keyed by path, or `NotAllowed`.
     """
     changes = diff(before, after)
     if len(changes) == 0:
         return after
     _check_who(post, changes, before, actor)
-    return clean_changes(post, before, after, taken_over)
+    return clean_changes(post, before, after, taken_over, None if is_handed_on else actor)
 
 
 def clean_changes(
-    post: Post, before: PostDocument, after: PostDocument, taken_over: PostDocument | None = None
+    post: Post,
+    before: PostDocument,
+    after: PostDocument,
+    taken_over: PostDocument | None = None,
+    actor: Actor | None = None,
 ) -> PostDocument:
-    """The same whoever does it: of content that is copied, its author answers for it already."""
+    """The same whoever does it: of content that is copied, its author answers for it already.
+
+    With an `actor`, what they may not see cannot be named anew.
+    """
     changes = diff(before, after)
     check_locks(before, after)
     after = clean_fields(post, before, after, changes)
     check_terms(post, after, changes)
     after = clean_modules(post, before, after, changes)
     # As cleaned: ids in their one form, Markdown as the document that it stands for.
-    check_references(before, after, diff(before, after), taken_over=taken_over)
+    check_references(before, after, diff(before, after), taken_over=taken_over, actor=actor)
     return after
 
 

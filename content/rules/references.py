@@ -19,8 +19,11 @@ from content.changes import ABSENT, Changes, Value
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import Post
 from content.post_fields import MEDIA_FIELDS
+from content.posts.scopes import hidden_ids
 from media.queries import load_assets_by_name
+from media.scopes import only_visible
 from media.services.references import storage_name
+from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words
@@ -82,17 +85,19 @@ def check_references(
     changes: Changes,
     *,
     taken_over: PostDocument | None = None,
+    actor: Actor | None = None,
 ) -> None:
     """Raise `RuleViolation` on each place of `after` that names what is not there, and did not name it before.
 
-    What `taken_over` names may be gone. At most four queries, however many references there are.
+    What `taken_over` names may be gone. For an `actor`, posts and files that they may not see are not there either.
+    At most four queries, and two more for who is limited, however many references there are.
     """
     new = _new_references(before, after, changes)
     if taken_over is not None and new:
         known = {reference.thing for reference in find_references(taken_over)}
         new = [reference for reference in new if reference.thing not in known]
     if new:
-        _refuse(_missing(new))
+        _refuse(_missing(new, actor))
 
 
 def find_references(document: PostDocument) -> Iterator[NamedReference]:
@@ -124,9 +129,9 @@ class PropsChange:
         return _added(old, list(_of_props(self.props, self.after, self.prefix)))
 
 
-def check_props(*changed: PropsChange) -> None:
+def check_props(*changed: PropsChange, actor: Actor | None = None) -> None:
     """As `check_references`, of modules that stand in no post: shared ones, and those of module groups."""
-    _refuse(_missing([reference for change in changed for reference in change.added()]))
+    _refuse(_missing([reference for change in changed for reference in change.added()], actor))
 
 
 def without_missing(
@@ -171,8 +176,14 @@ def _sentence(reference: NamedReference) -> str:
     return in_words(_SENTENCES[reference.kind]) % {"name": reference.name[:200]}
 
 
-def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
-    """Those that name what is not there. One query for files, and one for each other kind that is named."""
+def _missing(
+    references: Sequence[NamedReference], actor: Actor | None = None
+) -> list[NamedReference]:
+    """Those that name what is not there, or hidden from the actor.
+
+    One query for files, and one for each other kind that is named; one more for files and one for posts where the
+    actor is limited to a part of the content.
+    """
     if not references:
         return []
     named: dict[ReferenceKind, set[str]] = {}
@@ -187,8 +198,10 @@ def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
             found = load_assets_by_name(
                 [name for name in part if name not in by_name], [n for n in part if n in by_name]
             )
-            known_ids |= set(found.by_id)
-            known_names |= set(found.by_name)
+            known_ids |= set(found.by_id if actor is None else only_visible(found.by_id, actor))
+            known_names |= set(
+                found.by_name if actor is None else only_visible(found.by_name, actor)
+            )
         there["media"], there["file"] = (
             known_ids,
             {address for address in addresses if (storage_name(address) or "") in known_names},
@@ -199,6 +212,9 @@ def _missing(references: Sequence[NamedReference]) -> list[NamedReference]:
         there[kind_] = names
         if existing is not None:
             there[kind_] = {name for part in _parts(sorted(names)) for name in existing(part)}
+    if actor is not None and "post-reference" in there:
+        posts = set(there["post-reference"])
+        there["post-reference"] = posts - set(map(str, hidden_ids(posts, actor)))
     return [item for item in references if item.name not in there[item.kind]]
 
 

@@ -43,26 +43,26 @@ def validate_mcp_payload(actor: Actor, arguments: ValidatePayload) -> JsonObject
     name, props = arguments.type, arguments.props
     found = get_tool(name)
     if name in modules:
-        errors = _of_module(name, props)
+        errors = _of_module(name, props, actor)
     elif found is not None:
-        errors = argument_errors(found, props) or _of_module_within(name, props)
+        errors = argument_errors(found, props) or _of_module_within(name, props, actor)
     else:
         raise _unknown(name)
     wire: dict[str, Json] = {**errors}
     return {"valid": not errors, "errors": wire}
 
 
-def _of_module(name: str, props: Mapping[str, Json]) -> dict[str, list[str]]:
+def _of_module(name: str, props: Mapping[str, Json], actor: Actor) -> dict[str, list[str]]:
     try:
         refuse_unstorable(props, "props")
         cleaned = validate_props(name, stored_props(name, props) or {})
-        check_props(PropsChange(find_module(name).Props, {}, cleaned))
+        check_props(PropsChange(find_module(name).Props, {}, cleaned), actor=actor)
     except RuleViolation as error:
         return with_finder(error).details or {"props": [error.message]}
     return {}
 
 
-def _of_module_within(name: str, given: Mapping[str, Any]) -> dict[str, list[str]]:
+def _of_module_within(name: str, given: Mapping[str, Any], actor: Actor) -> dict[str, list[str]]:
     """Return what the one tool that names a type and its props at once would say of them too."""
     type_ = given.get("moduleType")
     if name != "add_module_to_post_ai_review":
@@ -71,7 +71,9 @@ def _of_module_within(name: str, given: Mapping[str, Any]) -> dict[str, list[str
         guess = nearest(str(type_)[:128], modules.names())
         hint = f" Did you mean {guess!r}?" if guess else ""
         return {"moduleType": [f"There is no module type {str(type_)[:80]!r}.{hint}"]}
-    return _of_module(str(type_), given.get("props") or {}) if not given.get("globalSlug") else {}
+    if given.get("globalSlug"):
+        return {}
+    return _of_module(str(type_), given.get("props") or {}, actor)
 
 
 def _unknown(name: str) -> RuleViolation:

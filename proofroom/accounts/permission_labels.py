@@ -7,9 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.roles import all_permissions, permission_sets
+from proofroom.core.content_scope import WHOLE_SITE
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -110,3 +112,21 @@ def permission_choices(
         )
         for group, of_group in groupby(found, lambda name: name.partition(".")[0])
     )
+
+
+def marked_permission_choices(
+    names: Collection[str] | None = None,
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The same for a form that can limit them: those that cannot be limited to a part of the content say so."""
+    return [
+        (
+            group,
+            [
+                (name, _("%(label)s (whole site)") % {"label": label})
+                if name in WHOLE_SITE
+                else (name, label)
+                for name, label in choices
+            ],
+        )
+        for group, choices in permission_choices(names)
+    ]

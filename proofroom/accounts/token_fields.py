@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import AliasPath, Field
 
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
-from proofroom.accounts.permission_labels import permission_choices
+from proofroom.accounts.permission_labels import marked_permission_choices
 from proofroom.accounts.roles import Role, all_permissions
 from proofroom.accounts.scope_shapes import ScopeAnswer, ScopeFields
 from proofroom.core.api.answer import Answer, one_of
@@ -119,9 +119,12 @@ class NewToken(Body):
         FormField(
             lambda: forms.MultipleChoiceField(
                 label=gettext_lazy("Permissions"),
-                choices=permission_choices,
+                choices=marked_permission_choices,
                 widget=forms.CheckboxSelectMultiple,
-                help_text=gettext_lazy("A token can only have permissions that the account has."),
+                help_text=gettext_lazy(
+                    "A token can only have permissions that the account has. "
+                    "Those for the whole site cannot be limited to a part of the content."
+                ),
             )
         ),
     ] = Field(min_length=1, max_length=100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -17,7 +18,12 @@ from content.post_fields import EXCERPT_MAX, META_MAX, POST_FIELDS, TITLE_MAX
 from content.posts import document_edits
 from content.posts.create import create_post, empty_document, new_row
 from content.posts.edit import edit_post
-from content.posts.scopes import is_in_scope, outside_of_scope, require_in_scope, visible_to
+from content.posts.scopes import (
+    outside_of_scope,
+    require_in_scope,
+    visible_to,
+    would_be_in_scope,
+)
 from content.rules import check_changes
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, RuleViolation
@@ -213,7 +219,7 @@ class _PostWriter:
         }
         if self.writer.is_dry_run:
             wanted.pop("parentId", None)
-            self._check(wanted, made)
+            self._check(wanted, made, terms)
             return self._written("created", self.planned.path, None)
         post = self._create_at_free_slug(wanted, made)
         self.planned.post_id = post.pk
@@ -272,16 +278,24 @@ class _PostWriter:
         group = Post.objects.alive().filter(translation_group=source.translation_group)
         return None if group.filter(locale=self.item.locale).exists() else source
 
-    def _check(self, fields: JsonObject, made: list[ModuleDocument]) -> None:
+    def _check(self, fields: JsonObject, made: list[ModuleDocument], terms: list[str]) -> None:
         """Ask the rules, and store nothing."""
         post = new_row(self.writer.actor, self.item.type, self.item.locale, None)
         empty = empty_document(post)
         document = replace(document_edits.patch_fields(empty, fields), modules=tuple(made))
         check_changes(post=post, before=empty, after=document, actor=self.writer.actor)
-        for scope in self.writer.actor.scopes:
-            # Sections and terms are known once it is stored.
-            if not is_in_scope(post, replace(scope, sections=frozenset(), terms=frozenset())):
-                raise outside_of_scope()
+        if not all(
+            would_be_in_scope(
+                # A term that the import would make is not known yet.
+                scope if self.has_all_terms else replace(scope, terms=frozenset()),
+                type=self.item.type,
+                locale=self.item.locale,
+                path=self.planned.path,
+                term_ids=[UUID(term) for term in terms],
+            )
+            for scope in self.writer.actor.scopes
+        ):
+            raise outside_of_scope()
 
     def _update(
         self,

@@ -10,6 +10,8 @@ from uuid import UUID, uuid4
 from django.utils.translation import gettext
 
 from content.models import Post
+from content.posts.scopes import hidden_ids
+from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -24,10 +26,13 @@ _KEYS: Final = frozenset({"id", "label", "type", "url", "postId", "children"})
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
-def clean_items(value: object, kept: frozenset[str] = frozenset()) -> list[Json]:
+def clean_items(
+    value: object, kept: frozenset[str] = frozenset(), actor: Actor | None = None
+) -> list[Json]:
     """The items as they are stored; `RuleViolation` keyed by path, like `items.0.children.1.url`.
 
-    `kept` are ids of posts that the menu names already: one that went since does not block another change.
+    `kept` are ids of posts that the menu names already: one that went since does not block another change. For an
+    `actor`, posts that they may not see are not there either.
     """
     refuse_unstorable(value, "items")
     seen: set[str] = set()
@@ -39,9 +44,10 @@ def clean_items(value: object, kept: frozenset[str] = frozenset()) -> list[Json]
     ids = {str(item["postId"]) for _, item in wanted}
     rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "path")
     paths = {str(pk): path for pk, path in rows}
+    hidden = set(map(str, hidden_ids(ids - kept, actor))) if actor is not None else set[str]()
     for path, item in wanted:
         id_ = str(item["postId"])
-        if id_ not in paths and id_ not in kept:
+        if (id_ not in paths and id_ not in kept) or id_ in hidden:
             raise _no_post(path, id_)
         item["url"] = paths.get(id_, "")
     return items

@@ -57,7 +57,7 @@ def create_menu(
         name=_clean_name(name),
         slug=_clean_slug(slug),
         locale=_clean_locale(locale),
-        items=clean_items([] if items is None else items),
+        items=clean_items([] if items is None else items, actor=actor),
     )
     _save(menu, actor, "created")
     change = SharedChange(menu.pk, menu.version, menu_document(menu))
@@ -90,7 +90,13 @@ def change_menu(
         )
     earlier_version, earlier, earlier_at = menu.version, menu_document(menu), menu.updated_at
     document = edited_menu(
-        menu, name=name, slug=slug, locale=locale, items=items, keeps_lost=reason == RESTORED
+        menu,
+        name=name,
+        slug=slug,
+        locale=locale,
+        items=items,
+        keeps_lost=reason == RESTORED,
+        actor=None if reason in (RESTORED, APPROVED) else actor,
     )
     menu.name, menu.slug = str(document["name"]), str(document["slug"])
     menu.locale, menu.items = str(document["locale"]), document["items"]
@@ -125,10 +131,12 @@ def edited_menu(
     locale: str | None = None,
     items: object = None,
     keeps_lost: bool = False,
+    actor: Actor | None = None,
 ) -> JsonObject:
     """The document of the menu with these values, by the rules of a write. Raises `RuleViolation` by field.
 
-    With `keeps_lost` an item may name a post that is gone: pages leave it out.
+    With `keeps_lost` an item may name a post that is gone: pages leave it out. With an `actor`, posts that they may
+    not see cannot be named anew.
     """
     document = menu_document(menu)
     if name is not None:
@@ -141,7 +149,7 @@ def edited_menu(
         kept = {str(id_) for id_ in menu_post_ids(menu.items)}
         if keeps_lost and isinstance(items, list):
             kept |= {str(id_) for id_ in menu_post_ids(items)}
-        document["items"] = clean_items(items, frozenset(kept))
+        document["items"] = clean_items(items, frozenset(kept), actor)
     return document
 
 

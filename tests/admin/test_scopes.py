@@ -104,7 +104,11 @@ def test_what_may_only_be_read_has_no_buttons(
     desk(inside, reads_all=True)
     client = signed_in("desk")
 
-    assert "Canary" in client.get("/admin/content/post/").content.decode()
+    listed = client.get("/admin/content/post/").content.decode()
+    assert "Canary" in listed
+    assert f"/{inside.pk}/delete/" in listed
+    assert f"/{outside.pk}/delete/" not in listed
+    assert f"tree/copy/?page={outside.pk}" not in listed
     editor = client.get(f"/admin/content/post/{outside.pk}/change/").content.decode()
     assert "Canary" in editor
     own = client.get(f"/admin/content/post/{inside.pk}/change/").content.decode()

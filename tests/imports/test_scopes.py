@@ -112,3 +112,25 @@ def test_archives_are_for_who_is_not_limited(mode: Mode) -> None:
     with pytest.raises(NotAllowed):
         require_mode(make.actor("pages"), mode)
     require_mode(make.actor("admin"), mode)
+
+
+@pytest.mark.parametrize("is_dry", [False, True])
+def test_a_dry_run_says_what_would_be_outside_as_the_import_does(
+    tmp_path: Path, is_dry: bool
+) -> None:
+    guide = make.post("Guide", type="page", slug="guide")
+    make.site_role("desk", *LIMITABLE, scope=ContentScope(sections=frozenset({guide.pk})))
+
+    run(
+        tmp_path,
+        {"title": "Guide", "slug": "guide"},
+        {"title": "Below", "parent": "1"},
+        {"title": "Beside"},
+        role="desk",
+        type="page",
+        dry_run=is_dry,
+    )
+
+    lines = ImportLine.objects.filter(kind="posts", outcome__in=["created", "failed"])
+    assert sorted(line.outcome for line in lines) == ["created", "failed"]
+    assert "outside of the content" in lines.get(outcome="failed").message

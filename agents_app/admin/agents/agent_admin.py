@@ -66,7 +66,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
     ) -> HttpResponse:
         require(request, _VIEW)
         found = catalogue()
-        rates = acceptance_rates(begin_of_month())
+        rates = acceptance_rates(begin_of_month(), actor_of(request))
         context = {
             "rows": [row_of(item) | {"rate": rate_of(rates, item)} for item in agents()],
             "problems": [(place_of(item.file), item) for item in found.problems],
@@ -109,7 +109,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "facts": facts,
         "file": found.defined_in,
         "tools": [(tool_label(name), name) for name in found.tools],
-        "rate": rate_of(acceptance_rates(begin_of_month()), found),
+        "rate": rate_of(acceptance_rates(begin_of_month(), actor_of(request)), found),
         **versions_context(agent_id),
         "uses_tools": definition.llm_config.use_mcp,
         "username": username_of(found.account),

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from proofroom.accounts.access import AccessAnswer, compare_roles, explain_access
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
-from proofroom.accounts.permission_labels import permission_choices
+from proofroom.accounts.permission_labels import marked_permission_choices, permission_choices
 from proofroom.accounts.queries import find_role, people_role_choices
 from proofroom.accounts.roles import assignable_permissions
 from proofroom.accounts.scope_words import describe_scope
@@ -45,9 +45,12 @@ class RoleForm(ScopeForm):
     )
     permissions = forms.MultipleChoiceField(
         label=gettext_lazy("Permissions"),
-        choices=permission_choices,
+        choices=marked_permission_choices,
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("You can only give permissions that you have yourself."),
+        help_text=gettext_lazy(
+            "You can only give permissions that you have yourself. "
+            "Those for the whole site cannot be limited to a part of the content."
+        ),
     )
 
     requires_second_factor = forms.BooleanField(
@@ -68,7 +71,7 @@ class RoleForm(ScopeForm):
         own = assignable_permissions().difference(lacking_of(actor, assignable_permissions()))
         field = self.fields["permissions"]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared above
-        field.choices = permission_choices(own)
+        field.choices = marked_permission_choices(own)
 
 
 class RemoveRoleForm(forms.Form):

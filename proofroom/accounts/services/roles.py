@@ -101,7 +101,7 @@ def change_role(
     before, scope_before = role.granted, role.scope
     factor_before, is_by_row = role.must_use_second_factor, role.requires_second_factor
     was = (role.label, role.description)
-    _fill(role, label, description, permissions, scope or scope_before, actor)
+    _fill(role, label, description, permissions, scope, actor)
     if requires_second_factor is not None:
         role.requires_second_factor = requires_second_factor
         if not requires_second_factor and role.must_use_second_factor:
@@ -224,10 +224,13 @@ def _fill(
     label: str,
     description: str,
     permissions: Collection[str],
-    scope: ContentScope,
+    scope: ContentScope | None,
     actor: Actor,
 ) -> None:
-    """Set what people chose. Raises `RuleViolation` by field."""
+    """Set what people chose; None leaves the scope, also where a part of it is gone.
+
+    Raises `RuleViolation` by field.
+    """
     require_unchanged(actor)
     wanted = set(permissions)
     unknown = sorted(wanted - assignable_permissions())
@@ -247,7 +250,8 @@ def _fill(
             % {"names": in_words(lacking)},
             code="role_above_own",
         )
-    if scope.is_limited and (of_site := sorted(wanted & WHOLE_SITE)):
+    limits = role.scope if scope is None else scope
+    if limits.is_limited and (of_site := sorted(wanted & WHOLE_SITE)):
         raise invalid(
             "permissions",
             _(
@@ -256,7 +260,8 @@ def _fill(
             % {"names": in_words(of_site)},
             code="whole_site",
         )
-    role.content_scope = check_scope(scope, actor).to_json()
+    if scope is not None:
+        role.content_scope = check_scope(scope, actor).to_json()
     for field, text in (("label", label), ("description", description)):
         refuse_unstorable(text, field)
     role.label, role.description = " ".join(label.split()), description.strip()

@@ -26,7 +26,7 @@ from content.global_modules.services import (
 from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
 from content.posts.scopes import visible_to
-from proofroom.core.actor import Actor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import ShownAgainAdmin
 from proofroom.core.errors import RuleViolation
@@ -86,7 +86,7 @@ class GlobalForm(forms.Form):
         self.typed = {
             unit.path: to_typed(unit.field, unit.value)
             if data is None
-            else read(unit.field, data, unit.path)
+            else read(unit.field, data, unit.path, SYSTEM)
             for unit in self.units
         }
         self.problems: Mapping[str, Sequence[str]] = {}
@@ -205,7 +205,7 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
                 request,
                 GlobalModuleKind(),
                 row,
-                lambda: edited_global(row, label=label, props=props),
+                lambda: edited_global(row, label=label, props=props, actor=actor_of(request)),
                 version,
                 lambda: edit_global(
                     actor=actor_of(request),

@@ -22,6 +22,7 @@ from content.models.editing_mark import SOURCE
 from content.posts.autosave import Predecessor, discard_copy, list_copies, save_copy
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, invalid
 from proofroom.editorial.post_editor.form_data import Sheet, read_sheet
 from proofroom.editorial.post_editor.form_fields import value_stamp
@@ -204,13 +205,13 @@ def offer_copies(
     found = list_copies(
         post_id=post_id, actor=actor_of(request), layer=copy_layer(layer), without=copies.shown
     )
-    offered = (_offer(copy, document) for copy in found)
+    offered = (_offer(copy, document, actor_of(request)) for copy in found)
     return list(islice((one for one in offered if one is not None), MAX_OFFERED))
 
 
-def _offer(copy: Autosave, document: PostDocument) -> OfferedCopy | None:
+def _offer(copy: Autosave, document: PostDocument, who: Scoped) -> OfferedCopy | None:
     data = form_of(copy)
-    sheet = read_sheet(document, data)
+    sheet = read_sheet(document, data, who)
     names = {**module_names(document), **{module.id: module.label for module in sheet.modules}}
     known = {module.id for module in document.modules}
     moved = set(sheet.moved())

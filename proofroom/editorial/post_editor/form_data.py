@@ -14,6 +14,7 @@ from django.http import QueryDict
 
 from content.document import CUSTOM_PREFIX, PostDocument
 from content.posts import document_edits
+from proofroom.core.content_scope import Scoped
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.form import (
     NEW_PREFIX,
@@ -109,7 +110,7 @@ def open_sheet(document: PostDocument) -> Sheet:
     return sheet
 
 
-def read_sheet(document: PostDocument, data: QueryDict) -> Sheet:
+def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
     """The form as it was sent, over the document as it stands now."""
     sheet = _empty_sheet(document)
     for text in data.getlist("was"):
@@ -123,7 +124,7 @@ def read_sheet(document: PostDocument, data: QueryDict) -> Sheet:
     sheet.was_order = data.getlist("was_order")
     sheet.modules = _modules_in_order(sheet, data.getlist("order"))
     for unit in sheet.units():
-        typed = read(unit.field, data, unit.path)
+        typed = read(unit.field, data, unit.path, who)
         is_known = unit.path in sheet.was or _is_new(unit.path)
         current = to_typed(unit.field, unit.value)
         # It came after the form was shown, or somebody kept the others' words after both changed it.

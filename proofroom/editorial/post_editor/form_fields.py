@@ -20,6 +20,8 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.models import Post
+from content.posts.scopes import visible_to
+from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.time_zones import from_local_input, to_local_input
 from proofroom.core.json import Json, format_time
@@ -131,21 +133,21 @@ def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
     return {inner.name: to_typed(inner, values.get(inner.name)) for inner in field.nested}
 
 
-def read(field: EditorField, data: QueryDict, name: str) -> Typed:
-    """Return what was typed into the form under that name."""
+def read(field: EditorField, data: QueryDict, name: str, who: Scoped) -> Typed:
+    """Return what was typed into the form under that name; a post is found by its path where they may see it."""
     if field.kind == "repeater":
         count = data.get(f"{name}.count", "0")
         items = min(int(count), ITEMS_MAX) if count.isdecimal() and len(count) < 5 else 0
-        return [_read_object(field, data, f"{name}.{at}") for at in range(items)]
+        return [_read_object(field, data, f"{name}.{at}", who) for at in range(items)]
     if field.kind == "object":
-        return _read_object(field, data, name)
+        return _read_object(field, data, name, who)
     if field.kind == "boolean":
         return name in data
     # The id of what somebody named beside the list: a post also by its path.
     other = data.get(f"{name}~other", "").strip() if field.kind in REFERENCES else ""
     if field.kind == "post-reference" and other.startswith("/"):
-        found = Post.objects.alive().filter(path=canonical_form(other)).values_list("pk", flat=True)
-        other = str(found[0]) if found else other
+        found = visible_to(Post.objects.alive().filter(path=canonical_form(other)), who).first()
+        other = str(found.pk) if found is not None else other
     if field.is_list:
         return [value for value in [*data.getlist(name), other] if value]
     if other:
@@ -155,8 +157,8 @@ def read(field: EditorField, data: QueryDict, name: str) -> Typed:
     return normalize_line_ends(data.get(name, ""))
 
 
-def _read_object(field: EditorField, data: QueryDict, name: str) -> dict[str, Typed]:
-    return {inner.name: read(inner, data, f"{name}.{inner.name}") for inner in field.nested}
+def _read_object(field: EditorField, data: QueryDict, name: str, who: Scoped) -> dict[str, Typed]:
+    return {inner.name: read(inner, data, f"{name}.{inner.name}", who) for inner in field.nested}
 
 
 def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:

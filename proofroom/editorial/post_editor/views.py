@@ -98,7 +98,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     do = request.POST.get("do", "")
     if do in ("restore", "discard"):
         return decide_on_copy(frame, is_wanted=do == "restore")
-    sheet = read_sheet(frame.document, request.POST)
+    sheet = read_sheet(frame.document, request.POST, actor_of(request))
     if do in ("schedule", "unschedule") and frame.layer is None:
         wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
         sheet.typed[SCHEDULE] = wanted
@@ -118,7 +118,7 @@ def decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
             copy = find_copy(key=key, post_id=frame.post.pk, actor=actor, layer=layer)
         if copy is not None:
             frame = replace(frame, sent=form_of(copy))
-            sheet = read_sheet(frame.document, frame.sent)
+            sheet = read_sheet(frame.document, frame.sent, actor)
             return _show_conflicts(frame, sheet, {"is_restored": True})
         messages.info(request, gettext("These changes were already saved or discarded."))
     elif (key := copy_key(request)) is not None:
@@ -340,7 +340,7 @@ def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return module_partial(frame, open_sheet(frame.document), request.GET.get("module", ""))
     require(request, "posts.edit")
-    sheet = read_sheet(frame.document, request.POST)
+    sheet = read_sheet(frame.document, request.POST, actor_of(request))
     before = {module.id for module in sheet.modules}
     rearrange(sheet, request.POST.get("do", ""), request.POST)
     made = [module.id for module in sheet.modules if module.id not in before]
@@ -355,10 +355,10 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.view")
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     frame = Frame.read(request, post_id)
-    sheet = read_sheet(frame.document, request.POST)
+    sheet = read_sheet(frame.document, request.POST, actor_of(request))
     try:
         edited = edit_of(sheet, frame.document)
-        typed = clean_changes(frame.post, frame.document, edited)
+        typed = clean_changes(frame.post, frame.document, edited, actor=actor_of(request))
     except CmsError as error:
         return JsonResponse({"message": error.message}, status=error.status)
     page = preview_page(frame.post, typed, gettext("not saved"))

@@ -28,7 +28,7 @@ from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
 from content.posts.opening_images import load_pictures, opening_module
 from content.posts.queries import deleted_posts
-from content.posts.scopes import visible_to
+from content.posts.scopes import in_scope_of, visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
 from content.review.labels import type_label
 from content.review.references import media_view
@@ -147,11 +147,15 @@ class PostAdmin(ListAdmin[Post]):
         found = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
         found = visible_to(found, actor_of(request))
         found = found.select_related("featured_media", "author")
-        return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
+        found = with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
             in_review=_has_staged(Layer.REVIEW),
             in_ai_review=_has_staged(Layer.AI_REVIEW),
             opening=opening_module(),
         )
+        if actor_of(request).scopes:
+            own = in_scope_of(Post.objects.filter(pk=OuterRef("pk")), actor_of(request))
+            found = found.annotate(is_in_scope=Exists(own))
+        return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostList]:
         return PostList
@@ -345,7 +349,10 @@ def _row_menu(request: HttpRequest) -> Callable[[Post], SafeString]:
 
     @admin.display(description=gettext_lazy("Actions"))
     def row_menu(post: Post) -> SafeString:
-        able = {**allowed, "copy": allowed["copy"] and post.type in with_pages}
+        # Only those who are limited to a part of the content see what they may not change.
+        is_theirs = getattr(post, "is_in_scope", True)
+        able = {name: may_do and is_theirs for name, may_do in allowed.items()}
+        able["copy"] = able["copy"] and post.type in with_pages
         context = {"post": post, "title": title_of(post, post), "may": able}
         return SafeString(template.render(context))
 

@@ -95,7 +95,9 @@ def units_of(path: str, document: PostDocument) -> list[FormUnit]:
 def _save(reviewed: Reviewed, path: str) -> HttpResponse:
     request = reviewed.request
     units = units_of(path, reviewed.view.document)
-    typed = {unit.path: read(unit.field, request.POST, unit.path) for unit in units}
+    typed = {
+        unit.path: read(unit.field, request.POST, unit.path, actor_of(request)) for unit in units
+    }
     was = {unit.path: request.POST.get(f"was.{unit.path}", "") for unit in units}
 
     def change(document: PostDocument) -> PostDocument:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from content.global_modules.services import edited_global
 from content.models import ModuleInstance
+from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 from proofroom.editorial.module_layouts.global_module_admin import GlobalForm
@@ -18,7 +19,7 @@ from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import edited_term
 
 
-def sent_document(row: SharedRow, data: QueryDict) -> JsonObject:
+def sent_document(row: SharedRow, data: QueryDict, actor: Actor) -> JsonObject:
     """The document of the row with what was sent, by the rules of a write. Raises `RuleViolation`."""
     if isinstance(row, Menu):
         try:
@@ -27,11 +28,11 @@ def sent_document(row: SharedRow, data: QueryDict) -> JsonObject:
             raise invalid(
                 "items", _("The items are not valid: %(problem)s.") % {"problem": error}
             ) from None
-        return edited_menu(row, name=data.get("name"), items=items)
+        return edited_menu(row, name=data.get("name"), items=items, actor=actor)
     if isinstance(row, ModuleInstance):
         initial = {"type": row.type, "props": row.props}
         form = GlobalForm(data, initial=initial)
-        return edited_global(row, label=data.get("label"), props=form.values())
+        return edited_global(row, label=data.get("label"), props=form.values(), actor=actor)
     if not isinstance(row, Term):
         raise TypeError(row)
     return edited_term(row, name=data.get("name"))

@@ -68,7 +68,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
             raise Http404(_("No change is waiting here."))
         return preview_response(row, waiting.document, post, str(waiting.get_state_display()))
     try:
-        document = sent_document(row, request.POST)
+        document = sent_document(row, request.POST, actor_of(request))
     except CmsError as error:
         return JsonResponse({"message": error.message}, status=error.status)
     return preview_response(row, document, post, _("not saved"))

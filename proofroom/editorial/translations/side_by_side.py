@@ -163,7 +163,7 @@ def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     if do not in ("save", "save-review"):
         # The editor's page, which conflicts lead to, has buttons of its own.
         return edit(request, post_id)
-    sheet = read_sheet(frame.document, request.POST)
+    sheet = read_sheet(frame.document, request.POST, actor_of(request))
     return save(frame, sheet, do, refused=show_translation)
 
 

@@ -318,7 +318,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
                 request,
                 MenuKind(),
                 row,
-                lambda: edited_menu(row, **values),
+                lambda: edited_menu(row, **values, actor=actor_of(request)),
                 version,
                 lambda: change_menu(
                     menu_id=row.pk, actor=actor_of(request), expected_version=version, **values

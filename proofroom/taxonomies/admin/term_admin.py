@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.content_scope import Scoped, reading_scopes, visible_post_ids
 from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
@@ -66,6 +67,15 @@ class TermTree:
         return f"{reverse('admin:proofroom_taxonomies_term_changelist')}?{query}"
 
 
+def uses_seen_by(who: Scoped) -> Count:
+    """How many posts carry a term, of those that somebody may see and that are not in the trash."""
+    counted = Q(post_terms__post__deleted_at__isnull=True)
+    post_ids = visible_post_ids.get("post")
+    if reading_scopes(who) and post_ids is not None:
+        counted &= Q(post_terms__post__in=post_ids(who))
+    return Count("post_terms", filter=counted)
+
+
 def tree_page(request: HttpRequest) -> HttpResponse:
     """The tree; POST moves a term (`do`) or renames it. Whoever asks for JSON is answered with it."""
     require(request, "taxonomies.edit")
@@ -90,9 +100,9 @@ def tree_page(request: HttpRequest) -> HttpResponse:
             messages.error(request, error.message)
         return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
     # Their tree. One query.
-    uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
     terms = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
-    nodes = {term.pk: TermNode(term, term.uses) for term in terms.annotate(uses=uses)}
+    counted = terms.annotate(uses=uses_seen_by(actor_of(request)))
+    nodes = {term.pk: TermNode(term, term.uses) for term in counted}
     top: list[TermNode] = []
     for node in nodes.values():
         parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
@@ -267,7 +277,7 @@ class TermAdmin(EditAdmin[Term]):
     ordering = ("taxonomy", "order_index", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Term]:
-        return super().get_queryset(request).annotate(number=Count("post_terms"))
+        return super().get_queryset(request).annotate(number=uses_seen_by(actor_of(request)))
 
     @admin.display(description=gettext_lazy("Posts"), ordering="number")
     def uses(self, term: Term) -> int:
