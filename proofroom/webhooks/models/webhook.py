@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, Field
 from proofroom.core.api.answer import Answer, TextOrNull, one_of
 from proofroom.core.api.body import Body, Whole, Words
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import site_languages
 from proofroom.core.models import Event
 from proofroom.core.post_kinds import post_type_labels
 from proofroom.core.redaction import SECRET_MASK
@@ -209,7 +210,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
         FormField(
             lambda: choice_field(
                 gettext_lazy("Languages"),
-                {locale: locale for locale in settings.CMS_ENV.locales},
+                dict(site_languages()),
                 gettext_lazy("Leave blank for all."),
                 required=False,
             )
