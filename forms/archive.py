@@ -28,6 +28,7 @@ class FormRow(ArchiveRow):
 
 class FormArchive(ArchiveKind[FormRow]):
     name = NAME
+    unique = (("id",), ("slug", "locale"))
     label = gettext_lazy("Forms")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

@@ -30,6 +30,7 @@ class RedirectRow(ArchiveRow):
 
 class RedirectArchive(ArchiveKind[RedirectRow]):
     name = NAME
+    unique = (("id",), ("fromPath",))
     label = gettext_lazy("Redirects")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

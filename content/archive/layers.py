@@ -77,6 +77,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
     """Drafts of Review and AI Review that hold something. They come in with posts that are new here."""
 
     name = DRAFTS
+    unique = (("post", "layer"),)
     label = gettext_lazy("Drafts in Review")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
@@ -233,6 +234,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
     """Revisions, where they are asked for. They come in with posts that are new here."""
 
     name = REVISIONS
+    unique = (("id",), ("post", "version"))
     label = gettext_lazy("Revisions")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

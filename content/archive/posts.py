@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from content import search
+from content.archive.consistency import refuse_contradictions
 from content.archive.documents import (
     adopt_modules,
     clean_document,
@@ -58,6 +59,7 @@ from content.posts.create import require_names, set_columns
 from content.posts.edit import edit_post
 from content.rules.check import translation_taken
 from media.models import Asset
+from proofroom.archive.consistency import NumberedRow
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome, reason_of, refused
@@ -136,6 +138,9 @@ class PostArchive(ArchiveKind[PostRow]):
 
     name = NAME
     label = gettext_lazy("Posts")
+
+    def check(self, rows: Iterator[NumberedRow]) -> None:
+        refuse_contradictions(rows)
 
     def select(self, export: Export) -> None:
         select_posts(export)

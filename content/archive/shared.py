@@ -40,6 +40,7 @@ class GlobalRow(ArchiveRow):
 
 class GlobalArchive(ArchiveKind[GlobalRow]):
     name = GLOBALS
+    unique = (("id",), ("slug",))
     label = gettext_lazy("Global modules")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
@@ -117,6 +118,7 @@ class GroupArchive(ArchiveKind[GroupRow]):
     """Module groups that people made; those that are code come with the code."""
 
     name = GROUPS
+    unique = (("id",), ("name",))
     label = gettext_lazy("Module groups")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
@@ -183,6 +185,7 @@ class PatternRow(ArchiveRow):
 
 class PatternArchive(ArchiveKind[PatternRow]):
     name = PATTERNS
+    unique = (("id",), ("type", "locale"))
     label = gettext_lazy("URL patterns")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

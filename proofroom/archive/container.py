@@ -200,7 +200,15 @@ class ArchiveReader:
         try:
             data = orjson.loads(self._read(MANIFEST))
             is_ours = isinstance(data, dict) and data.get("format") == FORMAT
-            if is_ours and data.get("version") != FORMAT_VERSION:
+            if is_ours and type(data.get("version")) is not int:
+                raise ArchiveError(
+                    _(
+                        "The format version in the manifest must be a whole number, such as %(known)s, and is "
+                        "%(version)s. Export the archive again."
+                    )
+                    % {"known": FORMAT_VERSION, "version": _json(data.get("version"))}
+                )
+            if is_ours and data["version"] != FORMAT_VERSION:
                 raise ArchiveError(
                     _(
                         "The archive has the format version %(version)s; this installation reads "
@@ -295,6 +303,10 @@ class ArchiveReader:
                 if len(line) > MAX_ROW:
                     raise ArchiveError(_("A row of %(name)s is too long.") % {"name": name})
                 yield line
+
+
+def _json(value: Json) -> str:
+    return _("missing") if value is None else canonical(value).decode()[:40]
 
 
 def _damaged(name: str) -> ArchiveError:

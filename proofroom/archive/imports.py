@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 from proofroom.accounts.models import User
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.accounts.services.authors import ensure_author
+from proofroom.archive.consistency import numbered_rows
 from proofroom.archive.container import ArchiveError, ArchiveReader
 from proofroom.archive.event_kinds import IMPORTED
 from proofroom.archive.export import PERMISSION
@@ -30,6 +32,7 @@ from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 
+logger = logging.getLogger(__name__)
 PROPOSE: Final = ("posts.create", "posts.edit", "posts.review.save", "media.upload")
 """What somebody needs who proposes what an archive holds."""
 MAX_KEPT: Final = 1_000
@@ -132,6 +135,8 @@ class Import:
     created: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     left_out: set[str] = field(default_factory=set)
     state: dict[str, Any] = field(default_factory=dict)
+    place: tuple[str, int] = ("", 0)
+    """The kind and the line of the row that was read last."""
     _storable: set[str] = field(default_factory=set)
     _named: set[str] = field(default_factory=set)
     _accounts: dict[str, int] = field(default_factory=dict)
@@ -234,6 +239,7 @@ class Import:
         for number, line in enumerate(self.reader.lines(kind.name), start=1):
             if self.watch is not None:
                 self.watch()
+            self.place = (kind.name, number)
             yield self._read(kind.name, kind.row, number, line)
         self._storable.add(kind.name)
 
@@ -336,6 +342,8 @@ def import_archive(
         job = Import(reader, actor, mode, report, on_failure, listener, watch)
         job.find_people()
         for kind in archive_kinds:
+            kind.check(numbered_rows(reader.lines(kind.name), watch))
+        for kind in archive_kinds:
             kind.match(job.rows(kind), job)
         if not dry_run:
             for kind in archive_kinds:
@@ -345,12 +353,13 @@ def import_archive(
                 _store(job)
                 transaction.set_rollback(dry_run)
         except IntegrityError as error:
+            logger.warning("An archive could not be stored: %s", error)
             raise ArchiveError(
                 _(
-                    "The archive conflicts with itself or with content of this site: "
-                    "%(reason)s. Nothing was imported."
+                    "%(name)s.jsonl, line %(number)s or one shortly before it: what it holds is there twice, in the "
+                    "archive or on this site. Nothing was imported. Export the archive again, or leave this line out."
                 )
-                % {"reason": str(error).splitlines()[0][:200]}
+                % {"name": job.place[0], "number": job.place[1]}
             ) from error
         except DatabaseError as error:
             raise ArchiveError(

@@ -6,14 +6,15 @@
 
     archive_kinds.register(CompanyKind(), name="companies", order=45)
 
-An import goes through the kinds in their order four times: `match` finds what is here already, `prepare` stores
-files, and in one transaction `write` stores rows and `finish` judges what all of them together have made.
+An import goes through the kinds in their order five times: `check` refuses rows that contradict one another, `match`
+finds what is here already, `prepare` stores files, and in one transaction `write` stores rows and `finish` judges
+what all of them together have made.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args
 from uuid import UUID
@@ -23,6 +24,7 @@ from django.utils.functional import Promise
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from proofroom.archive.consistency import NumberedRow, refuse_doubles
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 
@@ -71,6 +73,8 @@ class ArchiveKind(ABC, Generic[Row]):
 
     name: ClassVar[str]
     label: ClassVar[str | Promise]
+    unique: ClassVar[Sequence[Sequence[str]]] = (("id",),)
+    """Fields, as a row writes them, whose values no two rows share."""
     row: ClassVar[type[Any]]
 
     def __init_subclass__(cls) -> None:
@@ -86,6 +90,10 @@ class ArchiveKind(ABC, Generic[Row]):
     @abstractmethod
     def export(self, export: Export) -> Iterator[JsonObject]:
         """The rows, in an order that their content decides: by id, what stands above others first."""
+
+    def check(self, rows: Iterator[NumberedRow]) -> None:
+        """Raise `ArchiveError` where rows contradict one another. They are as they were written, of any shape."""
+        refuse_doubles(self.name, rows, self.unique)
 
     def match(self, rows: Iterator[Row], job: Import) -> None:
         """Say which rows stand here already under another id (`job.map_id`). Writes nothing."""

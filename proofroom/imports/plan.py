@@ -147,13 +147,13 @@ def _parents_first(terms: Iterable[TermItem]) -> list[TermItem]:
     by_id = {(term.taxonomy, term.source_id): term for term in terms}
     ordered: dict[tuple[str, str], TermItem] = {}
     for term in by_id.values():
-        branch: list[TermItem] = []
-        current: TermItem | None = term
-        while current is not None and current not in branch:
-            branch.append(current)
-            current = by_id.get((current.taxonomy, current.parent_id or ""))
-        for one in reversed(branch):
-            ordered.setdefault((one.taxonomy, one.source_id), one)
+        branch: dict[tuple[str, str], TermItem] = {}
+        key = (term.taxonomy, term.source_id)
+        while key in by_id and key not in branch and key not in ordered:
+            branch[key] = by_id[key]
+            key = (term.taxonomy, by_id[key].parent_id or "")
+        for key in reversed(branch):
+            ordered[key] = branch[key]
     return list(ordered.values())
 
 
@@ -161,27 +161,26 @@ def _set_levels(plan: ImportPlan) -> None:
     """The depth of each post; a parent that is missing, of another kind, or below the post itself is left out."""
     is_settled: set[str] = set()
     for post in plan.posts.values():
-        branch: list[PlannedPost] = []
+        branch: dict[str, PlannedPost] = {}
         current: PlannedPost | None = post
         while current is not None and current.source_id not in is_settled:
-            branch.append(current)
+            branch[current.source_id] = current
             is_settled.add(current.source_id)
             parent = plan.posts.get(current.parent_id) if current.parent_id else None
             if current.parent_id and (
-                parent is None or parent in branch or parent.type != current.type
+                parent is None or parent.source_id in branch or parent.type != current.type
             ):
-                plan.remarks.append(
-                    Remark(
-                        current.place,
-                        _(
-                            "The parent is missing from the source or has another type, so "
-                            "the post is at the top level."
-                        ),
-                    )
+                text = _(
+                    "The parent is missing from the source or has another type, so the post is at the top level."
                 )
+                if parent is not None and parent.source_id in branch:
+                    text = _(
+                        "The pages above it lead back to itself in the source, so the post is at the top level."
+                    )
+                plan.remarks.append(Remark(current.place, text))
                 current.parent_id, parent = None, None
             current = parent
-        for one in reversed(branch):
+        for one in reversed(branch.values()):
             parent = plan.posts[one.parent_id] if one.parent_id else None
             if parent is not None and (parent.level + 2 > MAX_DEPTH or parent.locale != one.locale):
                 plan.remarks.append(
@@ -221,6 +220,8 @@ def _set_paths(plan: ImportPlan) -> None:
         by_level.setdefault(post.level, []).append(post)
     patterns: dict[tuple[str, str], str] = {}
     taken: set[tuple[str, str, str | None, str]] = set()
+    numbers: dict[tuple[str, str, str | None, str], int] = {}
+    """The last number that was put at each slug: a thousand posts of one title try a thousand slugs, no million."""
     owners: dict[str, str] = {}
     now = timezone.now()
     for level in sorted(by_level):
@@ -228,10 +229,11 @@ def _set_paths(plan: ImportPlan) -> None:
         there = _posts_at(plan, posts)
         for post in posts:
             if post.post_id is None:
-                base, number = post.slug, 1
+                base = post.slug
+                wanted_place = (post.type, post.locale, post.parent_id, base)
                 while (post.type, post.locale, post.parent_id, post.slug) in taken:
-                    number += 1
-                    post.slug = f"{base}-{number}"
+                    numbers[wanted_place] = numbers.get(wanted_place, 1) + 1
+                    post.slug = f"{base}-{numbers[wanted_place]}"
                 parent = plan.posts[post.parent_id] if post.parent_id else None
                 parent_pk = parent.post_id if parent else None
                 if parent is None or parent_pk is not None:

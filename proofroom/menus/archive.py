@@ -33,6 +33,7 @@ class MenuRow(ArchiveRow):
 
 class MenuArchive(ArchiveKind[MenuRow]):
     name = NAME
+    unique = (("id",), ("slug", "locale"))
     label = gettext_lazy("Menus")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

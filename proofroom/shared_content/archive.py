@@ -93,6 +93,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
     """Changes of menus, terms and global modules that wait for approval. They come in with rows that are new."""
 
     name = NAME
+    unique = (("id",), ("kind", "row"))
     label = gettext_lazy("Changes waiting for approval")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

@@ -34,6 +34,7 @@ class TermRow(ArchiveRow):
 
 class TermArchive(ArchiveKind[TermRow]):
     name = NAME
+    unique = (("id",), ("taxonomy", "locale", "slug"))
     label = gettext_lazy("Terms")
 
     def export(self, export: Export) -> Iterator[JsonObject]:

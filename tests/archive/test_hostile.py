@@ -93,6 +93,12 @@ def test_what_is_no_archive(archive):
     refuses(site.rewrite(archive, manifest_json=b"{"), "manifest of the archive is damaged")
     refuses(manifest_with(archive, format="other"), "not a Proofroom archive")
     refuses(manifest_with(archive, version=99), "format version 99")
+    wrong = (("1", '"1"'), ("abc", '"abc"'), (1.0, r"1\.0"), (True, "true"), (None, "missing"))
+    for version, shown in wrong:
+        refuses(
+            manifest_with(archive, version=version),
+            f"must be a whole number, such as 1, and is {shown}",
+        )
 
 
 def test_paths_doubles_and_bombs(archive):
@@ -157,7 +163,7 @@ def edit_field(name: str, value: object):
         (edit_field("spell", 1), "no post field named 'spell'"),
         (edit_field("slug", "../admin"), "slug"),
         (edit_field("canonicalUrl", "javascript:alert(1)"), "canonicalUrl"),
-        (lambda rows: rows.append(rows[0]), "conflicts with itself"),
+        (lambda rows: rows.append(rows[0]), "line [0-9]+ .*line 1 has the same id"),
         (
             lambda rows: rows[-1].update(variationOf="9f0d7c2e-0000-4000-8000-000000000000"),
             "original",
@@ -166,6 +172,140 @@ def edit_field(name: str, value: object):
 )
 def test_rows_of_posts(archive, change, sentence):
     refuses(with_rows(archive, "posts.jsonl", change), sentence)
+
+
+def other_post(rows: list, **values: object) -> dict:
+    """A copy of the first post with ids of its own, and nothing that hangs on others, after all of them."""
+    copy: dict = json.loads(json.dumps(rows[0]))
+    copy |= {"id": "7f0d7c2e-0000-4000-8000-000000000000", "provenance": [], "translatedFrom": None,
+             "translationGroup": "7f0d7c2e-0000-4000-8000-000000000001", **values}  # fmt: skip
+    for number, module in enumerate(copy["document"]["modules"]):
+        module["postModuleId"] = f"7f0d7c2e-0000-4000-8000-00000000001{number}"
+        module["moduleInstanceId"] = f"7f0d7c2e-0000-4000-8000-00000000002{number}"
+    rows.append(copy)
+    return copy
+
+
+def row_of(rows: list[dict], slug: str, **values: object) -> dict:
+    return next(
+        row for row in rows
+        if row["document"]["post"]["slug"] == slug and all(row[name] == value for name, value in values.items())
+    )  # fmt: skip
+
+
+def double_module(rows: list) -> None:
+    modules = row_of(rows, "brewing", variationOf=None)["document"]["modules"]
+    modules.append({**modules[0], "orderIndex": 9})
+
+
+def shared_module(rows: list) -> None:
+    other = row_of(rows, "brewing", variationOf=None)["document"]["modules"][0]
+    other_post(rows)["document"]["modules"] = [other]
+
+
+def itself(rows: list) -> None:
+    row = next(row for row in rows if row["variationOf"])
+    row["variationOf"] = row["id"]
+
+
+def of_a_variation(rows: list) -> None:
+    row = next(row for row in rows if row["variationOf"])
+    rows.append({**row, "id": "7f0d7c2e-0000-4000-8000-000000000000", "variationOf": row["id"]})
+    rows[-1]["document"] = {**row["document"], "modules": []}
+
+
+def twice_a_variation(rows: list) -> None:
+    row = next(row for row in rows if row["variationOf"])
+    rows.append({**row, "id": "7f0d7c2e-0000-4000-8000-000000000000"})
+    rows[-1]["document"] = {**row["document"], "modules": []}
+
+
+def circle(rows: list) -> None:
+    company, team = row_of(rows, "company"), row_of(rows, "team")
+    company["document"]["post"]["parentId"] = team["id"]
+
+
+def own_parent(rows: list) -> None:
+    company = row_of(rows, "company")
+    company["document"]["post"]["parentId"] = company["id"]
+
+
+def twice_a_term(rows: list) -> None:
+    terms = row_of(rows, "brewing", variationOf=None)["document"]["taxonomyTermIds"]
+    terms.append(terms[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda rows: rows.append(rows[0]),
+            r"posts\.jsonl, line 6 \(.+\): line 1 has the same id: .+ Leave out",
+        ),
+        (itself, r"line 5 \(Brewing\): it is a variation of itself. “variationOf” must name"),
+        (
+            of_a_variation,
+            r"line 6 \(Brewing\): it is a variation of line 5, which is a variation too",
+        ),
+        (twice_a_variation, r"line 6 \(Brewing\): line 5 has the same variationOf \+ variation"),
+        (
+            double_module,
+            r"\(Brewing\): two of its modules have the postModuleId .+ Give each its own",
+        ),
+        (shared_module, r"line 6 .+: line [0-9] has the same modules.postModuleId"),
+        (other_post, r"line 6 .+: line 1 has the same type \+ locale \+ (parentId \+ )?slug: "),
+        (circle, r"\((Company|Team)\): the pages above it lead back to itself"),
+        (own_parent, r"\(Company\): the pages above it lead back to itself"),
+        (twice_a_term, r"\(Brewing\): it has the term .+ twice"),
+        (
+            lambda rows: other_post(rows, translationGroup=rows[0]["translationGroup"]),
+            r"line 6 .+: line 1 has the same translationGroup \+ locale",
+        ),
+    ],
+)
+def test_posts_that_contradict_each_other_are_named_with_their_line(archive, change, sentence):
+    forged = archive
+    for name in ("drafts.jsonl", "redirects.jsonl", "menus.jsonl"):
+        forged = with_rows(forged, name, list.clear)
+
+    with patch("content.archive.posts.PostArchive.match") as match:
+        refuses(with_rows(forged, "posts.jsonl", change), sentence)
+    assert not match.called
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("menus", r"menus\.jsonl, line 2 \(Main\): line 1 has the same id"),
+        ("terms", r"terms\.jsonl, line 2 \(Coffee\): line 1 has the same id"),
+        ("media", r"media\.jsonl, line 2 \(cup.png\): line 1 has the same id"),
+        ("redirects", r"redirects\.jsonl, line 2 \(/old\): line 1 has the same id"),
+        ("forms", r"forms\.jsonl, line 2 \(.+\): line 1 has the same id"),
+        ("global-modules", r"global-modules\.jsonl, line 2 \(.+\): line 1 has the same id"),
+        ("url-patterns", r"url-patterns\.jsonl, line 2: line 1 has the same id"),
+    ],
+)
+def test_rows_that_are_there_twice_are_named_with_their_line(archive, name, sentence):
+    def double(rows):
+        rows[:] = [rows[0], rows[0]]
+
+    refuses(with_rows(archive, f"{name}.jsonl", double), sentence)
+
+    def rename(rows):
+        rows[:] = [rows[0], {**rows[0], "id": NOWHERE}]
+
+    if name != "media":
+        refuses(with_rows(archive, f"{name}.jsonl", rename), r"line 1 has the same (?!id)")
+
+
+def test_what_the_database_refuses_names_a_line_and_no_constraint(archive):
+    with (
+        patch("content.archive.posts.PostArchive.check"),
+        pytest.raises(ArchiveError, match=r"posts\.jsonl, line \d+ or one shortly before") as said,
+    ):
+        site.bring(with_rows(archive, "posts.jsonl", lambda rows: rows.append(rows[0])))
+    assert "constraint" not in str(said.value).lower()
+    assert not Post.objects.exists()
 
 
 def edit_draft(**values: object):
@@ -204,7 +344,10 @@ NOWHERE = "9f0d7c2e-0000-4000-8000-000000000000"
         (in_draft("base", "type", "page"), "another type or language"),
         (edit_draft(base={}), "base|schemaVersion|Field required"),
         (edit_draft(layer="live"), "is not valid: layer"),
-        (lambda rows: rows.append(rows[-1]), "conflicts with itself"),
+        (
+            lambda rows: rows.append(rows[-1]),
+            r"drafts\.jsonl, line 3 \(Brewing well\): line 2 has the same post \+ layer",
+        ),
         (edit_draft(approved=True), "is not valid: approved"),
         (edit_draft(post=NOWHERE), "neither in the archive nor on this site"),
         (edit_draft(updatedBy="stranger@example.com"), "stranger@example.com is named as a writer"),

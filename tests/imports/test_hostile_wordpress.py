@@ -218,3 +218,28 @@ def text_of(title: str) -> str:
     modules = load(Post.objects.get(title=title)).modules
     parts = [to_text(module.props["content"]) for module in modules if "content" in module.props]
     return " ".join("\n".join(parts).split(" "))
+
+
+def test_circles_of_parents_are_opened_and_named(tmp_path: Path) -> None:
+    make.user("admin")
+    url = "https://else.example/"
+    path = export(
+        tmp_path,
+        item(1, "Ann", "a", type="page", parent=2),
+        item(2, "Bo", "b", type="page", parent=1),
+        item(3, "Cy", "c", type="page", parent=3),
+        menu_item(30, "One", 31, type="custom", url=f"{url}1"),
+        menu_item(31, "Two", 30, type="custom", url=f"{url}2"),
+        menu_item(32, "Itself", 32, type="custom", url=f"{url}3"),
+    )
+
+    run(path, fetch=False)
+
+    assert set(Post.objects.values_list("title", "path")) == {
+        ("Bo", "/bo"), ("Ann", "/bo/ann"), ("Cy", "/cy"),
+    }  # fmt: skip
+    [itself, one] = Menu.objects.get().items
+    assert (itself["label"], itself["children"]) == ("Itself", [])
+    assert (one["label"], [child["label"] for child in one["children"]]) == ("One", ["Two"])
+    lines = ImportLine.objects.filter(message__contains="lead back to itself")
+    assert {line.place for line in lines} == {"Bo (page 2)", "Cy (page 3)", "Main, One"}

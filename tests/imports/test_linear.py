@@ -6,15 +6,19 @@ import importlib
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import FrameType
+from typing import Any
 
 import pytest
 
 import proofroom.imports
+from proofroom.imports.content_source import Reader
 from proofroom.imports.html_reader import blocks_of_html, left_out_of, limit_depth
+from proofroom.imports.items import Item, PostItem
 from proofroom.imports.markdown_content import read_markdown
 from proofroom.imports.markdown_dialects import MarkdownSource
+from proofroom.imports.plan import ImportPlan, make_plan
 from proofroom.imports.wordpress_content import WordPressContent, parse_blocks
 from tests.imports.backtracking import StepCounter
 
@@ -62,6 +66,9 @@ def test_a_pattern_looks_at_each_character_a_bounded_number_of_times(
             assert many < 2.8 * few + 300, (part, start, few, many)
 
 
+TraceFunction = Callable[[FrameType, str, object], Any]
+
+
 def calls_of(work: Callable[[], object]) -> int:
     """How many functions are called, of Python and of C."""
     number = 0
@@ -76,6 +83,24 @@ def calls_of(work: Callable[[], object]) -> int:
         work()
     finally:
         sys.setprofile(before)
+    return number
+
+
+def lines_of(work: Callable[[], object]) -> int:
+    """How many lines of the outline are run."""
+    number = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
+        nonlocal number
+        number += event == "line"
+        return count if frame.f_code.co_filename.endswith("imports/plan.py") else None
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
     return number
 
 
@@ -138,3 +163,39 @@ def test_what_stands_in_the_attributes_of_a_block_may_look_like_the_end_of_a_com
     assert [(block.name, block.attributes, block.html) for block in root.blocks] == [
         ("a", {"x": "-->"}, "<p>in</p>"), ("b", {}, ""), ("c", {"y": 1}, ""),
     ]  # fmt: skip
+
+
+def plan_of(posts: list[PostItem]) -> ImportPlan:
+    class Source(Reader):
+        scope = "x"
+
+        def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
+            yield from posts
+
+        def link_key(self, address: str, base: str) -> str:
+            return address
+
+    return make_plan(Source(), "test", lambda: None)
+
+
+def chain(number: int) -> list[PostItem]:
+    return [
+        PostItem(str(n), str(n), "page", "en", f"P {n}", f"p{n}", parent_id=str(n + 1))
+        for n in range(number)
+    ]
+
+
+def same(number: int) -> list[PostItem]:
+    return [PostItem(str(n), str(n), "page", "en", "Same", "same") for n in range(number)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("made", [chain, same])
+def test_the_outline_of_twice_the_posts_takes_twice_the_calls(
+    made: Callable[[int], list[PostItem]],
+) -> None:
+    plan_of(made(2))
+    for count in (calls_of, lines_of):
+        few, many = (count(lambda: plan_of(made(number))) for number in (500, 1000))  # noqa: B023
+
+        assert many < 2.5 * few

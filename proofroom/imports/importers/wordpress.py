@@ -123,6 +123,7 @@ class WordPressReader(Reader):
         media = (Path(options.media).resolve(),) if options.media else ()
         self.files = MediaFiles(media, options.fetch)
         self.remarks: list[Remark] = []
+        self.said: set[Remark] = set()
         self.terms: list[TermItem] = []
         self.index = _Index()
         self.site = options.site.rstrip("/")
@@ -206,7 +207,8 @@ class WordPressReader(Reader):
             self.site = self.site or address.strip().rstrip("/")
 
     def _remark_once(self, remark: Remark) -> None:
-        if remark not in self.remarks:
+        if remark not in self.said:
+            self.said.add(remark)
             self.remarks.append(remark)
 
     def _read_index(self) -> None:
@@ -436,13 +438,19 @@ class WordPressReader(Reader):
             entry.meta.get("_wpml_import_language_code", ""),
         )
 
-    def _menus(self) -> Iterator[MenuItem]:
+    def _menus(self) -> Iterator[MenuItem | Remark]:
         for slug, (name, entries) in self.index.menus.items():
             below: dict[str, list[WordPressEntry]] = defaultdict(list)
             ids = {entry.post_id for entry in entries}
             for entry in entries:
                 parent = entry.meta.get("_menu_item_menu_item_parent", "0")
                 below[parent if parent in ids and parent != entry.post_id else "0"].append(entry)
+            for entry in _in_circles(below):
+                below["0"].append(entry)
+                text = _(
+                    "The menu items above it lead back to itself in the source; it is at the top level."
+                )
+                yield Remark(f"{name}, {entry.title or entry.post_id}", text)
             yield MenuItem(
                 slug, name, slug, self.options.site_locale, self._entries_below("0", below, 0)
             )
@@ -559,6 +567,34 @@ class WordPressReader(Reader):
         return self._attachment_at(address) or (
             self.file_key(address, base) if "/uploads/" in path else ""
         )
+
+
+def _in_circles(below: dict[str, list[WordPressEntry]]) -> list[WordPressEntry]:
+    """One menu item of each circle of parents, taken out of it: nothing of a circle is reached from the top."""
+    reached: set[str] = set()
+
+    def reach(start: str) -> None:
+        waiting = [start]
+        while waiting:
+            found = [
+                entry.post_id
+                for entry in below.get(waiting.pop(), ())
+                if entry.post_id not in reached
+            ]
+            reached.update(found)
+            waiting += found
+
+    reach("0")
+    first: list[WordPressEntry] = []
+    for parent in [one for one in below if one != "0"]:
+        for entry in [one for one in below[parent] if one.post_id not in reached]:
+            if entry.post_id in reached:
+                continue
+            first.append(entry)
+            below[parent].remove(entry)
+            reached.add(entry.post_id)
+            reach(entry.post_id)
+    return first
 
 
 def _with_footnotes(entry: WordPressEntry) -> str:
