@@ -116,18 +116,26 @@ def main() -> None:
         for name, path, field in (
             ("editor, the title", editor, "#f-post-title"),
             ("editor, a module", editor, ".module-item [data-controls] input[type=text]"),
+            ("editor, rich text of a module", editor, ".module-item [contenteditable=true]:visible"),
             ("inbox", "/admin/inbox/", ""),
             ("list of posts", "/admin/content/post/", ""),
+            ("page tree", "/admin/content/post/tree/", ""),
+            ("media", "/admin/media/asset/", ""),
+            ("translations", "/admin/content/translations/", ""),
+            ("agent runs", "/admin/agents_app/agentrun/", ""),
+            ("roles", "/admin/proofroom_accounts/siterole/access/", ""),
         ):
             page.goto(path)
             page.wait_for_load_state("networkidle")
             shift = page.evaluate("() => [felt.shift, felt.tasks, [...new Set(felt.shifted)]]")
+            requests = 1 + page.evaluate("() => performance.getEntriesByType('resource').length")
             print(
-                f"{name}: layout shift {shift[0]:.3f} {shift[2]}, long tasks while loading {shift[1]}"
+                f"{name}: {requests} requests, layout shift {shift[0]:.3f} {shift[2]}, "
+                f"long tasks while loading {shift[1]}"
             )
             if "module" in name:
-                page.locator(".module-item > details > summary").nth(2).click()
-                page.wait_for_selector(field)
+                page.locator(".module-item > details:not([open]) > summary").nth(2).click()
+                page.wait_for_selector(field, state="visible")
             if field:
                 print(f"  {_typed(page, field)}")
         browser.close()
