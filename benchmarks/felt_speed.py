@@ -116,7 +116,11 @@ def main() -> None:
         for name, path, field in (
             ("editor, the title", editor, "#f-post-title"),
             ("editor, a module", editor, ".module-item [data-controls] input[type=text]"),
-            ("editor, rich text of a module", editor, ".module-item [contenteditable=true]:visible"),
+            (
+                "editor, rich text of a module",
+                editor,
+                ".module-item [contenteditable=true]:visible",
+            ),
             ("inbox", "/admin/inbox/", ""),
             ("list of posts", "/admin/content/post/", ""),
             ("page tree", "/admin/content/post/tree/", ""),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import label_for_field
@@ -24,6 +24,7 @@ from django.db.models.expressions import Combinable, F, OrderBy
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
@@ -240,6 +241,16 @@ class ListAdmin(PermittedAdmin[M]):
         if _SECRET_FIELD.search(name) or not _LOOKUPS.issuperset(asked):
             return False
         return super().lookup_allowed(lookup, value, request)
+
+    @admin.display(description=SafeString('<input type="checkbox" id="action-toggle">'))
+    def action_checkbox(self, obj: Model) -> SafeString:
+        """The box that selects a row, as Django's, whose template for each costs as much as the rest of a row."""
+        return format_html(
+            '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
+            ACTION_CHECKBOX_NAME,
+            obj.pk,
+            _("Select %(title)s") % {"title": obj},
+        )
 
     def response_action(  # type: ignore[override]  # the stubs are of a newer Django
         self, request: HttpRequest, queryset: QuerySet[M]
