@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape, unescape
 from typing import Final, cast
 
 from proofroom.core.json import Json, JsonObject
@@ -25,6 +26,12 @@ from proofroom.imports.html_reader import (
 )
 from proofroom.imports.items import ModuleItem
 from proofroom.imports.module_builder import ModuleBuilder
+from proofroom.imports.wordpress_attributes import (
+    AttributeValue,
+    attribute_values,
+    override_html,
+    plain_words,
+)
 
 _COMMENT: Final = re.compile(
     r"<!--\s+(?P<close>/)?wp:(?P<name>[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?)(?=\s)"
@@ -55,7 +62,8 @@ _TEXT_BLOCKS: Final = frozenset(
     }
     | {"subhead", "social-links", "social-link", "audio", "video", "classic", "cover-text", "math"}
 )
-_SILENT: Final = frozenset({"more", "nextpage", "spacer"})
+_SILENT: Final = frozenset({"nextpage", "spacer"})
+_MORE: Final = re.compile(r"<!--more\s+([^<>]*?)\s*-->")
 _DEEPEST: Final = 30
 _MOST_REUSED: Final = 200
 """Reusable blocks in one post."""
@@ -207,11 +215,49 @@ class _Reading:
             self.html(block.html)
         else:
             is_empty = not re.sub(r"<[^<>]*>", "", block.html).strip()
+            is_empty &= not self.attributes(block)
             self.builder.unknown[f"block {name}" + (", which has no text" if is_empty else "")] += 1
             if any(block.blocks):
                 self.children(block, depth)
             else:
                 self.html(block.html)
+
+    def attributes(self, block: Block) -> bool:
+        """Add what people read of the attributes of a block of a plugin, which has most of its words there.
+
+        Of a block of WordPress itself they are labels of something that is not here, and named. Answers whether there
+        was anything to read.
+        """
+        shown = " ".join(unescape(re.sub(r"<[^<>]*>", " ", block.html)).split())
+        values = [
+            one for one in attribute_values(block.attributes)
+            if not one.text or one.kind == "image" or " ".join(one.text.split()) not in shown
+        ]  # fmt: skip
+        if "/" not in block.name:
+            if words := plain_words(values):
+                self.builder.left_out[f"words of block {block.name}: {words}"] += 1
+            return False
+        for kind, text, address in values:
+            if kind == "link":
+                self.builder.add_blocks([link_paragraph(address, text)])
+            elif kind == "image":
+                if source := self.source.attachment(text):
+                    self.builder.add_blocks([image_paragraph(source)])
+            elif "<" in text:
+                self.html(text, has_bare_lines=True)
+            else:
+                self.builder.add_blocks(blocks_of_html(escape(text), has_bare_lines=True))
+        return bool(values)
+
+    def read_more(self, block: Block, depth: int) -> None:
+        text = block.attributes.get("customText")
+        found = _MORE.search(block.html)
+        self.more(text if isinstance(text, str) else found[1] if found else "")
+
+    def more(self, text: str) -> None:
+        """The words that a list shows in place of what follows: lists here have their own."""
+        if words := plain_words([AttributeValue("words", text)]):
+            self.builder.left_out[f"words of the “more” link: {words}"] += 1
 
     def read_gallery(self, block: Block, depth: int) -> None:
         pictures = [_picture(figure) for figure in _figures(parse_html(_bare(block.html)))]
@@ -340,11 +386,17 @@ class _Reading:
         if name in self.shown_in or self.reused >= _MOST_REUSED:
             self.builder.left_out["reusable block that is in itself, or one too many"] += 1
             return
-        if block.attributes.get("content"):
-            self.builder.left_out["own words in a synced pattern, which shows its usual ones"] += 1
+        pattern = parse_blocks(content)
+        own = block.attributes.get("content")
+        if isinstance(own, dict):
+            lost = _override(pattern, dict(own))
+            if words := plain_words(lost):
+                self.builder.left_out[
+                    f"own words of a synced pattern, which has no place for them: {words}"
+                ] += 1
         self.reused += 1
         self.shown_in.append(name)
-        self.children(parse_blocks(content), depth + 1)
+        self.children(pattern, depth + 1)
         self.shown_in.pop()
 
     def read_social_link(self, block: Block, depth: int) -> None:
@@ -365,6 +417,9 @@ class _Reading:
 
     def html(self, html: str, *, has_bare_lines: bool = False) -> None:
         """HTML with the shortcodes that stand in it."""
+        for found in _MORE.finditer(html):
+            self.more(found[1])
+        html = _MORE.sub("", html)
         self.builder.left_out += left_out_of(html)
         html = _bare(html)
         parts: list[str] = []
@@ -477,6 +532,24 @@ class _Reading:
             self.builder.add_gallery(found)
         else:
             self.builder.unknown["gallery whose pictures are not in the file"] += 1
+
+
+def _override(pattern: Block, own: dict[str, Json]) -> list[AttributeValue]:
+    """Put the own values of a synced pattern into its blocks, by their names. Answers those that found no place."""
+    lost: list[AttributeValue] = []
+    waiting = [pattern]
+    while waiting:
+        block = waiting.pop()
+        waiting += block.blocks
+        metadata = block.attributes.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        values = own.get(name) if isinstance(name, str) else None
+        if isinstance(name, str) and isinstance(values, dict) and not any(block.blocks):
+            html, without_place = override_html(block.html, values)
+            block.content[:] = [html]
+            lost += without_place
+            del own[name]
+    return lost + attribute_values(own)
 
 
 def _bare(html: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -209,9 +211,114 @@ def test_words_stand_apart_and_links_of_icons_stay(tmp_path: Path) -> None:
     ):
         assert part in words, part
     assert "https://social.example/@a" in str(load(Post.objects.get(title="Parts")).modules)
-    assert "own words in a synced pattern, which shows its usual ones (1)" in said
+    assert "own words of a synced pattern, which has no place for them: “Own words” (1)" in said
     assert "social link without an address (1)" in said
     assert "First page\nSecond page" in text_of("Pages").replace("\n\n", "\n")
+
+
+def in_json(**values: object) -> str:
+    """Attributes as WordPress writes them."""
+    text = json.dumps(values, ensure_ascii=False)
+    return text.replace("--", "\\u002d\\u002d").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+ACF = in_json(
+    name="acf/hero", mode="preview",
+    data={
+        "headline": "Zephyr headline", "_headline": "field_5f1", "text": "<p>Quartz <b>paragraph</b></p>",
+        "layout": "wide", "image": 20, "_image": "field_5f2", "rows": 2,
+        "rows_0_title": "Walnut", "rows_0_note": "Fig",
+        "rows_1_title": "Birch & co", "button": {"title": "Juniper button", "url": "https://else.example/j"},
+        "is_dark": "1", "colour": "#ff0000", "map": "https://maps.example/here",
+    },
+)  # fmt: skip
+PATTERN = (
+    '<!-- wp:group --><div><!-- wp:heading {"metadata":{"name":"Title"}} --><h2 class="a">Usual title</h2>'
+    "<!-- /wp:heading -->"
+    '<!-- wp:paragraph {"metadata":{"name":"Body"}} --><p>Usual body</p><!-- /wp:paragraph -->'
+    '<!-- wp:button {"metadata":{"name":"Go"}} --><div class="wp-block-button">'
+    '<a class="b" href="https://else.example/usual">Usual button</a></div><!-- /wp:button -->'
+    '<!-- wp:image {"metadata":{"name":"Cup"}} --><figure><img src="https://old.example/u.jpg" alt="Usual"/></figure>'
+    "<!-- /wp:image --></div><!-- /wp:group -->"
+)
+OWN = in_json(
+    ref=60,
+    content={
+        "Title": {"content": "Own <em>title</em> Saffron"}, "Go": {"text": "Own Thyme", "url": "https://else.example/own"},
+        "Cup": {"url": "https://else.example/own.jpg", "alt": "Own Clove"}, "Nowhere": {"content": "Own Mace"},
+    },
+)  # fmt: skip
+KEPT_WORDS = (
+    f"<!-- wp:acf/hero {ACF} /--><!-- wp:block {OWN} /-->"
+    '<!-- wp:more {"customText":"Read Onward"} --><!--more Read Onward--><!-- /wp:more -->'
+    '<!-- wp:search {"label":"Look Basil","placeholder":"Type Anise","buttonText":"Press Dill"} /-->'
+    '<!-- wp:read-more {"content":"Continue Sorrel"} /-->'
+    '<!-- wp:acme/card {"title":"Card Cumin","className":"is-style-wide","items":[{"q":"Why Nutmeg?"}]} -->'
+    "<div><p>Inside Rue</p></div><!-- /wp:acme/card -->"
+)
+
+
+def test_words_in_attributes_and_own_words_of_patterns_are_kept_or_named(tmp_path: Path) -> None:
+    make.user("admin")
+    path = export(
+        tmp_path,
+        item(1, "Words", KEPT_WORDS),
+        item(2, "Classic", "Before <!--more Go Fennel--> after"),
+        item(3, "Usual", '<!-- wp:block {"ref":60} /-->'),
+        item(60, "Shared", PATTERN, type="wp_block"),
+        attachment(20, "one.jpg"),
+    )
+
+    said = run(path, fetch=False)
+
+    words, modules = text_of("Words"), str(load(Post.objects.get(title="Words")).modules)
+    for part in (
+        "Zephyr headline", "Quartz paragraph", "Walnut", "Fig", "Birch & co", "Juniper button", "Card Cumin",
+        "Why Nutmeg?", "Inside Rue", "Own title Saffron", "Own Thyme", "Usual body",
+    ):  # fmt: skip
+        assert part in words, part
+    for part in (
+        "/one.jpg",
+        "else.example/j",
+        "else.example/own'",
+        "else.example/own.jpg",
+        "Own Clove",
+        "maps.example",
+    ):
+        assert part in modules, part
+    for part in ("field_5f", "wide", "ff0000", "Usual title", "Usual button", "preview"):
+        assert part not in modules, part
+    for part in (
+        "Read Onward",
+        "Look Basil",
+        "Type Anise",
+        "Press Dill",
+        "Continue Sorrel",
+        "Own Mace",
+        "Go Fennel",
+    ):
+        assert f"“{part}”" in said, part
+    assert text_of("Usual").startswith("Usual title")
+    assert "fennel" not in text_of("Classic").lower()
+
+
+def test_no_word_of_an_export_is_in_neither_a_post_nor_the_report(tmp_path: Path) -> None:
+    make.user("admin")
+    path = export(
+        tmp_path, item(1, "Words", KEPT_WORDS), item(60, "Shared", PATTERN, type="wp_block")
+    )
+
+    said = run(path, fetch=False)
+
+    there = f"{text_of('Words')} {said}".lower()
+    readable = re.findall(
+        r"[A-Z][a-z]{2,}", re.sub(r"Usual (?:title|button)|\"Usual\"", "", KEPT_WORDS)
+    )
+    words = {word.lower() for word in readable} - {"title", "body", "cup", "nowhere", "name"}
+    assert len(words) > 25
+    assert {word for word in words if word not in there} == {
+        "clove"
+    }  # the alternative text of a picture
 
 
 def text_of(title: str) -> str:
