@@ -13,18 +13,18 @@ _IMAGE_KEY: Final = re.compile(
     r"(?:image|img|photo|picture|logo|icon|background|avatar)(?:_?id)?\Z", re.IGNORECASE
 )
 _TECHNICAL: Final = re.compile(
-    r"_|(?:name|mode|id|ref|lock|align\w*|class\w*|css\w*|style|layout|theme|slug|type|tag\w*|anchor|uuid|block_?id"
+    r"\A(?:_|(?:name|mode|id|ref|lock|align\w*|class\w*|css\w*|style|layout|theme|slug|type|tag\w*|anchor|uuid|block_?id"
     r"|size\w*|width|height|color\w*|\w*Color|\w*Size|gradient|url|link|href|target|rel|variant|template|metadata"
-    r"|placeholder_type|post_?type|query|order\w*|font\w*|icon|provider\w*|unit|version)\Z"
+    r"|placeholder_type|post_?type|query|order\w*|font\w*|icon|provider\w*|unit|version)\Z)"
 )
 """Attributes that say how something looks or what it is; those that begin with `_` name definitions of fields."""
 _NO_WORDS: Final = re.compile(
-    r"\s*(?:field_\w+|#[0-9a-f]{3,8}|[\W\d_]*|true|false|null|on|off)\s*\Z", re.IGNORECASE
+    r"\A(?:field_\w+|#[0-9a-f]{3,8}|[\W\d_]*|true|false|null|on|off)\Z", re.IGNORECASE
 )
-_CHOICE: Final = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
+_CHOICE: Final = re.compile(r"\A[a-z0-9][a-z0-9_-]*\Z")
 """A word that a program chose, such as `is-style-wide`, where nothing says that people read it."""
 _READ: Final = re.compile(
-    r"(?:.*[_-])?(?:title|text|label|heading|headline|subtitle|content|description|caption|question|answer|quote"
+    r"\A(?:.*[_-])?(?:title|text|label|heading|headline|subtitle|content|description|caption|question|answer|quote"
     r"|author|placeholder|button(?:_?text)?|cta|intro|lead|body|message|summary|note|alt)\Z", re.IGNORECASE,
 )  # fmt: skip
 _DEEPEST: Final = 12
@@ -83,7 +83,7 @@ def _walk(value: Json, key: str, depth: int) -> Iterator[AttributeValue]:
 
 
 def _text(name: str, value: str) -> Iterator[AttributeValue]:
-    if _NO_WORDS.match(value):
+    if _NO_WORDS.match(value.strip()):
         return
     if value.startswith(("http://", "https://")) and not re.search(r"\s", value):
         if not _TECHNICAL.match(name):
