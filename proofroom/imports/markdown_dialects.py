@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Final
@@ -90,6 +90,8 @@ class MarkdownSource:
     included: Callable[[str], str | None] = lambda name: None
     """The text of a file that another one takes in."""
     is_mdx: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The values of its front matter, which programs put in place of `{{ name }}`."""
 
 
 @dataclass
@@ -107,7 +109,12 @@ class DialectReader:
     def read(self, text: str) -> str:
         lines = self.blocks(self._lines(text), 0)
         spans = SpanReader(
-            self.source.page_title, self._notes, self.unknown, self.simpler, self.left_out
+            self.source.page_title,
+            self._notes,
+            self.unknown,
+            self.simpler,
+            self.left_out,
+            variables=self.source.variables,
         )
         made = spans.read_outside_fences(lines, FENCE)
         notes: list[str] = []

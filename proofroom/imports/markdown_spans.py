@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Final
@@ -45,6 +45,10 @@ _ADDRESS: Final = re.compile(
 )
 _SITE: Final = re.compile(r"\{\{-?\s*site\.(?:baseurl|url)\s*-?\}\}")
 _RAW: Final = re.compile(r"[ \t]{0,20}\{%-?\s*(?:end)?raw\s*-?%\}")
+_VARIABLE: Final = re.compile(
+    r"\{\{-?[ \t]{0,9}(?:page\.|\$frontmatter\.)?([A-Za-z_][\w-]{0,60})[ \t]{0,9}-?\}\}"
+)
+"""A value of the front matter, as Jekyll, Eleventy and VitePress write it."""
 _PLAYER: Final = re.compile(
     r"\{\{[<%]\s*(?P<site>youtube|vimeo)\s+(?:id=)?[\"']?(?P<id>[\w-]{6,30})[\"']?[^{}]*[>%]\}\}"
 )
@@ -73,6 +77,7 @@ class SpanReader:
     simpler: Counter[str]
     left_out: Counter[str]
     numbers: dict[str, int] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def read_outside_fences(self, lines: Sequence[str], fence: re.Pattern[str]) -> str:
         made: list[str] = []
@@ -139,6 +144,7 @@ class SpanReader:
             return ""
         text = _ADDRESS.sub(lambda one: one["hugo"] or one["jekyll"] or one["filtered"], text)
         text = _RAW.sub("", _SITE.sub("", text))
+        text = _VARIABLE.sub(self._variable, text)
         text = _PLAYER.sub(self._player, text)
         text = _FIGURE.sub(self._figure, text)
         text = _WIKI.sub(self._wiki, text)
@@ -155,6 +161,13 @@ class SpanReader:
             for found in pattern.finditer(text):
                 self.unknown[label.replace("name", found[1]) if "name" in label else label] += 1
         return text
+
+    def _variable(self, found: re.Match[str]) -> str:
+        value = self.variables.get(found[1])
+        if value is None:
+            return found[0]
+        self.simpler["variable of the front matter"] += 1
+        return value
 
     def _player(self, found: re.Match[str]) -> str:
         self.simpler[f"Hugo shortcode {{{{{found['site']}}}}}"] += 1

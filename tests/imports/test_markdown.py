@@ -15,6 +15,7 @@ from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
+from seo.models import Redirect
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -733,3 +734,35 @@ def test_a_page_before_a_folder_whose_address_is_reserved_links_to_where_it_will
             f"The address {path} is already in use, so the post is at {new}." in one for one in said
         )
     assert "unchanged." in run(tmp_path)[-1]
+
+
+def test_a_page_with_the_name_of_its_folder_is_the_page_of_the_folder(tmp_path):
+    write(
+        tmp_path,
+        {
+            "news/news.md": "---\npermalink: /news/\n---\n# All news\n\n[One](one.md)",
+            "news/one.md": "# One\n\n[All](/news/) and [all](news.md)",
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert paths() == ["/news", "/news/one"]
+    assert links("/news/one") == ["/news", "/news"]
+    assert links("/news") == ["/news/one"]
+    assert not Redirect.objects.exists()
+    assert said[-1].startswith("posts: 2 created")
+    assert "posts: 2 unchanged" in run(tmp_path)[-1]
+
+
+def test_values_of_the_front_matter_stand_where_a_text_names_them(tmp_path):
+    head = "---\nexternal: https://else.example/x\nversion: 3\ntitle: Tea\nlist: [a]\n---\n"
+    text = "[Read]({{ external }}) in {{ page.version }} of {{ $frontmatter.title }}, {{ list }}, `{{ title }}`."
+    write(tmp_path, {"tea.md": f"{head}{text}"})
+
+    said = "\n".join(run(tmp_path))
+
+    assert text_of("/tea") == "Read in 3 of Tea, {{ list }}, {{ title }}."
+    assert links("/tea") == ["https://else.example/x"]
+    assert "variable of the front matter (3)" in said
+    assert "variable {{ … }} (1)" in said

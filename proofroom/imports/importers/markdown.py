@@ -127,6 +127,10 @@ class MarkdownReader(Reader):
         """The pictures of the folder by their names: some programs name no folder."""
         self.pages = {page.source_id: page for page in self._find_pages()}
         self.by_key = {_page_key(page.source_id): page.source_id for page in self.pages.values()}
+        for page in self.pages.values():
+            if page.file is not None and page.file.stem == page.file.parent.name:
+                folder_key = _page_key(posixpath.dirname(page.source_id))
+                self.by_key.setdefault(folder_key, page.source_id)
         loose: Counter[str] = Counter(_loose_key(key) for key in self.by_key)
         self.by_loose = {_loose_key(key): key for key in self.by_key if loose[_loose_key(key)] == 1}
         names: Counter[str] = Counter(_name_of(key) for key in self.by_key)
@@ -210,6 +214,9 @@ class MarkdownReader(Reader):
                 own = next(
                     (path for path in folders[folder] if path.stem.lower() in _FOLDER_PAGES), None
                 )
+                # In Eleventy and Obsidian a page may have the name of its folder.
+                if own is None and beside is None:
+                    own = next((path for path in folders[folder] if path.stem == stem), None)
                 locale_root = _locale_of(stem) and parent_folder in wrappers
                 if _locale_of(stem) and not locale_root:
                     stem, above, beside = posixpath.basename(parent_folder), None, None
@@ -367,6 +374,7 @@ class MarkdownReader(Reader):
             page_title=lambda address: self._title_at(address, page.source_id),
             included=lambda name: self._included(name, page.source_id),
             is_mdx=page.source_id.endswith(".mdx") or bool(_IMPORT.search(text)),
+            variables={name: line for name in head if (line := line_of(head[name]))},
         )
         content = read_markdown(text if is_wanted else _beginning(text, head), source)
         blocks = content.blocks
