@@ -1,8 +1,8 @@
 """The HTTP face: one application with both HTTP transports and the health check.
 
 `GET /mcp` is SSE (2024-11-05) with `POST /messages?sessionId=`; `POST /mcp` is Streamable HTTP in
-every revision that the SDK knows. Sessions live in the process: run one process, or route a session
-always to the same one.
+every revision that the SDK knows. A session lives in one process. Its id begins with the key of that
+process, so that any other one passes the request on: no stickiness is needed.
 """
 
 from __future__ import annotations
