@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -26,9 +23,9 @@ from proofroom.accounts.provider_adapter import claims_of
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.models import Event
 from tests import make
+from tests.accounts.oidc_provider.process import provider_for
 from tests.api_client import ApiClient
 from tests.ports import free_port
-from tests.served import ROOT
 
 pytestmark = pytest.mark.django_db
 
@@ -40,26 +37,8 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
     """The address of the provider."""
-    port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.accounts.oidc_provider", str(port)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
-    until = time.monotonic() + 120
-    try:
-        while time.monotonic() < until and process.poll() is None:
-            try:
-                httpx.get(f"{url}/.well-known/openid-configuration")
-                break
-            except httpx.TransportError:
-                time.sleep(0.2)
+    with provider_for("http://testserver") as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait(15)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""`python -m tests.accounts.oidc_provider PORT`: serves the provider, which knows one site as its client."""
+"""`python -m tests.accounts.oidc_provider PORT SITE`: serves the provider, whose one client is the site there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Client.objects.create(
     name="Site",
     secret=make_password("site-secret"),
     scopes="openid\nprofile\nemail",
-    redirect_uris="http://testserver/admin/login/oidc/callback/",
+    redirect_uris=f"{sys.argv[2]}/admin/login/oidc/callback/",
     skip_consent=True,
 )
 with make_server("127.0.0.1", int(sys.argv[1]), get_wsgi_application()) as server:

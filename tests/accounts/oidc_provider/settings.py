@@ -9,6 +9,7 @@ _key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 SECRET_KEY = "of the provider alone"
 ALLOWED_HOSTS = ["*"]
+LOGIN_URL = "/log-in"
 ROOT_URLCONF = "tests.accounts.oidc_provider.site"
 USE_TZ = True
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}

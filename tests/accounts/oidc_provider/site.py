@@ -8,8 +8,14 @@ from allauth.account.models import EmailAddress
 from allauth.idp.oidc.adapter import DefaultOIDCAdapter
 from django.contrib.auth import login
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import include, path
+from django.utils.html import escape
+
+_FORM = """<!doctype html><html lang="en"><title>Example ID</title><link rel="icon" href="data:,">
+<form><input type="hidden" name="next" value="{}">
+<input type="hidden" name="verified" value="yes"><label>Name <input name="name"></label>
+<label>Email <input name="email"></label><button>Sign in</button></form></html>"""
 
 
 class Adapter(DefaultOIDCAdapter):
@@ -21,8 +27,10 @@ class Adapter(DefaultOIDCAdapter):
 
 
 def log_in(request: HttpRequest) -> HttpResponse:
-    """Log somebody in at the provider, as the query describes them."""
+    """Log somebody in at the provider, as the query describes them; without a name, ask who they are."""
     asked = request.GET
+    if "name" not in asked:
+        return HttpResponse(_FORM.format(escape(asked.get("next", ""))))
     user, _created = User.objects.get_or_create(username=asked["name"])
     user.first_name = asked.get("groups", "")
     user.save()
@@ -31,7 +39,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         user=user, email=asked["email"], verified=asked["verified"] == "yes", primary=True
     )
     login(request, user, "django.contrib.auth.backends.ModelBackend")
-    return HttpResponse()
+    return HttpResponseRedirect(asked["next"]) if "next" in asked else HttpResponse()
 
 
 urlpatterns = [path("log-in", log_in), path("", include("allauth.idp.urls"))]
