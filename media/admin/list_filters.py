@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from media.models import Asset, AssetStatus
 from media.queries import (
@@ -105,7 +105,11 @@ class ShapeFilter(ValueFilter):
     parameter_name = "shape"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("wide", _("Landscape")), ("tall", _("Portrait")), ("square", _("Square"))]
+        return [
+            ("wide", _("Landscape")),
+            ("tall", pgettext("orientation", "Portrait")),
+            ("square", _("Square")),
+        ]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         shapes: dict[str, dict[str, object]] = {

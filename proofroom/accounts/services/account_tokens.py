@@ -47,12 +47,12 @@ def lock_owner(user_id: int, *, may_be_agent: bool = False) -> User:
     owner = User.objects.select_for_update().filter(pk=user_id).first()
     is_wrong_kind = owner is not None and owner.role == Role.AI_AGENT and not may_be_agent
     if owner is None or is_wrong_kind or not owner.is_active:
-        whose = "" if may_be_agent else " of a person"
-        raise invalid(
-            "user_id",
-            _("No active account%(whose)s has the id %(user_id)s.")
-            % {"whose": whose, "user_id": user_id},
+        sentence = (
+            _("No active account has the id %(user_id)s.")
+            if may_be_agent
+            else _("No active account of a person has the id %(user_id)s.")
         )
+        raise invalid("user_id", sentence % {"user_id": user_id})
     return owner
 
 
