@@ -44,6 +44,13 @@ class CsrfFailed(exceptions.PermissionDenied):
     )
 
 
+class SecondFactorRequired(exceptions.PermissionDenied):
+    """A session whose account has a role that must log in with a second factor, and has none."""
+
+    default_code = "second_factor_required"
+    default_detail = "Your role requires two-factor authentication. Set it up in the admin first."
+
+
 class InvalidToken(exceptions.AuthenticationFailed):
     """One answer for every token that opens nothing: unknown, expired, revoked, of an account that is off."""
 
@@ -73,7 +80,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return body(400, "bad_request", "The request cannot be read.")
     if isinstance(error, exceptions.APIException):
         status = error.status_code
-        is_own = isinstance(error, CsrfFailed | InvalidToken)
+        is_own = isinstance(error, CsrfFailed | InvalidToken | SecondFactorRequired)
         code = error.default_code if is_own else _CODES.get(status, "error")
         detail = error.detail if isinstance(error.detail, str) else "The request is not valid."
         of_framework = body(status, code, str(detail))

@@ -16,9 +16,10 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from proofroom.core.actor import Actor, ActorUser
-from proofroom.core.api.exceptions import CsrfFailed
+from proofroom.core.api.exceptions import CsrfFailed, SecondFactorRequired
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotAuthenticated
+from proofroom.core.second_factor import lacks_second_factor
 
 LOG_IN_FIRST: Final = "Log in first (POST /api/auth/login), or send an API token."
 
@@ -32,8 +33,22 @@ class ApiCredential:
     limited_to: tuple[ContentScope, ...] = ()
 
 
+WITHOUT_SECOND_FACTOR: Final = "/api/auth/"
+"""What a session may ask whose account still has to set up the second factor of its role."""
+
+
 class ManagementSession(SessionAuthentication):
-    """Django's session; unsafe methods need the CSRF token."""
+    """Django's session; unsafe methods need the CSRF token.
+
+    Asked by endpoints that want to know who calls: what is public looks at no session.
+    """
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        found: tuple[Any, None] | None = super().authenticate(request)
+        is_exempt = request.path_info.startswith(WITHOUT_SECOND_FACTOR)
+        if found is not None and not is_exempt and lacks_second_factor(found[0], request.session):
+            raise SecondFactorRequired
+        return found
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
