@@ -13,7 +13,7 @@ from django.db import transaction
 from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.queries import find_run_or_none
 from agents_app.runs.scopes import visible_runs
-from content.posts.scopes import hidden_ids
+from content.posts.scopes import about_visible
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.content_scope import reading_scopes
@@ -170,11 +170,13 @@ def _only_visible(links: Sequence[ChainLink], actor: Actor) -> Sequence[ChainLin
     ids = {link.run.pk for link in links if link.run is not None}
     runs = AgentRun.objects.filter(pk__in=ids)
     seen = set(visible_runs(runs, actor, actor.user.pk).values_list("pk", flat=True))
-    events = [link.event for link in links if link.event is not None]
-    hidden = hidden_ids({event.post_id for event in events if event.post_id}, actor)
+    named = {link.event.pk for link in links if link.event is not None}
+    events = Event.objects.filter(pk__in=named)
+    visible = about_visible(events, actor, "post_id", keeps_others=True)
+    told = set(visible.values_list("pk", flat=True))
     return [
         link
         for link in links
         if (link.run is None or link.run.pk in seen)
-        and (link.event is None or link.event.post_id not in hidden)
+        and (link.event is None or link.event.pk in told)
     ]

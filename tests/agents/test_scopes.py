@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -25,6 +26,7 @@ from media.models import Asset
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 
@@ -156,6 +158,30 @@ def test_the_page_and_the_chain_of_a_run_name_no_run_about_what_is_hidden(
     assert [link["id"] for link in everything["causes"]] == [str(hidden.pk)]
     assert [link["id"] for link in everything["caused"]] == [str(other.pk)]
     assert ApiClient("editor").get(comparison).status_code == 200
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_chain_names_no_event_about_what_is_hidden_also_where_it_is_gone(
+    inside: Post, outside: Post, is_gone: bool
+) -> None:
+    run = begin(inside, make.actor("editor", via="admin"))
+    events = {
+        post.title: Event.objects.create(name="post.published", post_id=post.pk, payload={})
+        for post in (inside, outside)
+    }
+    if is_gone:
+        Event.objects.filter(pk=events["Outside"].pk).update(post_id=uuid4())
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+
+    def told(who: str) -> list[str]:
+        chain = ApiClient(who).read(f"/api/agent-runs/{run.pk}/chain")
+        return [link["kind"] for link in chain["causes"]]
+
+    AgentRun.objects.filter(pk=run.pk).update(event=events["Inside"])
+    assert told("desk") == ["event"]
+    AgentRun.objects.filter(pk=run.pk).update(event=events["Outside"])
+    assert told("desk") == []
+    assert told("editor") == ["event"]
 
 
 def test_an_agent_is_limited_by_those_who_manage_agents_and_to_what_there_is() -> None:
