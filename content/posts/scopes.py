@@ -124,11 +124,9 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 def is_in_scope(thing: Model, scope: ContentScope) -> bool:
     """Whether a post is inside, as it is stored now; True for what is no post. One query at most."""
-    if not isinstance(thing, Post) or not scope.is_limited:
+    if not isinstance(thing, Post):
         return True
-    if scope.types and thing.type not in scope.types:
-        return False
-    if scope.locales and thing.locale not in scope.locales:
+    if not _is_of_kind(scope, thing.type, thing.locale):
         return False
     if not scope.sections and not scope.terms:
         return True
@@ -143,8 +141,7 @@ def would_be_in_scope(
     One query at most.
     """
     return (
-        (not scope.types or type in scope.types)
-        and (not scope.locales or locale in scope.locales)
+        _is_of_kind(scope, type, locale)
         and (not scope.terms or not scope.terms.isdisjoint(term_ids))
         and (
             not scope.sections
@@ -194,6 +191,12 @@ class SectionPart:
 def find_kept(post_id: UUID) -> Post | None:
     """The post of that id, unless it is in the trash. One query."""
     return Post.objects.kept().filter(pk=post_id).first()
+
+
+def _is_of_kind(scope: ContentScope, type: str, locale: str) -> bool:
+    return (not scope.types or type in scope.types) and (
+        not scope.locales or locale in scope.locales
+    )
 
 
 def _is_in_scopes(post: Post, actor: Actor) -> bool:

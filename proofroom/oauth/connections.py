@@ -58,7 +58,7 @@ def connect(
         # Diagnostics show the whole site.
         if not (one == DIAGNOSTICS and content_scope.is_limited)
     ]
-    connection, _ = OAuthConnection.objects.update_or_create(
+    connection, _is_new = OAuthConnection.objects.update_or_create(
         user_id=actor.user.pk,
         client=client,
         defaults={
