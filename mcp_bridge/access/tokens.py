@@ -90,14 +90,14 @@ def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> McpToke
 
     Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
     """
-    account_tokens.allow(actor)
-    token = account_tokens.lock_token(McpToken, token_id)
-    require_no_less(actor, token.user.role)
-    _refuse_diagnostics(token.diagnostics, scope)
-    outbox.record(
-        "mcp_token.limited", actor=actor, payload=account_tokens.limit(token, scope, actor)
+    return account_tokens.limit(
+        McpToken,
+        token_id,
+        scope,
+        actor,
+        check=lambda token: _refuse_diagnostics(token.diagnostics, scope),
+        event="mcp_token.limited",
     )
-    return token
 
 
 @transaction.atomic

@@ -37,9 +37,9 @@ from agents_app.runs.labels import tool_label
 from agents_app.runs.prompt import stored_instructions
 from agents_app.runs.queries import acceptance_rates
 from agents_app.runs.scopes import visible_runs
-from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.accounts.admin.limit_page import limit_page
 from proofroom.accounts.scope_words import describe_scope
-from proofroom.core.admin.form_pages import form_page, save_form
+from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -131,16 +131,15 @@ def limit(request: HttpRequest, agent_id: str) -> HttpResponse:
     require(request, _EDIT)
     actor = actor_of(request)
     found = find_agent(agent_id=agent_id, actor=actor)
-    data = request.POST if request.method == "POST" else None
-    form = ScopeForm(data, scope=scope_of_agent(agent_id))
-    if save_form(form, lambda: limit_agent(agent_id=agent_id, scope=form.scope, actor=actor)):
-        name = found.definition.name
-        messages.success(request, _("Saved the limits of %(agent)s.") % {"agent": name})
-        return HttpResponseRedirect(reverse(f"admin:{_NAME}_change", args=[agent_id]))
-    context = {"agent": found.definition, "button": _("Save limits")}
-    title = _("Limit %(agent)s") % {"agent": found.definition.name}
-    return form_page(
-        request, "admin/agents/limit.html", AgentSwitch, context, title=title, form=form
+    return limit_page(
+        request,
+        "admin/agents/limit.html",
+        AgentSwitch,
+        name=found.definition.name,
+        scope=scope_of_agent(agent_id),
+        limit=lambda scope: limit_agent(agent_id=agent_id, scope=scope, actor=actor),
+        back=reverse(f"admin:{_NAME}_change", args=[agent_id]),
+        context={"agent": found.definition},
     )
 
 

@@ -16,11 +16,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.accounts.admin.limit_page import limit_page
 from proofroom.accounts.models import AccountToken
 from proofroom.accounts.scope_words import describe_scope
 from proofroom.core.actor import Actor
-from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
+from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -117,14 +117,15 @@ class AccountTokenAdmin(FormAdmin[T]):
         """Ask what content the token is limited to."""
         require(request, "tokens.manage")
         token = self._find(object_id)
-        data = request.POST if request.method == "POST" else None
-        form = ScopeForm(data, scope=token.scope)
-        if save_form(form, lambda: self.limit(token.pk, form.scope, actor_of(request))):
-            messages.success(request, _("Saved the limits of %(token)s.") % {"token": token})
-            return HttpResponseRedirect("../change/")
-        title = _("Limit %(token)s") % {"token": token}
-        context = {"button": _("Save limits")}
-        return form_page(request, self.add_template, self.model, context, title=title, form=form)
+        return limit_page(
+            request,
+            self.add_template,
+            self.model,
+            name=token.name,
+            scope=token.scope,
+            limit=lambda scope: self.limit(token.pk, scope, actor_of(request)),
+            back="../change/",
+        )
 
     def _page(self, request: HttpRequest, token: T, secret: str = "") -> HttpResponse:
         context = {

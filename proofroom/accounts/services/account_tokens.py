@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.content_scopes import check_scope
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
@@ -108,11 +109,32 @@ def lock_token(kind: type[T], token_id: UUID) -> T:
     return token
 
 
-def limit(token: AccountToken, scope: ContentScope, actor: Actor) -> JsonObject:
-    """Limit a token to a part of the content; returns what its event tells. Raises `RuleViolation` by part."""
+def limit(
+    kind: type[T],
+    token_id: UUID,
+    scope: ContentScope,
+    actor: Actor,
+    *,
+    check: Callable[[T], None],
+    event: str,
+) -> T:
+    """Limit a token to a part of the content. `check` raises where it has a right that cannot be limited.
+
+    Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
+    """
+    allow(actor)
+    token = lock_token(kind, token_id)
+    require_no_less(actor, token.user.role)
+    check(token)
     token.content_scope = check_scope(scope, actor).to_json()
     token.save(update_fields=["content_scope"])
-    return {"id": str(token.pk), "userId": token.user_id, "scope": token.content_scope}
+    payload: JsonObject = {
+        "id": str(token.pk),
+        "userId": token.user_id,
+        "scope": token.content_scope,
+    }
+    outbox.record(event, actor=actor, payload=payload)
+    return token
 
 
 def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:

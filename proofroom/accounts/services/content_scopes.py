@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.services.role_grants import is_wider
+from proofroom.accounts.services.role_grants import in_words, is_wider
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import ContentScope, label_scope_ids
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope, label_scope_ids
 from proofroom.core.errors import invalid
 from proofroom.core.post_kinds import post_type_labels
 
@@ -39,3 +40,16 @@ def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
             code="role_above_own",
         )
     return scope
+
+
+def refuse_whole_site(permissions: Collection[str], scope: ContentScope) -> None:
+    """Raise `RuleViolation` where what is limited is to have a permission that holds for the whole site."""
+    if scope.is_limited and (of_site := sorted(WHOLE_SITE.intersection(permissions))):
+        raise invalid(
+            "permissions",
+            _(
+                "These permissions hold for the whole site and cannot be limited to a part of the content: %(names)s."
+            )
+            % {"names": in_words(of_site)},
+            code="whole_site",
+        )

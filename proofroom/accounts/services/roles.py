@@ -21,7 +21,7 @@ from proofroom.accounts.roles import (
     role_label,
 )
 from proofroom.accounts.services.account_tokens import revoke_all_tokens
-from proofroom.accounts.services.content_scopes import check_scope
+from proofroom.accounts.services.content_scopes import check_scope, refuse_whole_site
 from proofroom.accounts.services.role_grants import (
     MAX_NAMES_SHOWN,
     in_words,
@@ -33,7 +33,7 @@ from proofroom.accounts.services.role_grants import (
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import WHOLE_SITE, ContentScope
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -250,16 +250,7 @@ def _fill(
             % {"names": in_words(lacking)},
             code="role_above_own",
         )
-    limits = role.scope if scope is None else scope
-    if limits.is_limited and (of_site := sorted(wanted & WHOLE_SITE)):
-        raise invalid(
-            "permissions",
-            _(
-                "These permissions hold for the whole site, so a limited role cannot have them: %(names)s."
-            )
-            % {"names": in_words(of_site)},
-            code="whole_site",
-        )
+    refuse_whole_site(wanted, role.scope if scope is None else scope)
     if scope is not None:
         role.content_scope = check_scope(scope, actor).to_json()
     for field, text in (("label", label), ("description", description)):

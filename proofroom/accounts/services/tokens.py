@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import ApiToken
 from proofroom.accounts.roles import permissions_of
 from proofroom.accounts.services import account_tokens
-from proofroom.accounts.services.content_scopes import check_scope
-from proofroom.accounts.services.role_grants import in_words, require_no_less
+from proofroom.accounts.services.content_scopes import check_scope, refuse_whole_site
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import WHOLE_SITE, ContentScope
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -57,7 +57,7 @@ def create_token(
             % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
         )
     limits = scope or ContentScope()
-    _refuse_whole_site(permissions, limits)
+    refuse_whole_site(permissions, limits)
     token, secret = account_tokens.make(
         ApiToken,
         TOKEN_PREFIX,
@@ -85,12 +85,14 @@ def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> ApiToke
 
     Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
     """
-    account_tokens.allow(actor)
-    token = account_tokens.lock_token(ApiToken, token_id)
-    require_no_less(actor, token.user.role)
-    _refuse_whole_site(token.permissions, scope)
-    outbox.record("token.limited", actor=actor, payload=account_tokens.limit(token, scope, actor))
-    return token
+    return account_tokens.limit(
+        ApiToken,
+        token_id,
+        scope,
+        actor,
+        check=lambda token: refuse_whole_site(token.permissions, scope),
+        event="token.limited",
+    )
 
 
 @transaction.atomic
@@ -102,15 +104,3 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
         payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
         outbox.record("token.revoked", actor=actor, payload=payload)
     return token
-
-
-def _refuse_whole_site(permissions: Collection[str], scope: ContentScope) -> None:
-    if scope.is_limited and (of_site := sorted(WHOLE_SITE.intersection(permissions))):
-        raise invalid(
-            "permissions",
-            _(
-                "These permissions hold for the whole site, so a limited token cannot have them: %(names)s."
-            )
-            % {"names": in_words(of_site)},
-            code="whole_site",
-        )

@@ -10,8 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from proofroom.accounts.admin.scope_fields import ScopeForm
-from proofroom.core.admin.form_pages import form_page, save_form
+from proofroom.accounts.admin.limit_page import limit_page
 from proofroom.core.admin.permissions import actor_of, answers_refusals
 from proofroom.oauth.connections import (
     allow_again,
@@ -29,8 +28,8 @@ def disconnect_client(request: HttpRequest, connection_id: UUID) -> HttpResponse
     connection = disconnect(connection_id=connection_id, actor=actor_of(request))
     messages.success(request, _("%(name)s was disconnected.") % {"name": connection.client.label})
     if request.POST.get("back") == "list":
-        return HttpResponseRedirect(reverse("admin:proofroom_oauth_oauthconnection_changelist"))
-    return HttpResponseRedirect(f"{reverse('admin:account')}#connected-clients")
+        return HttpResponseRedirect(_all_clients())
+    return HttpResponseRedirect(_own_clients())
 
 
 @answers_refusals
@@ -38,21 +37,17 @@ def limit_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
     """Ask what content the client is limited to, and show the account again, or the list of all."""
     actor = actor_of(request)
     connection = find_managed(connection_id=connection_id, actor=actor)
-    data = request.POST if request.method == "POST" else None
-    form = ScopeForm(data, scope=connection.scope)
-    if save_form(
-        form,
-        lambda: limit_connection(connection_id=connection_id, limits=form.scope, actor=actor),
-    ):
-        named = {"client": connection.client.label}
-        messages.success(request, _("Saved the limits of %(client)s.") % named)
-        if connection.user_id != actor.user.pk:
-            return HttpResponseRedirect(reverse("admin:proofroom_oauth_oauthconnection_changelist"))
-        return HttpResponseRedirect(f"{reverse('admin:account')}#connected-clients")
-    context = {"button": _("Save limits")}
-    title = _("Limit %(client)s") % {"client": connection.client.label}
-    return form_page(
-        request, "admin/oauth/limit.html", OAuthConnection, context, title=title, form=form
+    is_own = connection.user_id == actor.user.pk
+    return limit_page(
+        request,
+        "admin/oauth/limit.html",
+        OAuthConnection,
+        name=connection.client.label,
+        scope=connection.scope,
+        limit=lambda limits: limit_connection(
+            connection_id=connection_id, limits=limits, actor=actor
+        ),
+        back=_own_clients() if is_own else _all_clients(),
     )
 
 
@@ -62,4 +57,12 @@ def allow_client_again(request: HttpRequest, connection_id: UUID) -> HttpRespons
     """Let a client in again that the person kept out, and show the account."""
     connection = allow_again(connection_id=connection_id, actor=actor_of(request))
     messages.success(request, _("%(name)s can connect again.") % {"name": connection.client.label})
-    return HttpResponseRedirect(f"{reverse('admin:account')}#connected-clients")
+    return HttpResponseRedirect(_own_clients())
+
+
+def _own_clients() -> str:
+    return f"{reverse('admin:account')}#connected-clients"
+
+
+def _all_clients() -> str:
+    return reverse("admin:proofroom_oauth_oauthconnection_changelist")

@@ -1,0 +1,39 @@
+"""The page that asks what content an agent, a token or a connected client is limited to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.core.admin.form_pages import form_page, save_form
+from proofroom.core.content_scope import ContentScope
+
+
+def limit_page(
+    request: HttpRequest,
+    template: str,
+    model: type[Model],
+    *,
+    name: str,
+    scope: ContentScope,
+    limit: Callable[[ContentScope], object],
+    back: str,
+    context: Mapping[str, Any] | None = None,
+) -> HttpResponse:
+    """GET asks, with the `scope` that holds now; POST calls `limit` with what was chosen, and leads to `back`.
+
+    `name` is what people call the thing that is limited. What `limit` refuses is said at the form's fields.
+    """
+    form = ScopeForm(request.POST if request.method == "POST" else None, scope=scope)
+    if save_form(form, lambda: limit(form.scope)):
+        messages.success(request, _("Saved the limits of %(name)s.") % {"name": name})
+        return HttpResponseRedirect(back)
+    shown = {"button": _("Save limits"), **(context or {})}
+    title = _("Limit %(name)s") % {"name": name}
+    return form_page(request, template, model, shown, title=title, form=form)
