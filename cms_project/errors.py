@@ -89,6 +89,17 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         return HttpResponse("Not found", status=404, content_type="text/plain")
 
 
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Return what allauth answers beyond its rates, which are counted by the minute."""
+    response: HttpResponse
+    if _is_api(request):
+        response = _json(429, "rate_limited", "Too many attempts. Wait a minute, then try again.")
+    else:
+        response = _admin_failure(request, 429)
+    response["Retry-After"] = "60"
+    return response
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Called by Django while it handles the error."""
     error = sys.exc_info()[1]

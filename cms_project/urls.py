@@ -41,6 +41,7 @@ APPS = (
 handler400 = errors.bad_request
 handler403 = errors.permission_denied
 handler404 = errors.not_found
+handler429 = errors.too_many_requests  # called by allauth
 handler500 = errors.server_error
 
 

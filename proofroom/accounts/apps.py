@@ -22,7 +22,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.accounts.allauth_events import connect_signals
-        from proofroom.accounts.queries import token_names
+        from proofroom.accounts.queries import account_names, token_names
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -34,6 +34,7 @@ class AccountsConfig(AppConfig):
         connect_signals()
         post_migrate.connect(_write_declared_roles, sender=self)
         name_lookups.register(token_names, name="token")
+        name_lookups.register(account_names, name="account")
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SETTINGS,

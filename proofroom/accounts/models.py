@@ -20,6 +20,7 @@ from django.utils.functional import cached_property
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
     Role,
+    all_permissions,
     assignable_permissions,
     grants,
     permissions_of,
@@ -70,6 +71,11 @@ class SiteRole(models.Model):
         if self.is_built_in:
             return grants().get(self.name, frozenset())
         return assignable_permissions().intersection(self.permissions)
+
+    @property
+    def promised(self) -> frozenset[str]:
+        """What the role may do, and what it may do again once an app that is not installed now is back."""
+        return self.granted.union({*self.permissions} - all_permissions())
 
     @property
     def must_use_second_factor(self) -> bool:

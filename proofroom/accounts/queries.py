@@ -166,6 +166,14 @@ def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
     return {str(pk): name for pk, name in rows}
 
 
+def account_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
+    """Names of accounts by id, for who manages them. One query."""
+    if not actor.can("users.manage"):
+        return {}
+    rows = User.objects.filter(pk__in=ids).values_list("pk", "username")
+    return {str(pk): name for pk, name in rows}
+
+
 def find_operator(email: str | None = None) -> Actor:
     """Who a command acts for: the person with that address, else the first admin. Raises `NotFound`."""
     people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")

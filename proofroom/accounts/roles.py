@@ -223,6 +223,14 @@ def permissions_of(role: str) -> frozenset[str]:
     return found.granted if found is not None else frozenset()
 
 
+def promised_by(role: str) -> frozenset[str]:
+    """`SiteRole.promised` of a role. One query for a role that the site made."""
+    if role in grants():
+        return grants()[role]
+    found = _find_site_role(role)
+    return found.promised if found is not None else frozenset()
+
+
 def scope_of(role: str) -> ContentScope:
     """The content that a role is limited to. One query for a role that the site made."""
     found = None if role in grants() else _find_site_role(role)

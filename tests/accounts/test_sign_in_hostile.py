@@ -122,6 +122,23 @@ def test_old_passwords_are_not_guessed_without_end() -> None:
     assert make.PASSWORD not in page
 
 
+def test_too_many_letters_are_refused_on_a_page_of_the_product() -> None:
+    make.user("editor")
+    browser = Client()
+    asked = {"email": "editor@example.com"}
+
+    for _number in range(5):
+        assert browser.post("/admin/login/forgot/", asked).status_code == 302
+    answer = browser.post(
+        "/admin/login/forgot/", asked, headers={"Accept-Language": "de", "Accept": "text/html"}
+    )
+
+    assert (answer.status_code, answer["Retry-After"]) == (429, "60")
+    page = answer.content.decode()
+    assert "Zu viele Versuche" in page
+    assert "components.css" in page
+
+
 def test_a_session_that_is_none_ends_no_other_one() -> None:
     browser, _other = logged_in(), logged_in()
     before = UserSession.objects.count()

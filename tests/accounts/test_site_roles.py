@@ -191,6 +191,23 @@ def test_nobody_makes_or_changes_a_role_to_have_more_than_they_have(manager: Any
     assert state() == before
 
 
+def test_a_permission_of_an_app_that_is_away_counts_as_one_that_only_those_with_everything_have(
+    manager: Any,
+) -> None:
+    weak = make.site_role("weak", "posts.view")
+    SiteRole.objects.filter(pk=weak.pk).update(permissions=["posts.view", "stock.edit"])
+    before = state()
+
+    with pytest.raises(RuleViolation, match="You cannot give the role"):
+        create_invitation(email="new@example.com", role="weak", actor=manager)
+    with pytest.raises(NotAllowed, match="permissions that you do not have"):
+        change("weak", "posts.view", actor=manager)
+    assert state() == before
+
+    change("weak", "posts.view")
+    create_invitation(email="new@example.com", role="weak", actor=manager)
+
+
 def test_nobody_gives_an_account_or_a_token_more_than_they_have(manager: Any) -> None:
     make.site_role("strong", "posts.view", "posts.publish")
     make.site_role("weak", "posts.view")

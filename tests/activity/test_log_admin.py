@@ -11,9 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from proofroom.accounts.services.sign_in import record_failed_login
 from proofroom.core import outbox
 from proofroom.core.activity.chain import seal_events
-from proofroom.core.activity.presenters import sentence_of
+from proofroom.core.activity.presenters import present, sentence_of
 from proofroom.core.models import Event
 from tests import make
 from tests.activity.chain import happened
@@ -53,12 +54,37 @@ def test_the_list_says_in_sentences_what_happened() -> None:
         ("workflow.switched", {"workflowId": "n8n", "enabled": True}, "admin turned on ‘n8n’"),
         ("workflow.test", {"workflowId": "n8n", "slug": "test"}, "admin tested the workflow ‘n8n’"),
         ("module-group.created", {"name": "Contact"}, "admin created the module group ‘Contact’"),
+        (
+            "media.variants",
+            {"filename": "a.png", "did": "made"},
+            "admin created the sizes of ‘a.png’",
+        ),
+        (
+            "media.variants",
+            {"filename": "a.png", "did": "failed"},
+            "admin could not create the sizes of ‘a.png’",
+        ),
     ],
 )
 def test_a_sentence_names_what_was_changed(
     name: str, payload: dict[str, Any], sentence: str
 ) -> None:
     assert sentence_of(name, payload, "admin", "") == sentence
+
+
+def test_whose_login_failed_is_named_to_who_manages_accounts_alone() -> None:
+    editor = make.user("editor")
+    record_failed_login(editor.email, via="admin")
+    record_failed_login("nobody@example.com", via="admin")
+    events = [*Event.objects.filter(name="user.login-failed").order_by("pk")]
+
+    said = [
+        [entry["sentence"] for entry in present(events, make.actor(role))]
+        for role in ("admin", "editor")
+    ]
+
+    unnamed = "visitor tried to log in and failed"
+    assert said == [["visitor tried to log in as ‘editor’ and failed", unnamed], [unnamed] * 2]
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,27 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.services.sessions import record_own_password
 from proofroom.accounts.services.sign_in import record_failed_login
 from proofroom.core.admin.permissions import actor_of
 
 
+class LoginForm(AdminAuthenticationForm):
+    """Whoever may open the admin logs in."""
+
+    error_messages: dict[str, Any] = {
+        **AdminAuthenticationForm.error_messages,
+        "invalid_login": gettext_lazy("Email or password is wrong. Try again."),
+    }
+
+
 class LoginPage(LoginView):
     """Email and password. allauth asks what else has to be asked, and leads on."""
 
     template_name = "admin/login.html"
-    authentication_form = AdminAuthenticationForm
+    authentication_form = LoginForm
     next_page = "admin:index"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

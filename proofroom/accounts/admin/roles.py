@@ -202,7 +202,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         require(request, self.view_permission)
         role, actor = _find_role(object_id), actor_of(request)
         people, invited = role_users(role.name)
-        may_change = not role.is_built_in and not lacking_of(actor, role.granted)
+        may_change = not role.is_built_in and not lacking_of(actor, role.promised)
         context: dict[str, Any] = {
             "role": role,
             "groups": permission_choices(role.granted),

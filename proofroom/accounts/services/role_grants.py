@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.permission_labels import label_of
 from proofroom.accounts.roles import (
+    all_permissions,
     assignable_permissions,
     grants,
     people_roles,
-    permissions_of,
+    promised_by,
     role_label,
     scope_of,
 )
@@ -25,9 +26,16 @@ MAX_NAMES_SHOWN: Final = 5
 
 
 def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
-    """What of these permissions the actor does not have. What is for agents alone is asked of nobody."""
-    theirs = assignable_permissions().intersection(permissions)
-    return sorted(name for name in theirs if not actor.can(name))
+    """What of these permissions the actor does not have. What is for agents alone is asked of nobody.
+
+    What no app declares now is lacking unless the actor has everything: who has all will have that too.
+    """
+    assignable = assignable_permissions()
+    lacking = {name for name in assignable.intersection(permissions) if not actor.can(name)}
+    undeclared = {*permissions} - all_permissions()
+    if undeclared and not all(actor.can(name) for name in assignable):
+        lacking |= undeclared
+    return sorted(lacking)
 
 
 def is_wider(actor: Actor, scope: ContentScope) -> bool:
@@ -51,7 +59,7 @@ def require_unchanged(actor: Actor) -> None:
 def require_no_less(actor: Actor, role: str) -> None:
     """Raise `NotAllowed` where the role may do something that the actor may not: its accounts are not theirs."""
     require_unchanged(actor)
-    lacking = lacking_of(actor, permissions_of(role))
+    lacking = lacking_of(actor, promised_by(role))
     if lacking:
         raise NotAllowed(
             _("The role %(role)s has permissions that you do not have: %(names)s.")
@@ -92,7 +100,7 @@ def lock_given_role(role: str, actor: Actor) -> str:
     """The role that the actor gives somebody. Raises `RuleViolation` where it has what the actor lacks."""
     lock_role(role)
     require_unchanged(actor)
-    lacking = lacking_of(actor, permissions_of(role))
+    lacking = lacking_of(actor, promised_by(role))
     if lacking:
         raise invalid(
             "role",

@@ -100,6 +100,7 @@ def change_role(
     require_no_less(actor, role.name)
     before, scope_before = role.granted, role.scope
     factor_before, is_by_row = role.must_use_second_factor, role.requires_second_factor
+    promised_before = role.promised
     was = (role.label, role.description)
     _fill(role, label, description, permissions, scope, actor)
     if requires_second_factor is not None:
@@ -110,8 +111,9 @@ def change_role(
                 _("The setting TWO_FACTOR_ROLES names this role. Remove it there first."),
             )
     after = role.granted
-    had = (before, scope_before, *was, is_by_row)
-    if had == (after, role.scope, role.label, role.description, role.requires_second_factor):
+    had = (promised_before, scope_before, *was, is_by_row)
+    now = (role.promised, role.scope, role.label, role.description, role.requires_second_factor)
+    if had == now:
         return role
     _save(role)
     payload: JsonObject = {

@@ -55,14 +55,14 @@ _DID: Final[Mapping[str, str]] = {
     "feedback.created": gettext_noop("left feedback on {post}"),
     "feedback.changed": gettext_noop("changed feedback on {post}"),
     "feedback.deleted": gettext_noop("deleted feedback on {post}"),
-    "user.created": gettext_noop("created an account"),
-    "user.changed": gettext_noop("changed an account"),
+    "user.created": gettext_noop("created the account {account}"),
+    "user.changed": gettext_noop("changed the account {account}"),
     "agent.limited": gettext_noop("changed what content {thing} is limited to"),
     "role.created": gettext_noop("created the role {thing}"),
     "role.changed": gettext_noop("changed the role {thing}"),
     "role.removed": gettext_noop("removed the role {thing}"),
     "user.logged-in": gettext_noop("logged in"),
-    "user.login-failed": gettext_noop("tried to log in and failed"),
+    "user.login-failed": gettext_noop("tried to log in as {account} and failed"),
     "user.logged-out": gettext_noop("logged out"),
     "user.password-reset": gettext_noop("reset their password by email"),
     "user.email-changed": gettext_noop("changed their email"),
@@ -77,6 +77,9 @@ _DID: Final[Mapping[str, str]] = {
     "token.revoked": gettext_noop("revoked an API token"),
     "token.used": gettext_noop("used {thing} for the first time that day"),
     "media.uploaded": gettext_noop("uploaded {thing}"),
+    "media.variants": gettext_noop("created the sizes of {thing}"),
+    "media.variants:requested": gettext_noop("asked for new sizes of {thing}"),
+    "media.variants:failed": gettext_noop("could not create the sizes of {thing}"),
     "form.submitted": gettext_noop("submitted the form {thing}"),
     "form.submission.deleted": gettext_noop("deleted a submission of the form {thing}"),
     "form.submissions.exported": gettext_noop("exported the submissions of the form {thing}"),
@@ -115,6 +118,12 @@ _DID: Final[Mapping[str, str]] = {
     "activity.exported": gettext_noop("exported the activity log"),
     "activity.pruned": gettext_noop("deleted the oldest entries of the activity log"),
 }
+_DID_UNNAMED: Final[Mapping[str, str]] = {
+    "user.created": gettext_noop("created an account"),
+    "user.changed": gettext_noop("changed an account"),
+    "user.login-failed": gettext_noop("tried to log in and failed"),
+}
+"""The sentences where the account is gone, was none, or is no business of the reader's."""
 _SWITCHED: Final = ("agent.switched", "workflow.switched")
 _THING: Final = (
     *("workflowId", "filename", "agentId", "formSlug", "tool"),
@@ -133,8 +142,8 @@ CHANNEL_LABELS: Final[Mapping[str, str]] = {
 """The doors, as people call them."""
 
 
-def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
-    """`who` and `post` are names; what an entry says of itself beyond them is in its payload."""
+def sentence_of(name: str, payload: JsonObject, who: str, post: str, account: str = "") -> str:
+    """`who`, `post` and `account` are names; what an entry says of itself beyond them is in its payload."""
     if name == "content.changed":
         did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"
         words = {"who": who, "did": in_words(did), "what": in_words(what.replace("-", " "))}
@@ -145,7 +154,9 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
         return _("%(who)s turned on %(thing)s") % {"who": who, "thing": _thing(payload)}
     if name in _SWITCHED:
         return _("%(who)s turned off %(thing)s") % {"who": who, "thing": _thing(payload)}
-    sentence = in_words(_DID.get(name, ""))
+    by_account = _DID_UNNAMED if not account else _DID
+    did = by_account.get(name) or _DID.get(f"{name}:{payload.get('did')}") or _DID.get(name, "")
+    sentence = in_words(did)
     if not sentence:
         kind = find_kind(name)
         return f"{who}: {in_words(kind.label) if kind else name}"
@@ -155,6 +166,7 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
         changes = ngettext("one change", "%(n)s changes", len(paths)) % {"n": len(paths)}
     told = sentence.replace(_("{n} changes"), changes)
     told = told.replace("{status}", _text(payload.get("status")))
+    told = told.replace("{account}", quote(account))
     told = told.replace("{post}", post or _("a post")).replace("{thing}", _thing(payload))
     return f"{who} {told}".strip()
 
@@ -191,7 +203,7 @@ def _text(value: Json) -> str:
 Namer = Callable[[Collection[str], Actor], Mapping[str, str]]
 """Answers names by id, in one query, leaving out what the actor may not know of."""
 name_lookups: ExtensionPoint[Namer] = ExtensionPoint()
-"""By what they name: `post` or `token`."""
+"""By what they name: `post`, `token` or `account`."""
 
 
 def names_of(what: str, ids: Collection[str], actor: Actor) -> Mapping[str, str]:
@@ -246,15 +258,25 @@ class EntryAnswer(TypedDict):
 
 
 def present(events: Sequence[Event], actor: Actor) -> list[EntryAnswer]:
-    """A page of entries, with the names of what the actor may know of. Two queries."""
+    """A page of entries, with the names of what the actor may know of. At most three queries."""
     post_ids = {str(event.post_id) for event in events if event.post_id is not None}
     tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
     posts, names = names_of("post", post_ids, actor), names_of("token", tokens, actor)
-    return [_entry(event, posts, names, actor) for event in events]
+    accounts = names_of("account", {_account_id(event) for event in events} - {""}, actor)
+    return [_entry(event, posts, names, accounts, actor) for event in events]
+
+
+def _account_id(event: Event) -> str:
+    """The account that the entry is about; empty where it is about none."""
+    return _text(event.payload.get("id")) if event.name in _DID_UNNAMED else ""
 
 
 def _entry(
-    event: Event, posts: Mapping[str, str], tokens: Mapping[str, str], actor: Actor
+    event: Event,
+    posts: Mapping[str, str],
+    tokens: Mapping[str, str],
+    accounts: Mapping[str, str],
+    actor: Actor,
 ) -> EntryAnswer:
     kind = find_kind(event.name)
     is_private = kind is None or kind.is_private
@@ -276,7 +298,9 @@ def _entry(
         "uid": str(event.uid),
         "event": event.name,
         "label": in_words(kind.label) if kind else event.name,
-        "sentence": sentence_of(event.name, payload, who, post),
+        "sentence": sentence_of(
+            event.name, payload, who, post, accounts.get(_account_id(event), "")
+        ),
         "createdAt": event.created_at,
         "actor": {"id": event.actor_id, "username": who},
         "via": event.via,

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db.models import Model
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -36,6 +36,10 @@ class EditAdmin(FormAdmin[M]):
     def initial(self, row: M) -> Mapping[str, object]:
         """Return what the form starts with."""
         raise NotImplementedError
+
+    def form_of(self, request: HttpRequest, row: M, data: QueryDict | None) -> Form:
+        """The form with what is stored or, unless `data` is None, with what was sent."""
+        return self.change_form(data, initial=dict(self.initial(self.edited(request, row))))
 
     def shown(self, request: HttpRequest, row: M, form: Form) -> Mapping[str, object]:
         """Return what the page shows around the form."""
@@ -66,7 +70,7 @@ class EditAdmin(FormAdmin[M]):
         require(request, self.add_permission)
         row = self._find(object_id)
         posted = request.POST if request.method == "POST" else None
-        form = self.change_form(posted, initial=dict(self.initial(self.edited(request, row))))
+        form = self.form_of(request, row, posted)
         said: list[str | None] = []
         if posted is not None and save_form(
             form, lambda: said.append(self.change(request, row, form))

@@ -26,7 +26,7 @@ from content.global_modules.services import (
 from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleInstance
 from content.posts.scopes import visible_to
-from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import ShownAgainAdmin
 from proofroom.core.errors import RuleViolation
@@ -75,7 +75,9 @@ class GlobalForm(forms.Form):
     label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX, required=False)
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
 
-    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, Any]) -> None:
+    def __init__(
+        self, data: QueryDict | None = None, *, initial: dict[str, Any], who: Actor
+    ) -> None:
         super().__init__(data, initial=initial)
         stored: JsonObject = initial["props"]
         definition = modules.get(initial["type"])
@@ -86,7 +88,7 @@ class GlobalForm(forms.Form):
         self.typed = {
             unit.path: to_typed(unit.field, unit.value)
             if data is None
-            else read(unit.field, data, unit.path, SYSTEM)
+            else read(unit.field, data, unit.path, who)
             for unit in self.units
         }
         self.problems: Mapping[str, Sequence[str]] = {}
@@ -167,8 +169,14 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
     def initial(self, row: ModuleInstance) -> Mapping[str, object]:
         return {"label": row.label, "version": row.version, "type": row.type, "props": row.props}
 
+    def form_of(
+        self, request: HttpRequest, row: ModuleInstance, data: QueryDict | None
+    ) -> GlobalForm:
+        initial = dict(self.initial(self.edited(request, row)))
+        return GlobalForm(data, initial=initial, who=actor_of(request))
+
     def change_again(self, request: HttpRequest, row: ModuleInstance) -> forms.Form:
-        form = GlobalForm(request.POST, initial=dict(self.initial(self.edited(request, row))))
+        form = self.form_of(request, row, request.POST)
         rearrange_items(form.units, form.typed, request.POST.get("do", ""))
         return form
 

@@ -31,7 +31,7 @@ def sent_document(row: SharedRow, data: QueryDict, actor: Actor) -> JsonObject:
         return edited_menu(row, name=data.get("name"), items=items, actor=actor)
     if isinstance(row, ModuleInstance):
         initial = {"type": row.type, "props": row.props}
-        form = GlobalForm(data, initial=initial)
+        form = GlobalForm(data, initial=initial, who=actor)
         return edited_global(row, label=data.get("label"), props=form.values(), actor=actor)
     if not isinstance(row, Term):
         raise TypeError(row)
