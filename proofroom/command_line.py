@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 import argparse
+import keyword
+import re
 import stat
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
 TEMPLATE = Path(__file__).parent / "starter" / "project"
 EXECUTABLES = ("manage.py", "run")
+# Containers are called by the name, and their tools take small letters only.
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_OWN_FILES: Final = frozenset({"manage", "run", "tests"})
+"""What stands beside the package of the site."""
+PRODUCT_LABELS: Final = frozenset(
+    {
+        "account", "admin", "auth", "contenttypes", "messages", "mfa", "openid_connect", "product_files", "saml",
+        "sessions", "socialaccount", "staticfiles", "usersessions",
+    }
+)  # fmt: skip
+"""Labels of apps that no package is called by: Django starts with no two apps of one label."""
+
+
+def name_problem(name: str) -> str:
+    """Return why a site's package cannot be called that, in a sentence; "" where it can."""
+    if not _NAME.fullmatch(name):
+        return f"{name!r} is no name for a site: take small letters, digits and underscores, and begin with a letter."
+    if keyword.iskeyword(name):
+        return f"{name!r} is a word of Python's own, which no package can be imported by. Take another name."
+    if name in _OWN_FILES:
+        return f"{name!r} is a file or folder of every project. Take another name."
+    if name in PRODUCT_LABELS or name.startswith("proofroom_"):
+        return f"{name!r} is the label of an app of the product. Take another name."
+    return ""
 
 
 def create_project(name: str, folder: Path) -> None:
@@ -18,6 +45,8 @@ def create_project(name: str, folder: Path) -> None:
     from django.core.management import CommandError
     from django.core.management.templates import TemplateCommand
 
+    if problem := name_problem(name):
+        raise CommandError(problem)
     if folder.exists() and any(folder.iterdir()):
         raise CommandError(f"{folder} is there already and is not empty. Name another folder.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -27,8 +56,9 @@ def create_project(name: str, folder: Path) -> None:
             name,
             str(folder),
             template=str(TEMPLATE),
-            extensions=("py", "md", "toml", "txt", "yaml", "yml"),
-            files=("Containerfile", "run"),
+            # Agents are Markdown with placeholders of their own, so that only the README is filled in.
+            extensions=("py", "toml", "txt", "yaml", "yml"),
+            files=("Containerfile", "README.md", "run"),
             exclude=None,
             verbosity=0,
             product_version=version("proofroom"),
@@ -48,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=version("proofroom"))
     commands = parser.add_subparsers(dest="command", required=True)
     new = commands.add_parser("new", help="make a project for a site of your own")
-    new.add_argument("name", help="its package: letters, digits and underscores")
+    new.add_argument("name", help="its package: small letters, digits and underscores")
     new.add_argument("folder", nargs="?", type=Path, help="where to write it; ./NAME unless given")
     given = parser.parse_args(arguments)
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
 
-from proofroom.command_line import create_project
+import pytest
+from django.apps import apps
+from django.core.management import CommandError
+
+from proofroom.command_line import PRODUCT_LABELS, TEMPLATE, create_project
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """
@@ -20,10 +25,57 @@ class StockItem(models.Model):
 """
 
 
+def new_project(folder: Path, name: str = "shop") -> None:
+    with patch("proofroom.command_line.version", return_value="0.1.0"):
+        create_project(name, folder)
+
+
+def test_only_the_name_and_the_version_are_filled_in(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    new_project(folder)
+
+    def expected(file: Path) -> str:
+        text = file.read_text(encoding="utf-8")
+        return text.replace("{{ project_name }}", "shop").replace("{{ product_version }}", "0.1.0")
+
+    files = {
+        str(file.relative_to(TEMPLATE))
+        .replace("project_name", "shop")
+        .replace(".py-tpl", ".py"): expected(file)
+        for file in TEMPLATE.rglob("*")
+        if file.is_file()
+    }
+    written = {
+        str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+    assert written == files
+    assert "You are {{agent}}." in written["shop/agents/headline-writer.md"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["class", "None", "My_Hotel", "my-hotel", "2day", "hôtel", "_site", "tests", "run", "manage", "media",
+     "auth", "account", "proofroom_menus", "json", ""],
+)  # fmt: skip
+def test_a_name_that_no_site_can_have_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError):
+        new_project(tmp_path / "site", name)
+    assert not (tmp_path / "site").exists()
+
+
+def test_labels_of_apps_that_no_package_is_called_by_are_known() -> None:
+    labels = {config.label for config in apps.get_app_configs()}
+    not_importable = {label for label in labels if find_spec(label) is None}
+    assert not_importable - PRODUCT_LABELS == {
+        label for label in labels if label.startswith("proofroom_")
+    }
+
+
 def test_the_check_of_a_new_project_sees_models_without_migrations(tmp_path: Path) -> None:
     folder = tmp_path / "site"
-    with patch("proofroom.command_line.version", return_value="0.1.0"):
-        create_project("shop", folder)
+    new_project(folder)
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "CMS_DATA_DIR": str(tmp_path / "data")}
     variables["DJANGO_SETTINGS_MODULE"] = "shop.settings"
     words = [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"]
