@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -498,6 +498,31 @@ def load() -> Environment:
     if problems:
         raise SystemExit("\n".join(problems))
     return env
+
+
+Plain = TypeVar("Plain", str, bool, int, float)
+
+
+def own_variable(name: str, default: Plain) -> Plain:
+    """Return a variable of the site itself, of the type of the default, which stands for an empty one.
+
+    It is looked for where the product's are: in the environment, in the file that `<NAME>_FILE` names, in `.env`.
+    Exits with a sentence where it does not fit.
+    """
+    value = os.environ.get(name)
+    if not value and (path := os.environ.get(f"{name}_FILE")):
+        try:
+            value = read_secret(f"{name}_FILE", path)
+        except OSError as error:
+            raise SystemExit(str(error)) from None
+    value = value or DotEnvSettingsSource(Environment, case_sensitive=True).env_vars.get(name)
+    if not value:
+        return default
+    try:
+        return TypeAdapter(type(default)).validate_python(value)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Input ")
+        raise SystemExit(f"{name} is {value!r}: {reason}.") from None
 
 
 if __name__ == "__main__":

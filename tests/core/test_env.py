@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cms_project.database import database_settings
-from cms_project.env import Environment, example_of, load, secrets_of
+from cms_project.env import Environment, example_of, load, own_variable, secrets_of
 from cms_project.folders import BASE_DIR
 from cms_project.logs import RedactingFormatter
 from cms_project.security import secret_key
@@ -323,3 +323,30 @@ def test_hosts_of_frames_are_host_names_and_nothing_that_could_widen_a_policy(en
     for wrong in ("*", "https://a.example", "a.example; script-src *", "a.example 'unsafe-inline'"):
         environ["EMBED_HOSTS"] = wrong
         assert "is no host name such as player.vimeo.com" in refusal()[0], wrong
+
+
+def test_a_site_s_own_variable_comes_from_the_environment_or_a_file_or_dotenv(
+    environ, monkeypatch, tmp_path
+):
+    (tmp_path / ".env").write_text(
+        "SHOP_PHONE='+33 1'\nSHOP_ROOMS=12\nSHOP_KEY=written\nSHOP_EMPTY=\n", encoding="utf-8"
+    )
+    (tmp_path / "key").write_text("kept\n", encoding="utf-8")
+    monkeypatch.setitem(Environment.model_config, "env_file", tmp_path / ".env")
+    environ |= {"SHOP_ROOMS": "7", "SHOP_KEY_FILE": str(tmp_path / "key"), "SHOP_OPEN": "0"}
+
+    assert own_variable("SHOP_PHONE", "none") == "+33 1"
+    assert own_variable("SHOP_ROOMS", 3) == 7
+    assert own_variable("SHOP_KEY", "") == "kept"
+    assert own_variable("SHOP_OPEN", True) is False
+    assert own_variable("SHOP_EMPTY", "none") == "none"
+    assert own_variable("SHOP_TAX", 0.2) == 0.2
+
+
+def test_a_site_s_own_variable_that_does_not_fit_is_named(environ, tmp_path):
+    environ |= {"SHOP_ROOMS": "many", "SHOP_KEY_FILE": str(tmp_path / "gone")}
+
+    with pytest.raises(SystemExit, match=r"^SHOP_ROOMS is 'many': should be a valid integer"):
+        own_variable("SHOP_ROOMS", 3)
+    with pytest.raises(SystemExit, match=r"^SHOP_KEY_FILE names .* cannot be read"):
+        own_variable("SHOP_KEY", "")

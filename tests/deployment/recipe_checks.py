@@ -195,6 +195,8 @@ def test_an_ai_provider_is_offered(client: Client) -> None:
 
 def test_settings_templates_and_theme_are_the_site_s() -> None:
     assert "https://maps.example" in settings.SECURE_CSP["frame-src"]
+    # The .env of the project says so.
+    assert settings.SHOP_PHONE == "+33 1"  # type: ignore[misc]  # of the project
     assert "shop" in get_template("site/footer.html").origin.name  # type: ignore[attr-defined]  # Django's own has it
     assert "#7a1f5c" in Path(finders.find("site/theme.css")).read_text()
     assert "https://maps.example" in Client().get("/")["Content-Security-Policy"]

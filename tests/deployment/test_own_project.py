@@ -198,6 +198,7 @@ def extended(project: Project) -> Project:
             file.write_text(code)
             if file.suffix == ".py":
                 (file.parent / "__init__.py").touch()
+    (project.folder / ".env").write_text('SHOP_PHONE="+33 1"\n')
     made = Project(
         project.folder,
         {**project.variables, "LOCALES": "en,de,fr", "AI_PROVIDER_ACME_API_KEY": "key"},
