@@ -52,3 +52,36 @@ def test_a_passkey_is_added_and_then_logs_in_alone_and_after_the_password(
     page.wait_for_url("**/admin/login/code/")
     page.click("[data-passkey-start]")
     page.wait_for_url(f"{live_server.url}/admin/")
+
+
+def test_at_an_address_that_is_a_number_the_pages_say_why_and_lead_to_localhost(
+    open_page: Any, live_server: Any
+) -> None:
+    number = live_server.url.replace("localhost", "127.0.0.1")
+    page = open_page(None)
+
+    page.goto(f"{number}/admin/login/?next=/admin/inbox/")
+    page.click("[data-passkey-start]")
+    login = page.locator("[data-passkey-error]")
+    make.user("editor")
+    page.fill("[name=username]", "editor@example.com")
+    page.fill("[name=password]", make.PASSWORD)
+    reason, link = login.text_content(), login.locator("a").get_attribute("href")
+    page.click("#login-form button.default")
+    page.wait_for_url("**/admin/inbox/")
+    page.goto(f"{number}/admin/account/methods/passkeys/add/")
+    page.fill("[name=password]", make.PASSWORD)
+    page.click("main button.default")
+    adding = page.locator("[data-passkey-error]")
+    adding.wait_for()
+
+    assert reason == (
+        "Browsers allow passkeys only at https:// addresses with a host name, and at localhost. "
+        f"Open this page at {live_server.url}"
+    )
+    assert link == f"{live_server.url}/admin/login/?next=/admin/inbox/"
+    assert adding.text_content() == reason
+    assert adding.locator("a").get_attribute("href") == (
+        f"{live_server.url}/admin/account/methods/passkeys/add/"
+    )
+    assert page.locator("[data-passkey-start]").is_disabled()

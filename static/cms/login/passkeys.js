@@ -59,17 +59,49 @@ const ask = async (form) => {
   form.submit();
 };
 
+// Browsers allow passkeys at no address that is a number, and without HTTPS only at localhost.
+const { hostname } = window.location;
+const isNumber = /^\[|^[\d.]+$/.test(hostname);
+const isSupported = Boolean(window.PublicKeyCredential);
+const isRefused = isNumber || !window.isSecureContext;
+const isLoopback = /^127\.|^\[::1\]$/.test(hostname);
+
+const localhostLink = (words) => {
+  const address = new URL(window.location.href);
+  address.hostname = "localhost";
+  const link = document.createElement("a");
+  link.href = address.href;
+  link.textContent = words.replace("{address}", address.origin);
+  return link;
+};
+
+const refuse = (error) => {
+  error.textContent = isRefused ? error.dataset.refused : error.dataset.unsupported;
+  if (isRefused && isLoopback) error.append(" ", localhostLink(error.dataset.elsewhere));
+  error.hidden = false;
+};
+
 for (const form of document.querySelectorAll("form[data-passkey]")) {
-  if (!window.PublicKeyCredential) continue;
-  form.hidden = false;
   const error = form.querySelector("[data-passkey-error]");
-  form.querySelector("[data-passkey-start]").addEventListener("click", async () => {
+  const start = form.querySelector("[data-passkey-start]");
+  const isUsable = isSupported && !isRefused;
+  // Where no passkey can be, the page of a login does not offer one; at a loopback number it leads to localhost.
+  if (isUsable || isLoopback) form.hidden = false;
+  if (!isUsable && form.dataset.passkey === "create") {
+    start.disabled = true;
+    refuse(error);
+  }
+  start.addEventListener("click", async () => {
     error.hidden = true;
+    if (!isUsable) {
+      refuse(error);
+      return;
+    }
     try {
       await ask(form);
     } catch {
       // The browser tells nobody why: cancelled, unknown, timed out.
-      error.textContent = form.dataset.failed;
+      error.textContent = error.dataset.failed;
       error.hidden = false;
     }
   });
