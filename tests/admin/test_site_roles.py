@@ -41,6 +41,18 @@ def test_a_role_is_made_from_a_copy(signed_in: SignedIn) -> None:
     assert admin.get(f"{LIST}add/?copy=nobody").status_code == 404
 
 
+def test_every_role_opens_from_the_list_and_from_who_may_what(signed_in: SignedIn) -> None:
+    make.site_role("coffee_desk", "posts.view", label="Coffee desk")
+    admin = signed_in("admin")
+
+    for page in (LIST, f"{LIST}access/"):
+        shown = admin.get(page).content.decode()
+        links = set(re.findall(rf'href="({LIST}[^"]+/change/)"', shown))
+        assert f"{LIST}coffee_5Fdesk/change/" in links
+        assert len(links) == SiteRole.objects.count()
+        assert {admin.get(link).status_code for link in links} == {200}
+
+
 @pytest.mark.parametrize("is_named", [True, False])
 def test_a_copy_of_a_role_with_a_second_factor_starts_with_it(
     signed_in: SignedIn, settings: Any, is_named: bool

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -200,7 +201,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         require(request, self.view_permission)
-        role, actor = _find_role(object_id), actor_of(request)
+        role, actor = _find_role(unquote(object_id)), actor_of(request)
         people, invited = role_users(role.name)
         may_change = not role.is_built_in and not lacking_of(actor, role.promised)
         context: dict[str, Any] = {
