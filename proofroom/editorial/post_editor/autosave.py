@@ -30,7 +30,7 @@ from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_e
 from proofroom.editorial.posts.post_pages import find_post
 
 _KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version")
-_KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent"})
+_KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent", "term"})
 MAX_LABELS: Final = 8
 MAX_OFFERED: Final = 5
 _FOLLOWED_AT_MOST: Final = 20

@@ -13,7 +13,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import get_template, render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.html import escape, format_html
@@ -25,8 +25,6 @@ from django.views.generic import RedirectView
 from content import search
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF, Status
-from content.posts.autosave import discard_copy, find_copy
-from content.posts.create import create_post
 from content.posts.opening_images import load_pictures, opening_module
 from content.posts.queries import deleted_posts
 from content.posts.scopes import in_scope_of, visible_to
@@ -43,21 +41,14 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
-from proofroom.core.errors import CmsError, NotFound
-from proofroom.core.i18n import in_words
-from proofroom.core.i18n.languages import language_name, site_languages
+from proofroom.core.errors import NotFound
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
-from proofroom.core.validation.form_fields import with_label
 from proofroom.definitions import post_types
 from proofroom.editorial.inbox.queue_rows import age_of
 from proofroom.editorial.post_editor.autosave import (
     autosave,
     autosave_new,
-    copies_of_page,
-    copy_key,
-    form_of,
-    offer_new,
-    read_follows,
 )
 from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker
@@ -66,6 +57,7 @@ from proofroom.editorial.post_editor.views import edit, live_preview, module_par
 from proofroom.editorial.posts.copy_page import copy_pages
 from proofroom.editorial.posts.list_columns import PostTypeFilter
 from proofroom.editorial.posts.move_pages import move_pages
+from proofroom.editorial.posts.new_post import add
 from proofroom.editorial.posts.page_tree import page_tree
 from proofroom.editorial.posts.panels import ListAction, list_actions
 from proofroom.editorial.posts.post_pages import (
@@ -391,90 +383,6 @@ def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:
         return action.run(request, [str(id_) for id_ in ids])
 
     return do
-
-
-@answers_refusals
-def add(request: HttpRequest) -> HttpResponse:
-    """GET shows the form, POST makes a draft."""
-    require(request, "posts.create")
-    actor, key = actor_of(request), copy_key(request)
-    do = request.POST.get("do", "")
-    sent: QueryDict = request.POST
-    if do == "discard" and key is not None:
-        discard_copy(key=key, actor=actor)
-        return HttpResponseRedirect(request.get_full_path())
-    if do == "restore":
-        copy = find_copy(key=key, post_id=None, actor=actor) if key is not None else None
-        if copy is None:
-            messages.info(request, _("These changes were already saved or discarded."))
-            return HttpResponseRedirect(request.get_full_path())
-        sent = form_of(copy)
-    parent = _parent_of(request, sent.get("parent") or request.GET.get("parent", ""))
-    asked = {"type": parent.type, "locale": parent.locale} if parent is not None else request.GET
-    typed = {
-        "type": sent.get("type") or asked.get("type") or "blog",
-        "locale": sent.get("locale") or asked.get("locale") or settings.CMS_ENV.default_locale,
-        "title": sent.get("title", ""),
-        "slug": sent.get("slug", ""),
-    }
-    problem, status = "", 200
-    errors: dict[str, list[str]] = {}
-    if request.method == "POST" and do != "restore":
-        fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
-        if parent is not None:
-            fields["parentId"] = str(parent.pk)
-        try:
-            post = create_post(
-                actor=actor, type=typed["type"], locale=typed["locale"], fields=fields
-            )
-        except CmsError as error:
-            if error.status == 403:
-                raise
-            # What was refused of the fields that the form has.
-            labels = {"title": _("Title"), "slug": _("Slug")}
-            errors, status = (
-                {
-                    name: with_label(label, name, error.details[name])
-                    for name, label in labels.items()
-                    if name in error.details
-                },
-                error.status,
-            )
-            problem = "" if errors else error.message
-        else:
-            if key is not None:
-                discard_copy(key=key, actor=actor, follows=read_follows(request.POST))
-            messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
-            return HttpResponseRedirect(post_url("change", post))
-    copies = copies_of_page(sent)
-    context = {
-        "typed": typed,
-        "parent": parent,
-        "copy": copies.key,
-        "follows": copies.fields,
-        "offered": offer_new(request, copies),
-        "is_restored": do == "restore",
-        "problem": problem,
-        "errors": errors,
-        "types": [(definition.name, in_words(definition.label)) for definition in post_types],
-        "locales": site_languages(),
-    }
-    return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
-
-
-def _parent_of(request: HttpRequest, text: str) -> Post | None:
-    """The page that a new one is to stand below. Raises `NotFound` where it is gone."""
-    if not text:
-        return None
-    hierarchical = [definition.name for definition in post_types if definition.hierarchical]
-    try:
-        seen = visible_to(Post.objects.alive(), actor_of(request))
-        found = seen.filter(pk=UUID(text), type__in=hierarchical).first()
-    except ValueError:
-        found = None
-    if found is None:
-        raise NotFound(_("The parent page no longer exists."))
-    return found
 
 
 @answers_refusals

@@ -1,0 +1,132 @@
+"""The form of a new post: for people who are limited to a part of the content it offers what can be inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from content.models import Post, PostTerm
+from proofroom.core.content_scope import ContentScope
+from proofroom.editorial.posts.new_post import offer_choices
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+ADD = "/admin/content/post/add/"
+NOTHING = "Your role does not allow new posts in the content that it is limited to."
+
+
+def desk(**scope: Any) -> None:
+    parts = {name: frozenset(ids) for name, ids in scope.items()}
+    make.site_role("desk", "posts.view", "posts.create", scope=ContentScope(**parts))
+
+
+def options(page: str, name: str) -> list[str]:
+    found = re.search(rf'<select id="{name}".*?</select>', page)
+    return re.findall(r'value="([^"]*)"', found[0]) if found else []
+
+
+def section(title: str = "Services", **fields: Any) -> Post:
+    return make.post(title, type="page", slug=title.lower(), **fields)
+
+
+def test_without_limits_everything_is_offered_without_a_statement(
+    signed_in: SignedIn, django_assert_num_queries: Any
+) -> None:
+    page = signed_in("editor").get(f"{ADD}?type=page&locale=de").content.decode()
+    actor = make.actor("editor")
+    with django_assert_num_queries(0):
+        choices = offer_choices(actor)
+
+    assert {"blog", "page"} < {*options(page, "type")}
+    assert options(page, "locale") == ["en", "de"]
+    assert re.findall(r'value="(\w+)" selected', page) == ["page", "de"]
+    assert options(page, "term") == options(page, "parent") == []
+    assert (choices.terms, choices.parents) == ([], [])
+
+
+def test_a_role_of_a_term_chooses_among_its_terms_and_makes_posts_that_carry_one(
+    signed_in: SignedIn,
+) -> None:
+    coffee, tea = make.term("Coffee"), make.term("Tea")
+    make.term("Cake")
+    desk(types={"blog"}, locales={"en"}, terms={coffee.pk, tea.pk})
+    client = signed_in("desk")
+
+    page = client.get(f"{ADD}?type=page&locale=de").content.decode()
+    made = client.post(
+        ADD, {"title": "Cold brew", "type": "blog", "locale": "en", "term": str(tea.pk)}
+    )
+
+    assert options(page, "type") == ["blog"]
+    assert options(page, "locale") == ["en"]
+    assert options(page, "term") == [str(coffee.pk), str(tea.pk)]
+    post = Post.objects.get()
+    assert made["Location"] == f"/admin/content/post/{post.pk}/change/"
+    assert [*PostTerm.objects.values_list("post", "term")] == [(post.pk, tea.pk)]
+
+
+def test_a_refusal_by_the_limits_keeps_the_form_and_what_was_typed(signed_in: SignedIn) -> None:
+    coffee, cake = make.term("Coffee"), make.term("Cake")
+    desk(terms={coffee.pk})
+
+    answer = signed_in("desk").post(
+        ADD, {"title": "Cold brew overnight", "type": "blog", "locale": "en", "term": str(cake.pk)}
+    )
+
+    page = answer.content.decode()
+    assert answer.status_code == 403
+    assert "This post is outside of the content that your role is limited to." in page
+    assert 'value="Cold brew overnight"' in page
+    assert options(page, "term") == [str(coffee.pk)]
+    assert not Post.objects.exists()
+
+
+def test_a_role_of_a_section_chooses_the_page_above(signed_in: SignedIn) -> None:
+    services = section()
+    below = make.post("Repair", type="page", slug="repair", parentId=str(services.pk))
+    section("Canary")
+    desk(sections={services.pk})
+    client = signed_in("desk")
+
+    page = client.get(f"{ADD}?type=page&locale=de").content.decode()
+    refused = client.post(ADD, {"title": "", "parent": str(below.pk)})
+    made = client.post(ADD, {"title": "Bikes", "parent": str(below.pk)})
+
+    assert options(page, "parent") == [str(services.pk), str(below.pk)]
+    assert options(page, "type") == options(page, "locale") == []
+    assert refused.status_code == 422
+    assert f'value="{below.pk}" selected' in refused.content.decode()
+    post = Post.objects.get(slug="bikes")
+    assert made["Location"] == f"/admin/content/post/{post.pk}/change/"
+    assert (post.type, post.locale, post.parent_id) == ("page", "en", below.pk)
+
+
+def test_types_whose_addresses_are_in_the_section_need_no_page_above(signed_in: SignedIn) -> None:
+    blog = section("Blog")
+    desk(sections={blog.pk})
+    client = signed_in("desk")
+
+    page = client.get(ADD).content.decode()
+    post = {"title": "News", "type": "blog", "locale": "en", "parent": str(blog.pk)}
+    made = client.post(ADD, post)
+    client.post(ADD, {**post, "title": "Imprint", "type": "page"})
+
+    assert options(page, "type") == ["blog", "page"]
+    assert options(page, "parent") == [str(blog.pk)]
+    assert made.status_code == 302
+    assert Post.objects.get(slug="news").path == "/blog/news"
+    assert Post.objects.get(slug="imprint").path == "/blog/imprint"
+
+
+def test_where_nothing_new_can_be_inside_the_page_says_so(signed_in: SignedIn) -> None:
+    desk(types={"page"}, terms={make.term("Coffee").pk})  # pages have no topics
+
+    page = signed_in("desk").get(ADD).content.decode()
+
+    assert NOTHING in page
+    assert 'name="title"' not in page
