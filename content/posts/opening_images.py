@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 import orjson
 from django.db.models import Case, OuterRef, TextField, Value, When
 
 from content.media_usage import media_shown_in
-from content.models import Post, PostModule
+from content.models import PostModule
 from media.models import Asset
 from media.queries import load_assets_by_name
 from proofroom.core.database.json_text import JSONObject, rows_as_text
@@ -55,7 +55,16 @@ def media_of_opening_module(text: str) -> list[str]:
     )
 
 
-def load_pictures(posts: Sequence[Post]) -> dict[UUID, Asset]:
+class Illustrated(Protocol):
+    """A post with its featured image, as `load_pictures` takes it."""
+
+    @property
+    def pk(self) -> UUID: ...
+    @property
+    def featured_media(self) -> Asset | None: ...
+
+
+def load_pictures(posts: Sequence[Illustrated]) -> dict[UUID, Asset]:
     """The pictures of posts that were read with `opening=opening_module()` and their featured images, by post.
 
     One query where modules that open pages show images, else none.

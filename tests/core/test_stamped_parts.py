@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.template import Context, Engine
 from django.template.exceptions import TemplateSyntaxError
+from django.utils import translation
 from django.utils.safestring import SafeString
+
+from proofroom.core.stamps import kept_stamp
 
 PARTS: Mapping[str, str] = {
     "line.html": '<li class="{{ kind }}">{{ words }}{% if is_new %} new{% endif %} {{ page }}</li>',
     "asking.html": "{% if words %}{{ words }}{% endif %}",
     "filtered.html": "{{ words|urlencode }}",
+    "addressed.html": '<a href="{% url "admin:content_post_change" id %}">{{ id }} {{ words }}</a>',
+    "hex.html": "{{ id.hex }}",
+    "asking_for_id.html": "{% if id %}{{ id }}{% endif %}",
 }
 LOOP = (
     '{% load stamped %}{% for one in all %}{% stamped "line.html"'
@@ -58,10 +66,43 @@ def test_a_text_can_be_kept_under_a_name() -> None:
     assert rendered(source, words="<") == '[<li class="">&lt; </li>]'
 
 
-@pytest.mark.parametrize("part", ["asking.html", "filtered.html"])
+@pytest.mark.parametrize("part", ["asking.html", "filtered.html", "hex.html", "asking_for_id.html"])
 def test_what_differs_every_time_can_be_shown_and_nothing_else(part: str) -> None:
     with pytest.raises(TemplateSyntaxError):
-        rendered(f'{{% load stamped %}}{{% stamped "{part}" each words=words %}}', words="x")
+        rendered(
+            f'{{% load stamped %}}{{% stamped "{part}" each words=words id=id %}}',
+            words="x",
+            id=uuid4(),
+        )
+
+
+def test_an_id_is_filled_into_addresses_too() -> None:
+    ids = [uuid4(), uuid4()]
+    source = (
+        "{% load stamped %}{% for id in ids %}"
+        '{% stamped "addressed.html" each id=id words=words %}{% endfor %}'
+    )
+
+    # A text that is an id stays what it is.
+    words = str(ids[0])
+
+    assert rendered(source, ids=ids, words=words) == "".join(
+        f'<a href="/admin/content/post/{id_}/change/">{id_} {words}</a>' for id_ in ids
+    )
+
+
+def test_a_kept_stamp_is_made_for_each_language_and_while_templates_are_written_each_time(
+    settings: Any,
+) -> None:
+    with translation.override("en"):
+        english = kept_stamp("admin/posts/row_menu.html")
+    with translation.override("de"):
+        german = kept_stamp("admin/posts/row_menu.html")
+        assert kept_stamp("admin/posts/row_menu.html") is german
+        settings.DEBUG = True
+        assert kept_stamp("admin/posts/row_menu.html") is not german
+
+    assert english is not german
 
 
 @pytest.mark.parametrize("rest", ["words=words", "with", "each words=words as", "in page"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.filters import AllValuesFieldListFilter
 from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -46,7 +49,19 @@ def switch_badge(is_on: bool) -> SafeString:
 
 
 class LabelFilter(AllValuesFieldListFilter):
-    """The values that rows have, said by `label`."""
+    """The values that rows have, said by `label`. One query for all filters of this kind that a list has."""
+
+    def __init__(
+        self,
+        field: Any,
+        request: HttpRequest,
+        params: dict[str, list[str]],
+        model: type[Model],
+        model_admin: ModelAdmin[Any],
+        field_path: str,
+    ) -> None:
+        super().__init__(field, request, params, model, model_admin, field_path)
+        self.lookup_choices: Any = _values_in_use(request, model_admin)[field_path]
 
     def label(self, value: str) -> str:
         raise NotImplementedError
@@ -61,6 +76,26 @@ class LabelFilter(AllValuesFieldListFilter):
                     value, opens, count = value.rpartition(" (")
                 words = f"{self.label(value)}{opens}{count}"
             yield {**choice, "display": words}
+
+
+def _values_in_use(
+    request: HttpRequest, model_admin: ModelAdmin[Any]
+) -> Mapping[str, list[str | None]]:
+    """The values that the rows of a list have, by the fields that a `LabelFilter` is for."""
+    known: dict[object, dict[str, list[str | None]]] = request.__dict__.setdefault(
+        "_values_in_use", {}
+    )
+    if model_admin not in known:
+        asked: Any = model_admin.get_list_filter(request)
+        names = [
+            one[0] for one in asked if isinstance(one, tuple) and issubclass(one[1], LabelFilter)
+        ]
+        rows = [*model_admin.get_queryset(request).order_by().values_list(*names).distinct()]
+        known[model_admin] = {
+            name: sorted({row[at] for row in rows}, key=lambda value: (value is None, value or ""))
+            for at, name in enumerate(names)
+        }
+    return known[model_admin]
 
 
 class LanguageFilter(LabelFilter):

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.templatetags.admin_list import result_headers
 from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ALL_VAR, ERROR_FLAG, ORDER_VAR, PAGE_VAR, ChangeList
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -23,6 +24,7 @@ from django.db.models import Model, QuerySet
 from django.db.models.expressions import Combinable, F, OrderBy
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
@@ -55,6 +57,17 @@ _LOOKUPS: Final = frozenset({"id", "pk", "exact", "in", "isnull", "gt", "gte", "
 """What filters and links ask of a field."""
 _SECRET_FIELD: Final = re.compile("password|secret|hash")
 Column = str | Callable[[Any], str | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A column of a list that renders its rows itself: its heading, and the field that it is ordered by.
+
+    The names are those that Django looks for.
+    """
+
+    short_description: str | Promise
+    admin_order_field: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +136,12 @@ def column_name(column: Column) -> str:
 class ViewChangeList(ChangeList):
     """A list whose order names columns, and whose links keep the view that is open."""
 
+    @property
+    def headers(self) -> Iterable[Mapping[str, object]]:
+        """The headings of the columns, as Django's tag gives them to its template."""
+        found: Iterable[Mapping[str, object]] = result_headers(self)
+        return found
+
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         found: dict[str, Any] = super().get_filters_params(params)
         found.pop(SAVED_VAR, None)
@@ -190,14 +209,25 @@ class ViewChangeList(ChangeList):
         new_params: Mapping[str, Any] | None = None,
         remove: Iterable[str] | None = None,
     ) -> str:
-        text = super().get_query_string(dict(new_params) if new_params else None, remove)
-        query = QueryDict(text.removeprefix("?"), mutable=True)
+        gone = tuple(remove or ())
+        query: dict[str, Any] = {
+            name: value
+            for name, value in self.filter_params.items()
+            if not gone or not name.startswith(gone)
+        }
+        for name, value in (new_params or {}).items():
+            if value is None:
+                query.pop(name, None)
+            else:
+                query[name] = value
         if ORDER_VAR in query:
-            query[ORDER_VAR] = ".".join(map(self._named, str(query[ORDER_VAR]).split(".")))
-        if query.keys() <= {SAVED_VAR} and SAVED_VAR in query:
+            order = query[ORDER_VAR]
+            asked = str(order[-1] if isinstance(order, list) else order)
+            query[ORDER_VAR] = ".".join(map(self._named, asked.split(".")))
+        if query.keys() == {SAVED_VAR}:
             # Without its filters it is the list itself.
             return f"?{SAVED_VAR}={ALL}"
-        return f"?{query.urlencode()}"
+        return f"?{urlencode(sorted(query.items()), doseq=True)}"
 
     def _named(self, part: str) -> str:
         sign, place = part[: part.startswith("-")], part.removeprefix("-")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from functools import cache
+from datetime import UTC, datetime, tzinfo
+from functools import cache, lru_cache
 from itertools import groupby
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 _REGIONS: Final = frozenset(
@@ -56,7 +57,13 @@ def current_zone_name() -> str:
 
 def exact_time(moment: datetime) -> str:
     """The moment in the reader's zone, with the name of the zone."""
-    at = date_format(timezone.localtime(moment), "DATETIME_FORMAT")
+    return _in_zone(moment, timezone.get_current_timezone(), get_language())
+
+
+@lru_cache(4096)
+def _in_zone(moment: datetime, zone: tzinfo, language: str | None) -> str:
+    """In the language that is active. Kept: lists are looked at again and again, and each has many moments."""
+    at = date_format(timezone.localtime(moment, zone), "DATETIME_FORMAT")
     return f"{at} ({current_zone_name()})"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from django import template
 from django.contrib.messages import INFO, SUCCESS
@@ -61,8 +62,12 @@ def admin_theme(context: Context) -> str:
 
 
 @register.simple_tag
+@lru_cache(512)
 def icon(name: str) -> SafeString:
-    """Return a symbol of `static/cms/design/icons.svg`, which stands beside words and says nothing by itself."""
+    """Return a symbol of `static/cms/design/icons.svg`, which stands beside words and says nothing by itself.
+
+    Kept, since a page has many, and the address of the file is the same as long as the process runs.
+    """
     return format_html(
         '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>',
         static("cms/design/icons.svg"),

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from functools import cache
-from typing import Any, Final
+from datetime import timedelta
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.loader import get_template, render_to_string
 from django.urls import URLPattern, path, reverse
-from django.utils.html import escape, format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
 from content import search
-from content.models import Draft, Layer, Post
-from content.models.post import STANDS_FOR_ITSELF, Status
-from content.posts.opening_images import load_pictures, opening_module
+from content.models import Layer, Post
+from content.models.post import STANDS_FOR_ITSELF
 from content.posts.queries import deleted_posts
-from content.posts.scopes import in_scope_of, visible_to
+from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
-from content.review.labels import type_label
-from content.review.references import media_view
-from media.models import Asset
 from proofroom.core.admin.labels import LanguageFilter
-from proofroom.core.admin.lists import Column, ListAdmin, ViewChangeList
+from proofroom.core.admin.lists import ListAdmin, ListColumn
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -42,10 +36,6 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.errors import NotFound
-from proofroom.core.i18n.languages import language_name
-from proofroom.core.i18n.time_zones import exact_time
-from proofroom.definitions import post_types
-from proofroom.editorial.inbox.queue_rows import age_of
 from proofroom.editorial.post_editor.autosave import (
     autosave,
     autosave_new,
@@ -56,6 +46,7 @@ from proofroom.editorial.post_editor.rich_text import richtext
 from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
 from proofroom.editorial.posts.copy_page import copy_pages
 from proofroom.editorial.posts.list_columns import PostTypeFilter
+from proofroom.editorial.posts.list_rows import PostList, found_keys, has_staged
 from proofroom.editorial.posts.move_pages import move_pages
 from proofroom.editorial.posts.new_post import add
 from proofroom.editorial.posts.page_tree import page_tree
@@ -65,9 +56,6 @@ from proofroom.editorial.posts.post_pages import (
     post_page,
     post_url,
     read,
-    review_url,
-    title_of,
-    with_proposed_titles,
 )
 from proofroom.editorial.posts.previews import preview, preview_frame, previews
 from proofroom.editorial.posts.revisions import compare, restore, revisions
@@ -95,22 +83,7 @@ class WaitingFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
         layer = self.value() or ""
-        return queryset.filter(_has_staged(layer)) if layer in Layer.values else queryset
-
-
-def _has_staged(layer: str) -> Exists:
-    return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
-
-
-class PostList(ViewChangeList):
-    """The rows of a page with their pictures, which are read at once."""
-
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        pictures = load_pictures(self.result_list)
-        for post in self.result_list:
-            post.picture = pictures.get(post.pk)
+        return queryset.filter(has_staged(layer)) if layer in Layer.values else queryset
 
 
 @admin.register(Post)
@@ -126,6 +99,18 @@ class PostAdmin(ListAdmin[Post]):
     ordering = ("-updated_at",)
     list_per_page = 50
     show_full_result_count = False
+    change_list_template = "admin/posts/list.html"
+
+    name = ListColumn(gettext_lazy("Title"), "title")
+    kind = ListColumn(gettext_lazy("Type"), "type")
+    language = ListColumn(gettext_lazy("Language"), "locale")
+    state = ListColumn(gettext_lazy("Status"), "status")
+    waiting = ListColumn(gettext_lazy("Waiting"))
+    author_name = ListColumn(gettext_lazy("Author"), "author__username")
+    changed = ListColumn(gettext_lazy("Updated"), "updated_at")
+    first_published = ListColumn(gettext_lazy("First published"), "published_at")
+    scheduled = ListColumn(gettext_lazy("Scheduled for"), "publish_at")
+    created = ListColumn(gettext_lazy("Created"), "created_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return may(request, "posts.create")
@@ -138,17 +123,7 @@ class PostAdmin(ListAdmin[Post]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
-        found = visible_to(found, actor_of(request))
-        found = found.select_related("featured_media", "author")
-        found = with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
-            in_review=_has_staged(Layer.REVIEW),
-            in_ai_review=_has_staged(Layer.AI_REVIEW),
-            opening=opening_module(),
-        )
-        if actor_of(request).scopes:
-            own = in_scope_of(Post.objects.filter(pk=OuterRef("pk")), actor_of(request))
-            found = found.annotate(is_in_scope=Exists(own))
-        return found
+        return visible_to(found, actor_of(request))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostList]:
         return PostList
@@ -165,7 +140,8 @@ class PostAdmin(ListAdmin[Post]):
     ) -> tuple[QuerySet[Post], bool]:
         if not search_term:
             return queryset, False
-        found = search.find_posts(queryset, search_term)
+        shown = partial(found_keys, actor=actor_of(request))
+        found = search.find_posts(queryset, search_term, shown=shown)
         if ORDER_VAR in request.GET:
             return found.matching(), False
         request.found_posts = found  # type: ignore[attr-defined]  # for the paginator below
@@ -182,73 +158,6 @@ class PostAdmin(ListAdmin[Post]):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         return super().changelist_view(request, {"title": _("Posts"), **(extra_context or {})})
-
-    @admin.display(description=gettext_lazy("Title"), ordering="title")
-    def name(self, post: Post) -> SafeString:
-        asset: Asset | None = post.picture  # type: ignore[attr-defined]  # of the list
-        picture = media_view(asset).url if asset else ""
-        return render_to_string(
-            "admin/posts/row_name.html",
-            {"post": post, "title": title_of(post, post), "picture": picture},
-        )
-
-    @admin.display(description=gettext_lazy("Type"), ordering="type")
-    def kind(self, post: Post) -> str:
-        return type_label(post.type)
-
-    @admin.display(description=gettext_lazy("Language"), ordering="locale")
-    def language(self, post: Post) -> SafeString | str:
-        name = language_name(post.locale)
-        if not post.translated_from_id:
-            return name
-        return format_html('<a href="{}">{}</a>', post_url("translate", post), name)
-
-    @admin.display(description=gettext_lazy("Status"), ordering="status")
-    def state(self, post: Post) -> SafeString:
-        return format_html(
-            '<span class="badge badge-{}">{}</span>', post.status, post.get_status_display()
-        )
-
-    @admin.display(description=gettext_lazy("Waiting"))
-    def waiting(self, post: Post) -> SafeString | str:
-        parts = []
-        for layer, label, has in (
-            (Layer.AI_REVIEW, "AI Review", getattr(post, "in_ai_review", False)),
-            (Layer.REVIEW, "Review", getattr(post, "in_review", False)),
-        ):
-            if has:
-                parts.append(
-                    format_html(
-                        '<a class="badge badge-{}" href="{}">{}</a>',
-                        layer.value,
-                        review_url(post, layer),
-                        label,
-                    )
-                )
-        return SafeString(" ".join(parts)) if parts else "—"
-
-    @admin.display(description=gettext_lazy("Author"), ordering="author__username")
-    def author_name(self, post: Post) -> str:
-        return str(post.author) if post.author else "—"
-
-    @admin.display(description=gettext_lazy("Updated"), ordering="updated_at")
-    def changed(self, post: Post) -> SafeString:
-        return _age(post.updated_at)
-
-    @admin.display(description=gettext_lazy("First published"), ordering="published_at")
-    def first_published(self, post: Post) -> SafeString | str:
-        return _age(post.published_at) if post.published_at else "—"
-
-    @admin.display(description=gettext_lazy("Scheduled for"), ordering="publish_at")
-    def scheduled(self, post: Post) -> SafeString | str:
-        return exact_time(post.publish_at) if post.publish_at else "—"
-
-    @admin.display(description=gettext_lazy("Created"), ordering="created_at")
-    def created(self, post: Post) -> SafeString:
-        return _age(post.created_at)
-
-    def get_list_display(self, request: HttpRequest) -> list[Column]:
-        return [*super().get_list_display(request), _row_menu(request)]
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -319,62 +228,6 @@ class PostAdmin(ListAdmin[Post]):
         return own + [
             found for found in super().get_urls() if found.name == "content_post_changelist"
         ]
-
-
-def _age(moment: datetime) -> SafeString:
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(),
-        exact_time(moment),
-        age_of(moment),
-    )
-
-
-_STAND_IN: Final = UUID(int=0)
-_TITLE, _PATH = "@title@", "@path@"
-
-
-def _row_menu(request: HttpRequest) -> Callable[[Post], SafeString]:
-    """The column with what this person may do with a post. No query.
-
-    The menus of a page differ in little: each kind is rendered once, and a row puts its id, path and title in.
-    """
-    allowed = {
-        "edit": may(request, "posts.edit") or may(request, "posts.translate"),
-        "delete": may(request, "posts.delete"),
-        "copy": may(request, "posts.create"),
-    }
-    template = get_template("admin/posts/row_menu.html")
-    with_pages = {definition.name for definition in post_types if definition.hierarchical}
-
-    @cache
-    def menu(is_theirs: bool, can_copy: bool, layer: str, has_page: bool) -> str:
-        able = {name: may_do and is_theirs for name, may_do in allowed.items()}
-        context = {
-            "id": _STAND_IN,
-            "title": _TITLE,
-            "path": _PATH if has_page else "",
-            "layer": layer,
-            "may": {**able, "copy": able["copy"] and can_copy},
-        }
-        return template.render(context)
-
-    @admin.display(description=gettext_lazy("Actions"))
-    def row_menu(post: Post) -> SafeString:
-        layer = ""
-        if getattr(post, "in_review", False):
-            layer = Layer.REVIEW.value
-        elif getattr(post, "in_ai_review", False):
-            layer = Layer.AI_REVIEW.value
-        # Only those who are limited to a part of the content see what they may not change.
-        is_theirs = getattr(post, "is_in_scope", True)
-        has_page = post.status == Status.PUBLISHED and bool(post.path)
-        text = menu(is_theirs, post.type in with_pages, layer, has_page)
-        text = text.replace(str(_STAND_IN), str(post.pk)).replace(_PATH, escape(post.path))
-        # The title last: it may say anything.
-        return SafeString(text.replace(_TITLE, escape(title_of(post, post))))
-
-    return row_menu
 
 
 def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:

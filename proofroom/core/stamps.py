@@ -1,0 +1,120 @@
+"""Templates that many things share: rendered once for all that are alike, and filled in for each."""
+
+from __future__ import annotations
+
+import html
+import re
+import secrets
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final, cast
+from uuid import NAMESPACE_OID, UUID, uuid5
+
+from django.conf import settings
+from django.template.base import render_value_in_context
+from django.template.context import Context
+from django.template.engine import Engine
+from django.template.exceptions import TemplateSyntaxError
+from django.urls import get_script_prefix
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+# No text of anybody can name a place: it is drawn anew in each process.
+_SECRET: Final = secrets.token_hex(8)
+_PLACE: Final = re.compile(rf"\ue000{_SECRET}:(\w+)\ue001")
+_MAX_KINDS: Final = 500
+Parts = list[str]
+"""The rendered template, cut at its places: text, name, text, name, text."""
+
+
+class Placeholder(SafeString):
+    """A placeholder of a value until it is filled in. It can be shown, and nothing else."""
+
+    def __bool__(self) -> bool:
+        raise TemplateSyntaxError(_REFUSED_QUESTION)
+
+
+class PlaceholderId(UUID):
+    """A placeholder of an id, which `{% url %}` takes too."""
+
+    def __bool__(self) -> bool:
+        raise TemplateSyntaxError(_REFUSED_QUESTION)
+
+
+_REFUSED_QUESTION: Final = "A value after `each` differs every time: no `if` can ask for it."
+
+
+def kept_stamp(template_name: str) -> Stamp:
+    """Return a stamp that lasts as long as the process, for the language of the reader.
+
+    Only for templates whose values in `same` are few and say nothing that not everybody may know: switches, columns.
+    """
+    if settings.DEBUG:
+        return Stamp(template_name)  # templates are being written
+    return _kept(template_name, get_language(), get_script_prefix())
+
+
+@lru_cache(200)
+def _kept(template_name: str, language: str | None, script_prefix: str) -> Stamp:
+    return Stamp(template_name)
+
+
+class Stamp:
+    """A template for many things of a page: much faster than to render it for each.
+
+    It is rendered once for all things that have the same values in `same`. It knows these, which can be hashed, and
+    nothing else of the page.
+    """
+
+    def __init__(self, template_name: str, context: Context | None = None) -> None:
+        self._template_name = template_name
+        self._context = Context() if context is None else context
+        self._made: dict[object, Parts] = {}
+
+    def fill(self, same: Mapping[str, object], each: Mapping[str, object]) -> SafeString:
+        """Return the text for a thing: the values in `each` are escaped and filled in every time.
+
+        Raises `TemplateSyntaxError` for a template that does more with them than to show them or, where they are
+        UUIDs, to give them to `{% url %}`.
+        """
+        # With the types: 1 is equal to True and shown otherwise, a text to the same one marked as safe.
+        key = (*same.values(), *map(type, same.values()))
+        parts = self._made.get(key)
+        if parts is None:
+            if len(self._made) >= _MAX_KINDS:
+                self._made.clear()
+            parts = self._made[key] = self._render_once(same, each)
+        found = {name: self._shown(value) for name, value in each.items()}
+        return SafeString(
+            "".join([found[part] if at % 2 else part for at, part in enumerate(parts)])
+        )
+
+    def _render_once(self, same: Mapping[str, object], each: Mapping[str, object]) -> Parts:
+        places: dict[str, object] = {
+            name: PlaceholderId(int=uuid5(NAMESPACE_OID, f"{_SECRET}:{name}").int)
+            if isinstance(value, UUID)
+            else Placeholder(f"\ue000{_SECRET}:{name}\ue001")
+            for name, value in each.items()
+        }
+        page = self._context.template
+        engine = Engine.get_default() if page is None else page.engine
+        template = engine.get_template(self._template_name)
+        text: str = template.render(self._context.new({**same, **places}))
+        hidden = [_SECRET]
+        for name, place in places.items():
+            if isinstance(place, UUID):
+                text = text.replace(str(place), f"\ue000{_SECRET}:{name}\ue001")
+                hidden.append(place.hex)
+        parts = cast(Parts, _PLACE.split(text))
+        if any(secret in part for part in parts[::2] for secret in hidden):
+            raise TemplateSyntaxError(
+                f"{self._template_name}: a value after `each` is shown as it is, without filters."
+            )
+        return parts
+
+    def _shown(self, value: object) -> str:
+        if type(value) is str and self._context.autoescape:
+            return html.escape(value)  # as Django does, without its asking what the value may be
+        if type(value) is UUID:
+            return str(value)
+        return render_value_in_context(value, self._context)

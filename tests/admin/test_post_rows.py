@@ -1,0 +1,104 @@
+"""Rows of the list of posts: what they say, the menu of each, and what the list asks the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.models import Layer
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+LIST = "/admin/content/post/"
+HOSTILE = "<b>\"T'&</b> @title@ {{ x }} 00000000-0000-0000-0000-000000000000"
+
+
+def rows(client: Client, query: str = "", language: str = "en") -> dict[str, str]:
+    """The HTML of each row, by the id of its post."""
+    answer = client.get(f"{LIST}{query}", headers={"accept-language": language})
+    page = answer.content.decode()
+    table = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    return {re.findall(r"([^/]{36})/change/", row)[0]: row for row in table.split("<tr>")[1:]}
+
+
+def links(row: str) -> list[str]:
+    return [link.removeprefix(LIST) for link in re.findall(r'href="([^"#]+)"', row)]
+
+
+def test_each_row_has_its_own_texts_and_links(signed_in: SignedIn) -> None:
+    first, second = make.post(HOSTILE, slug="first"), make.post("Second")
+    make.staged(first, {"excerpt": "Other"}, layer=Layer.REVIEW)
+    make.staged(first, {"excerpt": "Another"}, layer=Layer.AI_REVIEW)
+
+    shown = rows(signed_in("editor"))
+
+    assert {*shown} == {str(first.pk), str(second.pk)}
+    row = shown[str(first.pk)]
+    assert f'<span>{escape(HOSTILE)}<span class="row-path">{first.path}</span></span>' in row
+    assert f'aria-label="Select {escape(HOSTILE)}"' in row
+    assert f">Actions for {escape(HOSTILE)}<" in row
+    of_first = f"{first.pk}/"
+    assert links(row) == [
+        f"{of_first}change/",
+        f"{of_first}review/?layer=ai-review",
+        f"{of_first}review/?layer=review",
+        f"{of_first}change/",
+        f"{of_first}review/?layer=review",
+        first.path,
+        f"{of_first}translations/",
+        f"{of_first}revisions/",
+        f"{of_first}delete/",
+    ]
+    assert links(shown[str(second.pk)]) == [
+        f"{second.pk}/change/",
+        f"{second.pk}/change/",
+        second.path,
+        f"{second.pk}/translations/",
+        f"{second.pk}/revisions/",
+        f"{second.pk}/delete/",
+    ]
+
+
+def test_a_menu_has_what_its_reader_may_do_in_their_language(signed_in: SignedIn) -> None:
+    post = make.post("Tea")
+    editor, translator = signed_in("editor"), signed_in("translator")
+
+    before, after = rows(editor)[str(post.pk)], rows(translator)[str(post.pk)]
+
+    assert f"{post.pk}/delete/" in links(before)
+    assert f"{post.pk}/delete/" not in links(after)
+    # Kept for the language that it was made in.
+    in_german = rows(editor, language="de")[str(post.pk)]
+    assert "Verlauf" in in_german
+    assert rows(editor)[str(post.pk)] == before
+
+
+def test_a_row_leads_back_to_the_list_as_it_stands(signed_in: SignedIn) -> None:
+    post = make.post("Tea")
+
+    row = rows(signed_in("editor"), "?status__exact=published&o=-name")[str(post.pk)]
+
+    kept = "_changelist_filters=status__exact%3Dpublished%26o%3D-name"
+    assert f'<a href="{LIST}{post.pk}/change/?{kept}">' in row
+
+
+def test_the_filters_of_a_list_ask_one_question_for_their_choices(signed_in: SignedIn) -> None:
+    make.post("Tea")
+    make.post("Kanne", locale="de")
+    client = signed_in("editor")
+    client.get(LIST)
+
+    with CaptureQueriesContext(connection) as asked:
+        page = client.get(LIST).content.decode()
+
+    assert sum("DISTINCT" in query["sql"] for query in asked) == 1
+    choices = page.partition('id="changelist-filter"')[2].partition("</nav>")[0]
+    assert re.findall(r'href="\?locale=(\w+)"', choices) == ["de", "en"]
+    assert re.findall(r'href="\?type=(\w+)"', choices) == ["blog"]
