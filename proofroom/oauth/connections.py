@@ -20,7 +20,7 @@ from oauth2_provider.models import (
 )
 
 from proofroom.accounts.services.account_tokens import TokenUse, record_use
-from proofroom.accounts.services.content_scopes import check_scope
+from proofroom.accounts.services.content_scopes import check_parts
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.content_scope import ContentScope
@@ -51,7 +51,7 @@ def connect(
     """
     actor.require_session("connect AI clients")
     actor.require("posts.view")
-    content_scope = check_scope(limits or ContentScope(), actor)
+    content_scope = check_parts(limits or ContentScope())
     granted = [
         one
         for one in grantable(scopes, actor)
@@ -122,7 +122,7 @@ def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor)
             ),
             code="whole_site",
         )
-    connection.content_scope = check_scope(limits, actor).to_json()
+    connection.content_scope = check_parts(limits).to_json()
     connection.save(update_fields=["content_scope"])
     payload: JsonObject = {
         "id": str(connection.pk),

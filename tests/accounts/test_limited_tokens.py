@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -177,6 +178,58 @@ def test_a_person_limits_an_ai_client_where_they_connect_it(inside: Post, outsid
     wrong = flow.consent(browser, url, sections=["nothing"])
     assert wrong.status_code == 422
     assert OAuthConnection.objects.get().scope == PAGES
+
+
+def test_a_person_with_limits_connects_a_client_without_choosing_any(
+    inside: Post, outside: Post
+) -> None:
+    scope = ContentScope(sections=frozenset({inside.pk}))
+    make.site_role("desk", "posts.view", scope=scope)
+    client_id = flow.register()["client_id"]
+    url = flow.authorize_url(client_id)
+
+    code = flow.answer_of(flow.consent(flow.person("desk"), url))["code"]
+
+    found = find_client_holder(flow.redeem(client_id, code).json()["access_token"])
+    assert found is not None
+    assert titles(found) == ["Inside"]
+    assert not OAuthConnection.objects.get().scope.is_limited
+    # Whatever is chosen, the client reaches no more than the person.
+    for limits in ({"sections": [str(outside.pk)]}, {"types": ["page"], "reads_all": ["on"]}):
+        flow.consent(flow.person("desk"), url, **limits)
+        assert set(titles(found)) <= {"Inside"}
+    wrong = flow.consent(
+        flow.person("desk"), url, sections=["00000000-0000-0000-0000-000000000001"]
+    )
+    assert wrong.status_code == 422
+    assert "does not exist" in wrong.content.decode()
+
+
+def test_a_person_with_limits_is_offered_what_is_inside_of_them(
+    inside: Post, outside: Post
+) -> None:
+    topic, other = make.term("Coffee"), make.term("Tea")
+    scope = ContentScope(
+        types=frozenset({"page"}),
+        locales=frozenset({"de"}),
+        sections=frozenset({inside.pk}),
+        terms=frozenset({topic.pk}),
+    )
+    make.site_role("desk", "posts.view", scope=scope)
+    url = flow.authorize_url(flow.register()["client_id"])
+
+    page = flow.person("desk").get(url).content.decode()
+    everything = flow.person("admin").get(url).content.decode()
+
+    offered = re.findall(r'name="(types|locales|sections|terms|reads_all)"\s+value="([^"]+)"', page)
+    assert sorted(offered) == [
+        ("sections", str(inside.pk)),
+        ("terms", str(topic.pk)),
+        ("types", "page"),
+    ]
+    assert 'name="reads_all"' not in page
+    assert 'name="reads_all"' in everything
+    assert f'value="{other.pk}"' in everything
 
 
 def test_a_person_limits_their_own_clients_and_nobody_elses(inside: Post, outside: Post) -> None:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.core.admin.form_pages import form_page, save_form
+from proofroom.core.admin.permissions import actor_of
 from proofroom.core.content_scope import ContentScope
 
 
@@ -30,7 +31,11 @@ def limit_page(
 
     `name` is what people call the thing that is limited. What `limit` refuses is said at the form's fields.
     """
-    form = ScopeForm(request.POST if request.method == "POST" else None, scope=scope)
+    form = ScopeForm(
+        request.POST if request.method == "POST" else None,
+        scope=scope,
+        within=actor_of(request).scopes,
+    )
     if save_form(form, lambda: limit(form.scope)):
         messages.success(request, _("Saved the limits of %(name)s.") % {"name": name})
         return HttpResponseRedirect(back)

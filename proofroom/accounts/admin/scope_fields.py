@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -21,11 +21,17 @@ from proofroom.core.validation.input_validation import parse_uuid
 class ScopeForm(forms.Form):
     """A form that asks, after its own fields, what content something is limited to; to all where nothing is chosen.
 
-    `scope` is what it starts with, and of a valid form what was chosen. Its page includes
-    `admin/cms/field_words.html`.
+    `scope` is what it starts with, and of a valid form what was chosen. `within` are the limits of whoever is asked:
+    what is outside of them is not offered. Its page includes `admin/cms/field_words.html`.
     """
 
-    def __init__(self, *args: Any, scope: ContentScope | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        scope: ContentScope | None = None,
+        within: Collection[ContentScope] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         given = scope or ContentScope()
         # What is limited to something that is gone can still be freed of it.
@@ -34,6 +40,9 @@ class ScopeForm(forms.Form):
             **{code: language_name(code) for code in given.locales},
             **dict(site_languages()),
         }
+        for own in within:
+            types = _keep(types, own.types, given.types)
+            locales = _keep(locales, own.locales, given.locales)
         self.fields["types"] = forms.MultipleChoiceField(
             label=_("Limit to post types"),
             choices=[(name, in_words(label)) for name, label in types.items()],
@@ -53,24 +62,27 @@ class ScopeForm(forms.Form):
             )
         self.fields["sections"] = IdsField(
             "sections",
+            [own.sections for own in within],
             label=_("Limit to sections"),
             initial=given.sections,
             help_text=_("A page with all pages below it, in every language."),
         )
         self.fields["terms"] = IdsField(
             "terms",
+            [own.terms for own in within],
             label=_("Limit to terms"),
             initial=given.terms,
             help_text=_("Posts with at least one of these terms."),
         )
-        self.fields["reads_all"] = forms.BooleanField(
-            label=_("Can see all other content"),
-            required=False,
-            initial=given.reads_all,
-            help_text=_(
-                "Other posts can then be read, but not changed. Otherwise they are hidden."
-            ),
-        )
+        if all(own.reads_all for own in within):
+            self.fields["reads_all"] = forms.BooleanField(
+                label=_("Can see all other content"),
+                required=False,
+                initial=given.reads_all,
+                help_text=_(
+                    "Other posts can then be read, but not changed. Otherwise they are hidden."
+                ),
+            )
 
     @property
     def scope(self) -> ContentScope:
@@ -81,16 +93,23 @@ class ScopeForm(forms.Form):
             locales=frozenset(chosen.get("locales", ())),
             sections=frozenset(chosen["sections"]),
             terms=frozenset(chosen["terms"]),
-            reads_all=chosen["reads_all"],
+            reads_all=chosen.get("reads_all", False),
         )
+
+
+def _keep(choices: dict[str, str], own: Collection[str], chosen: Collection[str]) -> dict[str, str]:
+    """The choices that a part of somebody's limits leaves; what is chosen stays."""
+    if not own:
+        return choices
+    return {name: label for name, label in choices.items() if name in own or name in chosen}
 
 
 class FoundChecks(forms.CheckboxSelectMultiple):
     """What is chosen, as checkboxes, and a search for more. Without scripts, some that are likely to be chosen."""
 
-    def __init__(self, part: str) -> None:
+    def __init__(self, part: str, within: Collection[frozenset[UUID]]) -> None:
         super().__init__()
-        self.part = part
+        self.part, self.within = part, within
 
     def render(
         self,
@@ -103,8 +122,12 @@ class FoundChecks(forms.CheckboxSelectMultiple):
         part = scope_parts.get(self.part)
         # What is gone stays chosen until somebody takes it out: without it, the rights would reach everything.
         offered = dict.fromkeys(chosen, _("deleted"))
-        if part is not None:
+        if part is not None and not self.within:
             offered = {**part.offer(), **offered, **part.label_all(chosen)}
+        elif part is not None:
+            # Of somebody with limits, only these: the rest is found by a search, which shows what they may see.
+            own = {id_ for ids in self.within for id_ in ids}
+            offered = {**offered, **part.label_all({*own, *chosen})}
         context = {
             "name": name,
             "kind": "post-reference" if self.part == "sections" else "taxonomy-reference",
@@ -116,8 +139,8 @@ class FoundChecks(forms.CheckboxSelectMultiple):
 class IdsField(forms.MultipleChoiceField):
     """Ids of things that a service will look for; what is no id is refused here."""
 
-    def __init__(self, part: str, **kwargs: Any) -> None:
-        super().__init__(widget=FoundChecks(part), required=False, **kwargs)
+    def __init__(self, part: str, within: Collection[frozenset[UUID]] = (), **kwargs: Any) -> None:
+        super().__init__(widget=FoundChecks(part, within), required=False, **kwargs)
 
     def valid_value(self, value: Any) -> bool:
         return parse_uuid(str(value)) is not None

@@ -18,9 +18,24 @@ MAX_IN_PART: Final = 100
 
 
 def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
-    """The scope as somebody may give it.
+    """The scope as somebody may give it to others.
 
     Raises `RuleViolation` by part, and on `scope` where it reaches content that the actor does not.
+    """
+    check_parts(scope)
+    if is_wider(actor, scope):
+        raise invalid(
+            "scope",
+            _("You can only give access to content that you have access to."),
+            code="role_above_own",
+        )
+    return scope
+
+
+def check_parts(scope: ContentScope) -> ContentScope:
+    """The scope, for what acts as its account and so reaches no more than that does, whatever the scope holds.
+
+    Raises `RuleViolation` by part, where it names too many things, or one that does not exist.
     """
     for part, known in (
         ("types", scope.types.intersection(post_type_labels())),
@@ -33,12 +48,6 @@ def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
             raise invalid(part, _("Choose at most %(most)s.") % {"most": MAX_IN_PART})
         if missing := [str(one)[:80] for one in wanted if one not in known]:
             raise invalid(part, _("%(name)s does not exist.") % {"name": missing[0]})
-    if is_wider(actor, scope):
-        raise invalid(
-            "scope",
-            _("You can only give access to content that you have access to."),
-            code="role_above_own",
-        )
     return scope
 
 

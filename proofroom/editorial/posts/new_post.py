@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -81,7 +82,8 @@ def offer_choices(actor: Actor) -> NewPostChoices:
     if limited := [scope for scope in scopes if scope.sections]:
         trees = [definition.name for definition in types if definition.hierarchical]
         pages = in_scope_of(Post.objects.alive(), actor).filter(type__in=trees, locale__in=names)
-        parents = list(pages.order_by("path")[:MAX_OFFERED])
+        usual_first = Case(When(locale=settings.CMS_ENV.default_locale, then=0), default=1)
+        parents = list(pages.order_by(usual_first, "path")[:MAX_OFFERED])
         flat = [one for one in types if not one.hierarchical and _fits(one, names, limited)]
         above = {post.type for post in parents}
         types = [one for one in types if one in flat or one.name in above]

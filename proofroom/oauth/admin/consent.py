@@ -17,11 +17,12 @@ from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError, InvalidRequestError
 
 from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals
 from proofroom.core.middleware import csp_override
 from proofroom.oauth.addresses import is_resource, issuer, issues_tokens, resource
 from proofroom.oauth.connections import connect, find_limits
-from proofroom.oauth.models import OAuthClient
+from proofroom.oauth.models import OAuthClient, OAuthConnection
 from proofroom.oauth.redirects import destination_of, with_issuer
 from proofroom.oauth.scopes import READ, grantable
 from proofroom.oauth.validator import wrong_target
@@ -49,8 +50,18 @@ def authorize(request: HttpRequest) -> HttpResponse:
     offered = grantable(wanted, actor)
     known = find_limits(client=client, user_id=actor.user.pk)
     allows = request.POST.get("decision") == "allow"
-    form = ScopeForm(request.POST if allows else None, scope=known)
-    if request.method != "POST" or (allows and not form.is_valid()):
+    form = ScopeForm(request.POST if allows else None, scope=known, within=actor.scopes)
+    if request.method == "POST" and not allows:
+        denied = AccessDeniedError(state=asked["state"])
+        return _lead_to(client, denied.in_uri(redirect_uri))
+    chosen = [scope for scope in offered if scope == READ or scope in request.POST.getlist("grant")]
+    connected: list[OAuthConnection] = []
+    if not save_form(
+        form,
+        lambda: connected.append(
+            connect(client=client, scopes=chosen, actor=actor, limits=form.scope)
+        ),
+    ):
         context: dict[str, Any] = {
             "title": "",
             "client": client,
@@ -62,11 +73,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
         }
         status = 422 if form.is_bound else 200
         return _page(request, "admin/oauth/consent.html", context, status)
-    if not allows:
-        denied = AccessDeniedError(state=asked["state"])
-        return _lead_to(client, denied.in_uri(redirect_uri))
-    chosen = [scope for scope in offered if scope == READ or scope in request.POST.getlist("grant")]
-    granted = connect(client=client, scopes=chosen, actor=actor, limits=form.scope).scopes
+    granted = connected[0].scopes
     credentials = {
         name: asked[name] for name in ("client_id", "redirect_uri", "response_type", "state")
     }
