@@ -21,7 +21,7 @@ class AgentsConfig(AppConfig):
     def ready(self) -> None:
         from agents_app.admin.notifications import KINDS
         from agents_app.definitions import checks  # noqa: F401  # registers them
-        from agents_app.definitions.agents import is_off, name_of_agent
+        from agents_app.definitions.agents import is_off, name_of_agent, scope_of_agent
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
@@ -35,6 +35,7 @@ class AgentsConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.agent_names import agent_names
+        from proofroom.core.content_scope import agent_scopes
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
 
@@ -47,6 +48,7 @@ class AgentsConfig(AppConfig):
         retention.register_run_forgetting()
         undo.register_undo_log()
         agent_switches.register(is_off)
+        agent_scopes.register(scope_of_agent)
         agent_names.register(name_of_agent)
         for kind in KINDS:
             register_kind(kind)

@@ -203,6 +203,7 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the email changes
 ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa") if CMS_ENV.password_login else ("mfa",)
 # Passwords are limited by `proofroom.accounts.login_limits`, codes by allauth.
 MFA_ADAPTER = "proofroom.accounts.allauth_adapters.SecondFactorAdapter"

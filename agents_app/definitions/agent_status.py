@@ -23,6 +23,7 @@ from agents_app.providers.selection import (
     load_ai_defaults,
 )
 from agents_app.runs.permissions import listed_tools
+from agents_app.runs.scopes import visible_runs
 from forms.models import FormDefinition
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role, permissions_of
@@ -76,13 +77,15 @@ class Agent:
         return place_of(catalogue().files[self.definition.id])
 
 
-def agents(definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
-    """These, or all in order of id. Seven queries, however many there are."""
+def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
+    """These, or all in order of id, each with its latest run that the actor may see. Seven queries, however many
+    there are."""
     found = all_agents() if definitions is None else list(definitions)
     switches, defaults = switched(), load_ai_defaults()
     system = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     users = {user.agent_id: user for user in User.objects.exclude(agent_id="")}
-    runs = AgentRun.objects.filter(agent_id__in=[item.id for item in found])
+    seen = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
+    runs = seen.filter(agent_id__in=[item.id for item in found])
     latest = dict(runs.order_by().values_list("agent_id").annotate(last=Max("created_at")))
     rows = runs.filter(created_at__in=set(latest.values())).defer("context", "value")
     last = {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}
@@ -109,7 +112,7 @@ def find_agent(*, agent_id: str, actor: Actor) -> Agent:
     definition = get_agent(agent_id)
     if definition is None:
         raise unknown_agent(agent_id)
-    (found,) = agents([definition])
+    (found,) = agents(actor, [definition])
     return found
 
 

@@ -1,7 +1,7 @@
 """The runs and batches that somebody may see, where their rights are limited to a part of the content.
 
 A run is where its post is, and where the posts are that it wrote in. One that is about no post is seen by who started
-it. For those without limits nothing is added to a query.
+it with the limits that they have. For those without limits nothing is added to a query.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ def visible_runs(runs: QuerySet[AgentRun], who: Scoped, user_id: int) -> QuerySe
         return runs
     seen = visible_to(Post.objects.all(), who).values("pk")
     elsewhere = RunPost.objects.filter(run=OuterRef("pk")).exclude(post__in=seen)
-    return runs.filter(Q(post__in=seen) | Q(post=None, by=user_id), ~Exists(elsewhere))
+    # What was begun with fewer limits may tell of what is outside of those that hold now.
+    limits = [scope.to_json() for scope in who.scopes if scope.is_limited]
+    own = Q(post=None, by=user_id, content_scopes=limits)
+    return runs.filter(Q(post__in=seen) | own, ~Exists(elsewhere))
 
 
 def visible_batches(

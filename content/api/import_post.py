@@ -126,4 +126,4 @@ class ImportViewSet(ApiViewSet):
             locale=shape.locale,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(post_reads.present(post), status=201, headers=where)
+        return Response(post_reads.present(post, self.actor), status=201, headers=where)

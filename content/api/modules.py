@@ -18,8 +18,10 @@ from content.layers import open_layers
 from content.models import Post, PostModule
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.posts.scopes import about_visible
 from content.presenters.posts import ModuleAnswer
 from content.rules.modules import rekey_for_module
+from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body
 from proofroom.core.api.permissions import Declared
@@ -111,7 +113,7 @@ class ModuleViewSet(ApiViewSet):
     def update(self, request: Request, module_id: str) -> Response:
         """Merge props and overrides into a live module. A global module takes overrides."""
         patch = read_body(request, ModulePatch)
-        row = _require_row(module_id)
+        row = _require_row(module_id, self.actor)
         id_ = str(row.pk)
         if patch.type is not None and patch.type != row.instance.type:
             raise invalid("type", "The type of a module cannot be changed.", code="module_type")
@@ -139,7 +141,7 @@ class ModuleViewSet(ApiViewSet):
     @extend_schema(responses={200: RemovedModuleAnswer})
     def destroy(self, request: Request, module_id: str) -> Response:
         """Remove a module from the live post."""
-        row = _require_row(module_id)
+        row = _require_row(module_id, self.actor)
         id_ = str(row.pk)
         post = _edited(
             row.post_id,
@@ -179,10 +181,12 @@ def _edited(
         raise (rekey_for_module(module_ids[0], error) if module_ids else error) from None
 
 
-def _require_row(module_id: str) -> PostModule:
+def _require_row(module_id: str, actor: Actor) -> PostModule:
+    placed = PostModule.objects.filter(post__deleted_at__isnull=True)
     try:
         row = (
-            PostModule.objects.filter(pk=UUID(module_id), post__deleted_at__isnull=True)
+            about_visible(placed, actor)
+            .filter(pk=UUID(module_id))
             .select_related("instance")
             .first()
         )

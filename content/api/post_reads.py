@@ -20,7 +20,7 @@ from content.posts import queries
 from content.posts.scopes import post_not_found, require_visible, visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.api.pagination import page_of
-from proofroom.core.content_scope import reading_scopes
+from proofroom.core.content_scope import Scoped, reading_scopes
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
@@ -221,6 +221,7 @@ def whole_post(
     layers: Layers,
     *,
     staged: bool,
+    who: Scoped,
     translations: Iterable[tuple[str, str]] | None = None,
     shared: Mapping[str, JsonObject] | None = None,
 ) -> JsonObject:
@@ -233,7 +234,7 @@ def whole_post(
     wire["author"] = {"id": author.pk, "username": author.username} if author is not None else None
     wire["taxonomyTermIds"] = list(layers.live.taxonomy_term_ids)
     wire["translations"] = (
-        presenters.translations(queries.translations_of(post))
+        presenters.translations(queries.visible_translations(post, who))
         if translations is None
         else [{"id": id_, "locale": locale} for id_, locale in translations]
     )
@@ -280,11 +281,16 @@ def modules_of(
     return presenters.layered_modules(layers, shared, may_see_staged=staged)
 
 
-def present(post: Post) -> JsonObject:
-    """The post as it stands after a write. One statement."""
-    read = read_layered_post(post.pk)
+def present(post: Post, who: Scoped) -> JsonObject:
+    """The post as it stands after a write, for whoever wrote it. One statement."""
+    read = read_layered_post(post.pk, who)
     if read is None:
         raise post_not_found(post.pk)
     return whole_post(
-        read.post, read.layers, staged=True, translations=read.translations, shared=read.shared
+        read.post,
+        read.layers,
+        staged=True,
+        who=who,
+        translations=read.translations,
+        shared=read.shared,
     )

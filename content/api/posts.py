@@ -122,14 +122,16 @@ class PostViewSet(ApiViewSet):
         except RuleViolation as error:
             raise (modules.by_number(error) if modules else error) from None
         return Response(
-            post_reads.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
+            post_reads.present(post, self.actor),
+            status=201,
+            headers={"Location": f"/api/posts/{post.pk}"},
         )
 
     @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
         post = post_reads.require_post(post_id, self.actor)
-        return Response(post_reads.whole_post(post, open_layers(post), staged=True))
+        return Response(post_reads.whole_post(post, open_layers(post), staged=True, who=self.actor))
 
     @extend_schema(
         request=described(PostChanges),
@@ -153,7 +155,7 @@ class PostViewSet(ApiViewSet):
             status=status,
             expected_version=version,
         )
-        return Response(post_reads.present(post))
+        return Response(post_reads.present(post, self.actor))
 
     @extend_schema(responses={200: DeletedAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
@@ -165,7 +167,9 @@ class PostViewSet(ApiViewSet):
     @extend_schema(request=None, responses={200: described(PostAnswer)})
     def restore(self, request: Request, post_id: str) -> Response:
         """Take the post out of the trash."""
-        return Response(post_reads.present(trash.restore_post(post_id=post_id, actor=self.actor)))
+        return Response(
+            post_reads.present(trash.restore_post(post_id=post_id, actor=self.actor), self.actor)
+        )
 
     @extend_schema(responses=described(ExportAnswer))
     def export(self, request: Request, post_id: str) -> Response:

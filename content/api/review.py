@@ -192,7 +192,7 @@ class ReviewViewSet(ApiViewSet):
             paths=body.paths,
             note=body.note,
         )
-        return Response(post_reads.present(post))
+        return Response(post_reads.present(post, self.actor))
 
     @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_review(self, request: Request, post_id: str) -> Response:

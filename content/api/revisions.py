@@ -147,7 +147,7 @@ class RevisionViewSet(ApiViewSet):
         post = layers.revert_to_revision(
             post_id=post.pk, revision_id=row.pk, actor=self.actor, note=body.note
         )
-        return Response(post_reads.present(post))
+        return Response(post_reads.present(post, self.actor))
 
     @extend_schema(
         parameters=PROVENANCE_PARAMETERS,

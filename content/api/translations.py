@@ -121,7 +121,7 @@ class TranslationViewSet(ApiViewSet):
             actor=self.actor,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(post_reads.present(post), status=201, headers=where)
+        return Response(post_reads.present(post, self.actor), status=201, headers=where)
 
     @extend_schema(request=UpToDate, responses={200: TranslationStateAnswer})
     def up_to_date(self, request: Request, post_id: str) -> Response:

@@ -125,7 +125,7 @@ class VariationViewSet(ApiViewSet):
             actor=self.actor,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(post_reads.present(post), status=201, headers=where)
+        return Response(post_reads.present(post, self.actor), status=201, headers=where)
 
     @extend_schema(request=VariationChanges, responses=VariationAnswer)
     def change(self, request: Request, post_id: str, variation_id: str) -> Response:
@@ -151,4 +151,4 @@ class VariationViewSet(ApiViewSet):
             expected_version=expected_version(request, body.version),
             expected_variation_version=body.variation_version,
         )
-        return Response(post_reads.present(post))
+        return Response(post_reads.present(post, self.actor))

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from content.find_replace.allowed_tables import require_searchable
 from content.find_replace.services import Substitution, apply_edit, check_search
 from content.layers.digest import keyed_hash
 from proofroom.core.actor import Actor
@@ -143,11 +144,13 @@ def find_hits(
 ) -> HitFinder:
     """Every hit in live content, and what could not be stored. Nothing is written.
 
-    Raises `RuleViolation` on `find` where there are more than `MAX_HITS`.
+    Raises `RuleViolation` on `find` where there are more than `MAX_HITS`, `NotAllowed` for tables whose texts the
+    actor may not see.
     """
     actor.require_person("find and replace")
     actor.require("content.replace")
     check_search(find, replace, tables)
+    require_searchable(actor, tables)
     if find == replace:
         raise invalid("replace", _("This is the same as the text to find."))
     finder = HitFinder(

@@ -14,6 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -30,8 +31,9 @@ from content.find_replace.services import (
 from content.models import Layer, PostModule, Replacement, ReplacementState
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation, invalid
-from proofroom.core.find_replace import TextPlace, known_tables, select_sources
+from proofroom.core.find_replace import TextPlace, known_tables
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
@@ -110,13 +112,19 @@ def start_replacement(
     return row
 
 
+def visible_replacements(rows: QuerySet[Replacement], actor: Actor) -> QuerySet[Replacement]:
+    """Those that the actor may see: where they are limited to a part of the content, their own. One holds words of
+    posts of any part."""
+    return rows.filter(by=actor.user.pk) if reading_scopes(actor) else rows
+
+
 @transaction.atomic
 def cancel_replacement(*, replacement_id: UUID, actor: Actor) -> Replacement:
     """Replace nothing more; what is done stays, and can be undone. Raises `Conflict` where it is over."""
     actor.require_person("find and replace")
     actor.require("content.replace")
-    rows = Replacement.objects.select_for_update(of=("self",))
-    row = rows.filter(pk=replacement_id).first()
+    rows = visible_replacements(Replacement.objects.all(), actor)
+    row = rows.select_for_update(of=("self",)).filter(pk=replacement_id).first()
     if row is None:
         raise NotFound(_("Replacement not found."))
     if row.by_id != actor.user.pk:
@@ -259,13 +267,3 @@ def _send_later(row: Replacement) -> None:
     send_after_commit(
         lambda: queue_task("content.tasks.run_replacement", str(row.pk)), f"replacement {row.pk}"
     )
-
-
-def writable_tables(actor: Actor) -> list[str]:
-    """The tables that the actor may edit by hand."""
-    return [
-        table
-        for source in select_sources(known_tables())
-        if actor.can(source.permission)
-        for table in source.tables
-    ]

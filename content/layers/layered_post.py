@@ -14,6 +14,8 @@ from content.layers.state import Layers, draft_rows, drafts_from_rows, layers_of
 from content.models import Post
 from content.posts import post_repository
 from content.posts.queries import reachable_posts, visible_posts, whole_post
+from content.posts.scopes import hidden_ids
+from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.database.statements import Statement, columns_of
 from proofroom.core.json import JsonObject
@@ -49,8 +51,11 @@ class LayeredPost:
     shared: Mapping[str, JsonObject]
 
 
-def read_layered_post(post_id: UUID) -> LayeredPost | None:
-    """A post that is not in the trash. One statement."""
+def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
+    """A post that is not in the trash, with the translations that somebody may see.
+
+    One statement; one more for who is limited to a part of the content.
+    """
     rows = _LAYERED.rows(post_id)
     if not rows:
         return None
@@ -58,10 +63,12 @@ def read_layered_post(post_id: UUID) -> LayeredPost | None:
     post = whole_post(row)
     live = post_repository.document_from_rows(post, row)
     drafts = drafts_from_rows(post, orjson.loads(row["draft_rows"]))
+    translations = [(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])]
+    hidden = {str(id_) for id_ in hidden_ids([id_ for id_, _locale in translations], who)}
     return LayeredPost(
         post=post,
         layers=layers_of(post, live, drafts),
-        translations=[(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])],
+        translations=[one for one in translations if one[0] not in hidden],
         shared={
             one["instance_id"]: one["instance__props"]
             for one in orjson.loads(row["module_rows"])

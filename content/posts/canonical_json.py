@@ -27,7 +27,7 @@ def export_post(*, post: Post, actor: Actor) -> JsonObject:
     document = open_layers(post).live
     payload: JsonObject = {"id": str(post.pk), "locale": post.locale}
     outbox.record("post.exported", actor=actor, post_id=post.pk, payload=payload)
-    return presenters.canonical(post, document, queries.translations_of(post))
+    return presenters.canonical(post, document, queries.visible_translations(post, actor))
 
 
 @transaction.atomic

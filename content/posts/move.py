@@ -22,10 +22,10 @@ from content.paths.tree_changes import BATCH_SIZE, lock_below
 from content.paths.tree_queries import count_below, ids_below
 from content.posts import post_repository
 from content.posts.edit import edit_post
-from content.posts.scopes import in_scope_of, post_not_found, visible_to
+from content.posts.scopes import hidden_ids, in_scope_of, post_not_found, visible_to
 from content.rules.check import check_depth, check_parent, check_slug_is_free
 from proofroom.core.actor import Actor
-from proofroom.core.errors import Conflict, RuleViolation, invalid
+from proofroom.core.errors import Conflict, NotAllowed, RuleViolation, invalid
 from proofroom.definitions import find_post_type
 
 _MOVE_LOCK: Final = 0x636F_6E01
@@ -72,7 +72,10 @@ class MovePlan:
 
 
 def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor) -> MovePlan:
-    """Return what a move would change, without writing anything. Raises what the move would."""
+    """Return what a move would change, without writing anything. Raises what the move would.
+
+    Pages below that the actor may not see move along and are not listed.
+    """
     actor.require("posts.edit")
     seen = visible_to(Post.objects.alive(), actor)
     posts = _chosen(in_scope_of(Post.objects.alive(), actor), post_ids)
@@ -96,6 +99,7 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
             continue
         ids = ids_below(post.pk, most=BATCH_SIZE + 1)
         is_large = len(ids) > BATCH_SIZE
+        hidden = hidden_ids(ids, actor)
         moved = [AddressChange(post.title, before, post.path, post.published_at is not None)]
         renamed = [post]
         # Much that stands below is moved by a worker: of it only the first pages are read.
@@ -103,9 +107,9 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
             page.path = path_for(page, pattern(page.type, page.locale))
             if page.path != old:
                 renamed.append(page)
-                moved.append(
-                    AddressChange(page.title, old, page.path, page.published_at is not None)
-                )
+                has_redirect = page.published_at is not None
+                if page.pk not in hidden:
+                    moved.append(AddressChange(page.title, old, page.path, has_redirect))
         check_paths_are_free(renamed, actor)
         changes += moved[: MAX_LISTED - len(changes)]
         if is_large and len(moved) > 1:
@@ -130,7 +134,8 @@ def move_posts(
     one counts.
 
     Raises `Conflict` where a page is not of the version that is expected, `RuleViolation` on `slug` or `parentId`
-    where it cannot stand there, `NotAllowed`, `NotFound`.
+    where it cannot stand there, `NotFound`, and `NotAllowed`, also where pages would have to make room that the actor
+    may not change.
     """
     actor.require_person("move pages")
     actor.require("posts.edit")
@@ -148,7 +153,7 @@ def move_posts(
                 "Reload the page and try again."
             ) % {"title": post.title}
             raise Conflict(message, code="stale_version", current=post.version)
-    orders, shifted = _orders(posts, place)
+    orders, shifted = _orders(posts, place, actor)
     # Everything is locked before the first event is recorded.
     neighbours = _renumber(shifted, actor)
     if len(posts) > 1:
@@ -217,8 +222,13 @@ def _ancestors_of(posts: Sequence[Post]) -> dict[UUID, set[UUID]]:
     return above
 
 
-def _orders(posts: Sequence[Post], place: Place) -> tuple[dict[UUID, int], dict[UUID, int]]:
-    """The order of each page at its new place, and that of the neighbours that make room. One query."""
+def _orders(
+    posts: Sequence[Post], place: Place, actor: Actor
+) -> tuple[dict[UUID, int], dict[UUID, int]]:
+    """The order of each page at its new place, and that of the neighbours that make room.
+
+    One query; for who is limited to a part of the content two more.
+    """
     own = {post.pk for post in posts}
     siblings = Post.objects.alive().filter(
         type=posts[0].type, locale=posts[0].locale, parent_id=place.parent_id
@@ -233,11 +243,19 @@ def _orders(posts: Sequence[Post], place: Place) -> tuple[dict[UUID, int], dict[
             return {post.pk: last + at for at, post in enumerate(posts, 1)}, {}
         return {post.pk: last for post in posts}, {}
     ids = [id_ for id_, _number in rows]
-    if place.before != "end" and place.before not in ids:
+    next_ids = set(ids) - hidden_ids(ids, actor)
+    if place.before != "end" and place.before not in next_ids:
         message = _("The next page no longer exists. Reload the page.")
         raise Conflict(message, code="stale_place")
     at = len(ids) if place.before == "end" else ids.index(place.before)
-    return _make_room(posts, rows[:at], rows[at:])
+    orders, shifted = _make_room(posts, rows[:at], rows[at:])
+    changeable = in_scope_of(Post.objects.filter(pk__in=shifted), actor)
+    if actor.scopes and shifted and changeable.count() < len(shifted):
+        raise NotAllowed(
+            _("Pages that you cannot change would have to make room. Choose another place."),
+            code="outside_of_scope",
+        )
+    return orders, shifted
 
 
 def _make_room(

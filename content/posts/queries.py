@@ -15,8 +15,10 @@ from django.utils.translation import gettext
 
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import LISTED_FIELDS
+from content.posts.scopes import hidden_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import JSONText
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
@@ -314,9 +316,16 @@ def term_ids(post_id: UUID) -> list[UUID]:
 
 
 def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
-    """The other posts of the translation group."""
+    """The other posts of the translation group, whoever may see them."""
     statement = _PUBLISHED_TRANSLATIONS if only_published else _TRANSLATIONS
     return statement.rows(post.translation_group, post.pk)
+
+
+def visible_translations(post: Post, who: Scoped) -> list[Row]:
+    """Those of the other posts of the translation group that somebody may see. One query, one more where limited."""
+    found = translations_of(post)
+    hidden = hidden_ids([row["id"] for row in found], who)
+    return [row for row in found if row["id"] not in hidden]
 
 
 def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:

@@ -175,12 +175,13 @@ def condition_of(scope: ContentScope) -> Q:
 class SectionPart:
     """Sections: posts, by title and address."""
 
-    def label_all(self, ids: Collection[UUID]) -> dict[UUID, str]:
-        return self._label(Post.objects.alive().filter(pk__in=ids))
+    def label_all(self, ids: Collection[UUID], who: Scoped) -> dict[UUID, str]:
+        return self._label(visible_to(Post.objects.alive(), who).filter(pk__in=ids))
 
-    def offer(self) -> dict[UUID, str]:
-        has_pages = Exists(Post.objects.alive().filter(parent=OuterRef("pk")))
-        return self._label(Post.objects.alive().filter(has_pages).order_by("path")[:MAX_OFFERED])
+    def offer(self, who: Scoped) -> dict[UUID, str]:
+        seen = visible_to(Post.objects.alive(), who)
+        has_pages = Exists(seen.filter(parent=OuterRef("pk")))
+        return self._label(seen.filter(has_pages).order_by("path")[:MAX_OFFERED])
 
     @staticmethod
     def _label(posts: QuerySet[Post]) -> dict[UUID, str]:

@@ -21,6 +21,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import limits_of_agent
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments
@@ -134,7 +135,8 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
     named has none, and where none is named the caller.
 
     What an agent's account writes is that agent's, also where the client named none.
-    The caller's own right to stage is asked first, so that no name lends a right. Raises `NotAllowed` for an
+    The caller's own right to stage is asked first, and what they are limited to goes on to hold, so that no name
+    lends a right. Raises `NotAllowed` for an
     agent that was switched off, or its account, and where a run names another agent than its own.
     """
     require_layer(actor, Layer.AI_REVIEW)
@@ -155,7 +157,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
         )
     user = agent_user(agent_id)
     if user is not None:
-        return replace(actor, user=user, agent_id=agent_id)
+        return _speaking_for(actor, user, agent_id)
     user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     if user is None:
         raise NotAllowed(
@@ -181,4 +183,12 @@ def _as(actor: Actor, user: object) -> Actor:
     if not isinstance(user, User):
         return actor
     is_agents = user.role == Role.AI_AGENT and bool(user.agent_id)
-    return replace(actor, user=user, agent_id=user.agent_id if is_agents else actor.agent_id)
+    return _speaking_for(actor, user, user.agent_id if is_agents else actor.agent_id)
+
+
+def _speaking_for(actor: Actor, user: User, agent_id: str | None) -> Actor:
+    """The actor in that name: within what limits the caller, and within what limits the agent."""
+    limits = limits_of_agent(agent_id) if agent_id else []
+    if user == actor.user and not limits:
+        return replace(actor, agent_id=agent_id)
+    return actor.as_account(user, agent_id=agent_id, limits=limits)

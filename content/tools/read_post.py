@@ -108,7 +108,7 @@ class CanonicalPost(Document):
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full
     editor JSON; both may be written back."""
-    read = read_layered_post(UUID(str(arguments.post_id)))
+    read = read_layered_post(UUID(str(arguments.post_id)), actor)
     if read is None or not sees(actor, read.post):
         raise unknown_post(arguments.post_id)
     post, layers = read.post, read.layers

@@ -15,6 +15,7 @@ from content.layers.stage import Edit, Staged
 from content.models import Draft, Layer, PostModule
 from content.posts import document_edits
 from content.posts.queries import shared_module
+from content.posts.scopes import about_visible
 from content.rules.modules import rekey_for_module
 from content.tools.arguments import (
     Ids,
@@ -209,7 +210,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
         )
 
     try:
-        answer = _stage(actor, arguments.agent_id, post_of_module(id_), edit)
+        answer = _stage(actor, arguments.agent_id, post_of_module(id_, actor), edit)
     except RuleViolation as error:
         raise with_finder(rekey_for_module(id_, error)) from None
     return {**answer, "postModuleId": id_}
@@ -228,7 +229,7 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
     answer = _stage(
         actor,
         arguments.agent_id,
-        post_of_module(id_),
+        post_of_module(id_, actor),
         lambda document: document.without_module(require_module(document, id_).id),
     )
     return {**answer, "postModuleId": id_}
@@ -263,12 +264,14 @@ def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
     return module
 
 
-def post_of_module(module_id: str) -> UUID:
-    """The post that a module stands on, live or in a layer only."""
-    row = PostModule.objects.filter(pk=module_id).values_list("post_id", flat=True).first()
+def post_of_module(module_id: str, actor: Actor) -> UUID:
+    """The post that a module stands on, live or in a layer only, unless it is out of the actor's sight."""
+    placed = about_visible(PostModule.objects.filter(pk=module_id), actor)
+    row = placed.values_list("post_id", flat=True).first()
     if row is not None:
         return row
-    for draft in Draft.objects.filter(is_empty=False, marks__has_key=f"modules.{module_id}"):
+    drafts = Draft.objects.filter(is_empty=False, marks__has_key=f"modules.{module_id}")
+    for draft in about_visible(drafts, actor):
         return draft.post_id
     raise NotFound(
         f"No module has the postModuleId {module_id}. Call get_post_context to see a post's modules."

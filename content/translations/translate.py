@@ -233,7 +233,7 @@ class LanguageOutcome:
     """Of one language: the proposed translation, or why there is none.
 
     `existed`: the translation, still a proposal made from this post, was there already, as after a call that broke
-    off. With an error, `post_id` is that of the translation in the way.
+    off. With an error, `post_id` is that of the translation in the way, where the actor may see it.
     """
 
     locale: str
@@ -270,7 +270,9 @@ def propose_translations(
             )
             outcome = LanguageOutcome(locale, made.post.pk)
         except (RuleViolation, Conflict, NotFound) as error:
-            others = Post.objects.alive().filter(translation_group=source.translation_group)
+            others = visible_to(Post.objects.alive(), actor).filter(
+                translation_group=source.translation_group
+            )
             there = others.filter(locale=locale).first()
             if there is None:
                 outcome = LanguageOutcome(locale, error=error.message)

@@ -75,7 +75,12 @@ def still_connected(holders: Collection[TokenHolder]) -> set[TokenHolder]:
     """Return those of the holders whose connection stands, limited as it was. One query."""
     ids = {one: UUID(one.principal.id.removeprefix(CONNECTION_PREFIX)) for one in holders}
     usable = usable_connections(set(ids.values())) if ids else {}
-    return {one for one, id_ in ids.items() if usable.get(id_) == one.principal.content_scope}
+    found = set()
+    for one, id_ in ids.items():
+        limits, scopes = usable.get(id_, (None, frozenset[str]()))
+        if limits == one.principal.content_scope and scopes.issuperset(one.principal.scopes or ()):
+            found.add(one)
+    return found
 
 
 def refuse_missing_scope(principal: Principal, body: bytes) -> JSONResponse | None:

@@ -97,6 +97,7 @@ def actor_for(principal: Principal) -> Actor:
         tools=principal.tools,
         diagnoses=principal.diagnostics
         and not principal.content_scope.is_limited
+        and not user.scopes
         and (principal.scopes is None or user.has_perm(DIAGNOSTICS_PERMISSION)),
         # A copy: what is looked up for a scope holds for a call, and a principal for as long as a session.
         limited_to=(replace(principal.content_scope),)

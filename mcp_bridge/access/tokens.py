@@ -60,7 +60,7 @@ def create_token(
     if diagnostics:
         actor.require(DIAGNOSTICS_PERMISSION)
     limits = scope or ContentScope()
-    _refuse_diagnostics(diagnostics, limits)
+    _refuse_diagnostics(diagnostics, (limits, *owner.scopes))
     token, secret = account_tokens.make(
         McpToken,
         PREFIX,
@@ -95,7 +95,7 @@ def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> McpToke
         token_id,
         scope,
         actor,
-        check=lambda token: _refuse_diagnostics(token.diagnostics, scope),
+        check=lambda token: _refuse_diagnostics(token.diagnostics, (scope,)),
         event="mcp_token.limited",
     )
 
@@ -135,11 +135,11 @@ def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list
     return sorted(set(names))
 
 
-def _refuse_diagnostics(diagnostics: bool, scope: ContentScope) -> None:
-    if diagnostics and scope.is_limited:
+def _refuse_diagnostics(diagnostics: bool, scopes: Collection[ContentScope]) -> None:
+    if diagnostics and any(scope.is_limited for scope in scopes):
         raise invalid(
             "diagnostics",
-            _("Diagnostics show the whole site, so a limited token cannot have them."),
+            _("Diagnostics show the whole site, so a limited token or account cannot have them."),
             code="whole_site",
         )
 

@@ -117,7 +117,7 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
     if asked.prompt == "translate-post" and post_id is not None:
         seen = visible_to(queries.visible_posts(), asked.actor)
         group = seen.filter(pk=post_id).values("translation_group")
-        there = queries.visible_posts().filter(translation_group__in=group)
+        there = seen.filter(translation_group__in=group)
         taken = set(there.values_list("locale", flat=True))
     return _matches([name for name in settings.CMS_ENV.locales if name not in taken], asked)
 
@@ -131,7 +131,7 @@ def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
             Q(queries.has_changes_in(Layer.AI_REVIEW)) | Q(queries.has_changes_in(Layer.REVIEW))
         )
     elif asked.prompt == "translate-post" and locale:
-        there = queries.visible_posts().filter(locale=locale)
+        there = posts.filter(locale=locale)
         posts = posts.exclude(translation_group__in=there.values("translation_group"))
     typed = asked.typed.strip()
     if typed:

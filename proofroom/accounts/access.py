@@ -12,6 +12,7 @@ from proofroom.accounts.permission_labels import label_of, permission_choices
 from proofroom.accounts.queries import list_site_roles
 from proofroom.accounts.roles import all_permissions, grants
 from proofroom.accounts.scope_words import describe_scope, describe_scopes
+from proofroom.core.content_scope import Scoped
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class RoleMatrix:
         return any(role.must_use_second_factor for role in self.roles)
 
 
-def compare_roles() -> RoleMatrix:
+def compare_roles(reader: Scoped) -> RoleMatrix:
     """All roles side by side. Three queries at most."""
     roles = all_roles()
     given = [role.granted for role in roles]
@@ -64,18 +65,20 @@ def compare_roles() -> RoleMatrix:
         )
         for label, permissions in permission_choices(all_permissions())
     ]
-    return RoleMatrix(roles, describe_scopes([role.scope for role in roles]), groups)
+    return RoleMatrix(roles, describe_scopes([role.scope for role in roles], reader), groups)
 
 
-def explain_access(*, person: User, permission: str, thing: Model | None = None) -> AccessAnswer:
-    """Say why a person may do something, or may not; with a thing, such as a post, whether with that one."""
+def explain_access(
+    *, person: User, permission: str, reader: Scoped, thing: Model | None = None
+) -> AccessAnswer:
+    """Say to the reader why a person may do something, or may not; with a thing, such as a post, whether with it."""
     words = {"person": person.username, "role": person.role_label, "action": label_of(permission)}
     if not person.is_active:
         return AccessAnswer(
             False, [_("No. The account of %(person)s is turned off and can do nothing.") % words]
         )
     if permission in person.permissions:
-        limits = [line for scope in person.scopes for line in describe_scope(scope)]
+        limits = [line for scope in person.scopes for line in describe_scope(scope, reader)]
         if thing is not None and not person.has_perm(permission, thing):
             outside = _(
                 "No. %(person)s has the role %(role)s, which includes “%(action)s”, but “%(thing)s” is outside of "

@@ -6,18 +6,21 @@ from collections.abc import Collection, Sequence
 
 from django.utils.translation import gettext as _
 
-from proofroom.core.content_scope import ContentScope, label_scope_ids
+from proofroom.core.content_scope import ContentScope, Scoped, label_scope_ids, reading_scopes
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.post_kinds import post_type_labels
 
 
-def describe_scopes(scopes: Sequence[ContentScope]) -> list[list[str]]:
-    """A line for each part that limits, of each of the scopes. Two queries at most, however many there are."""
+def describe_scopes(scopes: Sequence[ContentScope], who: Scoped) -> list[list[str]]:
+    """A line for each part that limits, of each of the scopes, for somebody to read who may not see all of it.
+
+    Two queries at most, however many there are.
+    """
     types = post_type_labels()
-    sections = label_scope_ids("sections", {id_ for one in scopes for id_ in one.sections})
-    terms = label_scope_ids("terms", {id_ for one in scopes for id_ in one.terms})
-    gone = _("deleted")
+    sections = label_scope_ids("sections", {id_ for one in scopes for id_ in one.sections}, who)
+    terms = label_scope_ids("terms", {id_ for one in scopes for id_ in one.terms}, who)
+    gone = _("hidden") if reading_scopes(who) else _("deleted")
     found = []
     for scope in scopes:
         lines = [
@@ -34,9 +37,9 @@ def describe_scopes(scopes: Sequence[ContentScope]) -> list[list[str]]:
     return found
 
 
-def describe_scope(scope: ContentScope) -> list[str]:
+def describe_scope(scope: ContentScope, who: Scoped) -> list[str]:
     """The same of one scope."""
-    return describe_scopes([scope])[0]
+    return describe_scopes([scope], who)[0]
 
 
 def _line(sentence: str, names: Collection[str] | map[str]) -> str:

@@ -172,6 +172,12 @@ class Actor:
                 code="outside_of_run",
             )
 
+    def as_account(
+        self, user: ActorUser, *, agent_id: str | None, limits: Collection[ContentScope]
+    ) -> Actor:
+        """The same door in another account's name, within all that limits this one, and within `limits` too."""
+        return replace(self, user=user, agent_id=agent_id, limited_to=(*self.scopes, *limits))
+
     def as_agent(self, agent_id: str, run_id: str | None = None) -> Actor:
         """The same actor, speaking for an agent."""
         return replace(self, agent_id=agent_id, run_id=run_id)

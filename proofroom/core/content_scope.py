@@ -120,11 +120,11 @@ scope_checks: Hook[[Model, ContentScope], bool] = Hook()
 class ScopePart(Protocol):
     """What a part of scopes, `sections` or `terms`, is made of: things with ids and words for people."""
 
-    def label_all(self, ids: Collection[UUID]) -> Mapping[UUID, str]:
-        """Those of these ids that there are, with what people call them. One query."""
+    def label_all(self, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:
+        """Those of these ids that somebody may see, with what people call them. One query."""
 
-    def offer(self) -> Mapping[UUID, str]:
-        """Some that people are likely to choose, where they have no search. One query."""
+    def offer(self, who: Scoped) -> Mapping[UUID, str]:
+        """Some that they are likely to choose, where they have no search. One query."""
 
 
 scope_parts: ExtensionPoint[ScopePart] = ExtensionPoint()
@@ -135,6 +135,15 @@ find_things: Hook[[UUID], Model | None] = Hook()
 
 visible_post_ids: ExtensionPoint[Callable[[Scoped], QuerySet[Any, Any]]] = ExtensionPoint()
 """The ids of the posts that somebody may see, for apps that know no posts."""
+
+
+agent_scopes: Hook[[str], ContentScope] = Hook()
+"""The content that an agent is limited to, by its id, for apps that know no agents."""
+
+
+def limits_of_agent(agent_id: str) -> list[ContentScope]:
+    """What limits an agent, whoever writes in its name; empty for most. One query."""
+    return [scope for scope in agent_scopes(agent_id) if scope.is_limited]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +159,10 @@ def limits_of(who: Scoped, permission: str) -> Limits:
     return Limits(tuple(replace(scope, reads_all=False) for scope in held))
 
 
-def label_scope_ids(part: str, ids: Collection[UUID]) -> Mapping[UUID, str]:
-    """What people call the `sections` or `terms` of a scope. One query, none without any."""
+def label_scope_ids(part: str, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:
+    """What people call the `sections` or `terms` of a scope that `who` may see. One query, none without any."""
     found = scope_parts.get(part)
-    return found.label_all(ids) if ids and found is not None else {}
+    return found.label_all(ids, who) if ids and found is not None else {}
 
 
 def reading_scopes(who: Scoped) -> list[ContentScope]:

@@ -21,6 +21,7 @@ from oauth2_provider.models import (
 
 from proofroom.accounts.services.account_tokens import TokenUse, record_use
 from proofroom.accounts.services.content_scopes import check_parts
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.content_scope import ContentScope
@@ -51,7 +52,7 @@ def connect(
     """
     actor.require_session("connect AI clients")
     actor.require("posts.view")
-    content_scope = check_parts(limits or ContentScope())
+    content_scope = check_parts(limits or ContentScope(), actor)
     granted = [
         one
         for one in grantable(scopes, actor)
@@ -109,10 +110,13 @@ def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
 def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor) -> OAuthConnection:
     """Limit a client to a part of the content. What is open with it ends within seconds, and can be opened again.
 
-    Raises `NotFound` as `disconnect` does, `RuleViolation` by part, or on `scope` where the client has diagnostics.
+    Raises `NotFound` as `disconnect` does, `NotAllowed` for the client of somebody who has more rights,
+    `RuleViolation` by part, or on `scope` where the client has diagnostics.
     """
     actor.require_session("limit AI clients")
     connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
+    if connection.user_id != actor.user.pk:
+        require_no_less(actor, connection.user.role)
     if limits.is_limited and DIAGNOSTICS in connection.scopes:
         raise invalid(
             "scope",
@@ -122,7 +126,7 @@ def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor)
             ),
             code="whole_site",
         )
-    connection.content_scope = check_parts(limits).to_json()
+    connection.content_scope = check_parts(limits, actor).to_json()
     connection.save(update_fields=["content_scope"])
     payload: JsonObject = {
         "id": str(connection.pk),
@@ -233,9 +237,10 @@ def with_state(connections: QuerySet[OAuthConnection]) -> QuerySet[OAuthConnecti
     return connections.annotate(is_open=is_open)
 
 
-def may_refresh(*, user_id: int, client_id: int) -> bool:
-    """Return whether new tokens may be issued for what was consented to."""
-    return _usable().filter(user_id=user_id, client_id=client_id).exists()
+def find_consent(*, user_id: int, client_id: int) -> list[str] | None:
+    """The scopes that the person allowed the client last; None where no tokens may be issued any more. One query."""
+    found = _usable().filter(user_id=user_id, client_id=client_id)
+    return found.values_list("scopes", flat=True).first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +276,7 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         "role",
         "content_scope",
         "last_used_at",
+        allowed=F("scopes"),
         name=F("client__client_id"),
         expires=F("client__accesstoken__expires"),
         scope=F("client__accesstoken__scope"),
@@ -292,18 +298,19 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         row["id"],
         row["user_id"],
         row["role"],
-        frozenset(row["scope"].split()),
+        # Tokens of earlier consents may do no more than the last one allows.
+        frozenset(row["scope"].split()).intersection(row["allowed"]),
         row["name"],
         row["expires"],
         ContentScope.from_json(row["content_scope"]),
     )
 
 
-def usable_connections(ids: Collection[UUID]) -> dict[UUID, ContentScope]:
-    """The connections that still open the MCP server, with what limits them. One query."""
+def usable_connections(ids: Collection[UUID]) -> dict[UUID, tuple[ContentScope, frozenset[str]]]:
+    """The connections that still open the MCP server, with the content and the scopes that limit them. One query."""
     rows = _usable().filter(_has_token(), pk__in=ids).order_by()
-    found = rows.values_list("pk", "content_scope")
-    return {pk: ContentScope.from_json(scope) for pk, scope in found}
+    found = rows.values_list("pk", "content_scope", "scopes")
+    return {pk: (ContentScope.from_json(limits), frozenset(scopes)) for pk, limits, scopes in found}
 
 
 def connections_of(user_id: int) -> QuerySet[OAuthConnection]:

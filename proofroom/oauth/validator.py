@@ -24,7 +24,7 @@ from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
 from proofroom.oauth.addresses import is_resource, resource
 from proofroom.oauth.client_assertions import has_assertion, must_sign, signing_client
-from proofroom.oauth.connections import may_refresh, revoke_family
+from proofroom.oauth.connections import find_consent, revoke_family
 from proofroom.oauth.models import OAuthClient
 from proofroom.oauth.scopes import SCOPES, USUAL_SCOPES
 from proofroom.oauth.signing_keys import BadSignature
@@ -110,9 +110,9 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         if grant is None:
             revoke_family(_family_of(code))
             return False
-        if grant.resource != [resource()] or not may_refresh(
-            user_id=grant.user_id, client_id=client.pk
-        ):
+        if grant.resource != [resource()]:
+            return False
+        if find_consent(user_id=grant.user_id, client_id=client.pk) is None:
             return False
         return bool(super().validate_code(client_id, code, client, request))
 
@@ -123,9 +123,10 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         token = rows.select_related("user").order_by(F("revoked").desc(nulls_first=True)).first()
         if token is None or token.application_id != client.pk:
             return False
-        if token.resource != [resource()] or not may_refresh(
-            user_id=token.user_id, client_id=client.pk
-        ):
+        if token.resource != [resource()]:
+            return False
+        request.allowed = find_consent(user_id=token.user_id, client_id=client.pk)
+        if request.allowed is None:
             return False
         if token.revoked is None:
             return bool(super().validate_refresh_token(refresh_token, client, request))
@@ -143,9 +144,13 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
     def get_original_scopes(
         self, refresh_token: str, request: Request, *args: Any, **kwargs: Any
     ) -> str:
-        if request.refresh_token_instance is None:
-            return str(request.original_scope)
-        return str(super().get_original_scopes(refresh_token, request))
+        """What the first token was given, without what the person took back since."""
+        given = (
+            request.original_scope
+            if request.refresh_token_instance is None
+            else super().get_original_scopes(refresh_token, request)
+        )
+        return " ".join(scope for scope in given.split() if scope in request.allowed)
 
     def _check_and_set_request_resource(self, request: Request) -> None:
         named = [value for key, value in request.decoded_body or [] if key == "resource"]

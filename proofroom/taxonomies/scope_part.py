@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n import in_words
 from proofroom.definitions import taxonomies
 from proofroom.taxonomies.models import Term
@@ -16,12 +17,12 @@ MAX_OFFERED: Final = 200
 
 
 class TermPart:
-    """Terms, each with its taxonomy."""
+    """Terms, each with its taxonomy. They are there for everybody."""
 
-    def label_all(self, ids: Collection[UUID]) -> dict[UUID, str]:
+    def label_all(self, ids: Collection[UUID], who: Scoped) -> dict[UUID, str]:
         return self._label(Term.objects.filter(pk__in=ids))
 
-    def offer(self) -> dict[UUID, str]:
+    def offer(self, who: Scoped) -> dict[UUID, str]:
         return self._label(Term.objects.order_by("taxonomy", "order_index", "name")[:MAX_OFFERED])
 
     @staticmethod

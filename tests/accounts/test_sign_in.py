@@ -196,10 +196,24 @@ def test_a_new_email_counts_once_its_link_was_opened() -> None:
     assert len(recorded("user.email-changed")) == 1
 
 
+def test_an_open_session_alone_changes_no_email() -> None:
+    client = Client()
+    client.force_login(make.user("editor"))
+
+    page = client.get("/admin/account/email/")
+    sent = client.post("/admin/account/email/", {"email": "new@example.com", "action_add": ""})
+
+    assert page["Location"].startswith("/admin/account/confirm/")
+    assert sent["Location"].startswith("/admin/account/confirm/")
+    assert mail.outbox == []
+    assert not EmailAddress.objects.filter(email="new@example.com").exists()
+
+
 def test_an_email_that_somebody_got_meanwhile_is_not_taken_from_them() -> None:
     user = make.user("editor")
     client = Client()
     log_in(client)
+    confirm_with_password(client, "/admin/account/email/")
     client.post("/admin/account/email/", {"email": "new@example.com", "action_add": ""})
     User.objects.create_user("new@example.com", make.PASSWORD, username="other")
 

@@ -18,6 +18,7 @@ from content.layers import approve, digest_of
 from content.models import Layer, Post, Replacement, Revision
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
 from tests import make
 from tests.conftest import RunOnCommit
@@ -301,3 +302,33 @@ def test_forty_posts_take_no_more_queries_than_two(signed_in: SignedIn) -> None:
 
     assert counts[0] == counts[1]
     assert counts[0] <= 25
+
+
+def test_who_may_not_see_a_table_finds_nothing_in_it(signed_in: SignedIn) -> None:
+    make.redirect("/secret-old-plan", "/blog/secret-new-plan")
+    make.site_role("desk", "content.replace", "posts.view", "posts.review.save")
+    desk = signed_in("desk")
+
+    page = desk.get(ADD).content.decode()
+    found = desk.post(ADD, search("plan", "x", "redirects"))
+
+    assert 'value="posts"' in page
+    assert 'value="redirects"' not in page
+    assert found.status_code == 422
+    assert "secret" not in found.content.decode()
+    with pytest.raises(NotAllowed):
+        find_hits(actor=make.actor("desk"), find="plan", replace="x", tables=["redirects"])
+
+
+def test_who_is_limited_sees_no_replacements_of_others(signed_in: SignedIn) -> None:
+    make.post("Merger with Acme")
+    row = start("Merger", "Deal", role="admin")
+    scope = ContentScope(types=frozenset({"page"}))
+    make.site_role("pages", "content.replace", "posts.view", "posts.edit", scope=scope)
+    pages = signed_in("pages")
+
+    assert "Merger" not in pages.get(LIST).content.decode()
+    assert pages.get(f"{LIST}{row.pk}/change/").status_code == 404
+    make.post("Merger of ours", type="page", slug="ours")
+    start("Merger", "Deal", role="pages")
+    assert "Merger" in pages.get(LIST).content.decode()

@@ -161,7 +161,7 @@ def test_the_page_says_why_a_person_may_and_why_not(signed_in: SignedIn) -> None
     assert "Yes." not in asked(translator, "posts.fly")
     User.objects.filter(pk=desk.pk).update(is_active=False)
     assert not explain_access(
-        person=User.objects.get(pk=desk.pk), permission="posts.publish"
+        person=User.objects.get(pk=desk.pk), permission="posts.publish", reader=make.actor("admin")
     ).is_allowed
 
 

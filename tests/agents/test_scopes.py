@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from agents_app.definitions.agent_status import agents
 from agents_app.definitions.agents import get_agent, limit_agent, scope_of_agent
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.creation import create_run
@@ -15,11 +16,12 @@ from agents_app.runs.execution import prepare_attempt
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.payloads import translation_source
 from agents_app.runs.permissions import run_actor
+from agents_app.runs.scopes import visible_runs
 from content.layers import stage
 from content.models import Layer, Post
 from content.posts.move import Place, move_posts
 from content.translations.translate import create_translation
-from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.principals import Principal, actor_for
 from mcp_bridge.access.tokens import create_token, find_holder
 from mcp_bridge.protocol.tool_calls import call_tool
 from media.models import Asset
@@ -288,3 +290,41 @@ def test_who_only_reads_a_post_cancels_no_run_on_it(inside: Post, outside: Post)
     assert refused.value.code == "outside_of_scope"
     assert AgentRun.objects.get(pk=kept.pk).status == "queued"
     assert cancel_run(run_id=ended.pk, actor=desk).status == "cancelled"
+
+
+def test_the_list_of_agents_shows_the_latest_run_that_one_sees(inside: Post, outside: Post) -> None:
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    seen = begin(inside, make.actor("editor"))
+    hidden = begin(outside, make.actor("editor"))
+
+    def latest(role: str) -> Any:
+        return next(one.last for one in agents(make.actor(role)) if one.definition.id == AGENT)
+
+    assert (latest("desk"), latest("editor")) == (seen, hidden)
+
+
+def test_a_limited_token_sees_no_run_of_its_owner_that_was_not_limited_as_it_is() -> None:
+    owner = make.actor("editor")
+    token = replace(owner, limited_to=(PAGES,))
+    whole, own = (
+        AgentRun.objects.create(
+            agent_id=AGENT,
+            scope="global",
+            by_id=owner.user.pk,
+            content_scopes=[scope.to_json() for scope in actor.scopes],
+        )
+        for actor in (owner, token)
+    )
+
+    assert set(visible_runs(AgentRun.objects.all(), token, owner.user.pk)) == {own}
+    assert set(visible_runs(AgentRun.objects.all(), owner, owner.user.pk)) == {whole, own}
+
+
+def test_an_account_that_is_limited_has_no_diagnostics() -> None:
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    account = make.user("desk")
+
+    with pytest.raises(RuleViolation, match="limited token or account"):
+        create_token(name="x", user_id=account.pk, actor=make.actor("admin"), diagnostics=True)
+    principal = Principal(id="client", user_id=account.pk, diagnostics=True)
+    assert not actor_for(principal).diagnoses

@@ -20,14 +20,14 @@ pytestmark = pytest.mark.django_db
 def test_all_layers_are_those_that_are_read_apart(
     django_assert_num_queries: Callable[..., Any],
 ) -> None:
-    post, other = make.post(), make.post("Other")
+    post, other, someone = make.post(), make.post("Other"), make.actor()
     make.copies(post, 1, slug=lambda _: "de", path=lambda _: "/de", locale=lambda _: "de")
     make.staged(post, {"title": "From an agent"})
     make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
-    read_layered_post(other.pk)
+    read_layered_post(other.pk, someone)
 
     with django_assert_num_queries(1):
-        read = read_layered_post(post.pk)
+        read = read_layered_post(post.pk, someone)
 
     assert read is not None
     whole = queries.find_post(post.pk)
@@ -51,4 +51,7 @@ def test_a_post_that_is_not_there_or_in_the_trash_is_none() -> None:
     post.deleted_at = post.created_at
     post.save(update_fields=["deleted_at"])
 
-    assert (read_layered_post(post.pk), read_layered_post(uuid4())) == (None, None)
+    assert (read_layered_post(post.pk, make.actor()), read_layered_post(uuid4(), make.actor())) == (
+        None,
+        None,
+    )

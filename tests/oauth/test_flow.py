@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
+from content.models import Post
+from mcp_bridge.access.connected_clients import find_client_holder, still_connected
+from mcp_bridge.access.principals import actor_for
 from mcp_bridge.models import McpCall
+from proofroom.accounts.roles import GRANTS
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope
+from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
+from proofroom.oauth.connections import limit_connection
 from proofroom.oauth.models import OAuthClient, OAuthConnection
 from tests import make
 from tests.mcp.inside import Inside, bearer, inside, newest
@@ -239,3 +247,88 @@ def test_metadata_and_endpoints_go_where_oauth_is_switched_off(
         assert Client().get(f"/.well-known/{path}").status_code == 404
     assert Client().post("/oauth/register").status_code == 404
     assert not OAuthClient.objects.exists()
+
+
+def test_an_earlier_token_may_do_no_more_than_the_last_consent_allows() -> None:
+    first = flow.connected()
+    browser = flow.person()
+    url = flow.authorize_url(first["client_id"])
+
+    flow.consent(browser, url, grant=())
+
+    holder = find_client_holder(first["access_token"])
+    assert holder is not None
+    assert holder.principal.scopes == frozenset({"read"})
+    again = flow.refresh(first["client_id"], first["refresh_token"]).json()
+    assert again["scope"] == "read"
+    flow.consent(browser, url)
+    assert flow.refresh(first["client_id"], again["refresh_token"]).json()["scope"] == "read"
+
+
+def test_a_session_ends_where_the_last_consent_allows_less() -> None:
+    first = flow.connected()
+    holder = find_client_holder(first["access_token"])
+    assert holder is not None
+    assert still_connected([holder]) == {holder}
+
+    flow.consent(flow.person(), flow.authorize_url(first["client_id"]), grant=())
+
+    assert still_connected([holder]) == set()
+    narrower = find_client_holder(first["access_token"])
+    assert narrower is not None
+    assert still_connected([narrower]) == {narrower}
+
+
+@pytest.fixture
+def bloggers() -> Post:
+    """People who see the blog alone, and a page with a page below, which is hidden from them."""
+    hidden = make.post("Hidden plans", type="page", slug="hidden-plans", status="draft")
+    make.post("Below", type="page", slug="below", parentId=str(hidden.pk))
+    limitable = sorted(GRANTS["editor"] - WHOLE_SITE)
+    make.site_role("bloggers", *limitable, scope=ContentScope(types=frozenset({"blog"})))
+    return hidden
+
+
+def test_who_is_limited_connects_a_client_that_acts_within_their_limits(bloggers: Post) -> None:
+    tokens = flow.connected("bloggers")
+
+    connection = OAuthConnection.objects.get()
+    assert not connection.scope.is_limited
+    holder = find_client_holder(tokens["access_token"])
+    assert holder is not None
+    assert [scope.types for scope in actor_for(holder.principal).scopes] == [{"blog"}]
+
+
+def test_limits_offer_and_name_no_page_that_is_hidden(bloggers: Post) -> None:
+    client_id = flow.register()["client_id"]
+    browser, url = flow.person("bloggers"), flow.authorize_url(client_id)
+    nowhere = str(uuid4())
+
+    def refused(section: str, **more: list[str]) -> str:
+        answer = flow.consent(browser, url, sections=[section], **more)
+        assert answer.status_code == 422
+        return str(answer.content.decode()).replace(section, nowhere)
+
+    assert "Hidden plans" not in browser.get(url).content.decode()
+    assert "does not exist" in refused(str(bloggers.pk))
+    assert "Hidden plans" not in refused(str(bloggers.pk), types=["castle"])
+    assert not OAuthConnection.objects.exists()
+    flow.connected("bloggers")
+    page = f"/admin/oauth/clients/{OAuthConnection.objects.get().pk}/limit/"
+    assert "Hidden plans" not in browser.get(page).content.decode()
+
+
+def test_who_manages_tokens_limits_no_client_of_somebody_with_more_rights() -> None:
+    flow.connected("admin", scope="read")
+    connection = OAuthConnection.objects.get()
+    make.site_role("clerk", "tokens.manage", "posts.view")
+
+    with pytest.raises(NotAllowed, match="permissions that you do not have"):
+        limit_connection(
+            connection_id=connection.pk, limits=ContentScope(), actor=make.actor("clerk")
+        )
+    limit_connection(
+        connection_id=connection.pk,
+        limits=ContentScope(types=frozenset({"page"})),
+        actor=make.actor("admin"),
+    )

@@ -68,7 +68,9 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
         found = catalogue()
         rates = acceptance_rates(begin_of_month(), actor_of(request))
         context = {
-            "rows": [row_of(item) | {"rate": rate_of(rates, item)} for item in agents()],
+            "rows": [
+                row_of(item) | {"rate": rate_of(rates, item)} for item in agents(actor_of(request))
+            ],
             "problems": [(place_of(item.file), item) for item in found.problems],
             "may_edit": may(request, _EDIT),
         }
@@ -117,7 +119,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "reactions": [reaction_of(item) for item in definition.reactions],
         "prompt": stored_instructions(definition) if may_edit else "",
         "may_edit": may_edit,
-        "limits": describe_scope(scope_of_agent(agent_id)),
+        "limits": describe_scope(scope_of_agent(agent_id), actor_of(request)),
         "runs": [(run, state_badge(run)) for run in latest],
         "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?agent_id={agent_id}",
     }

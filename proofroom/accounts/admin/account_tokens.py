@@ -85,6 +85,9 @@ class AccountTokenAdmin(FormAdmin[T]):
     def ends(self, token: T) -> datetime | str:
         return token.expires_at or _("never")
 
+    def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
+        return super().new_form(request, *args, who=actor_of(request), **kwargs)
+
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         assert isinstance(form, InputForm)  # noqa: S101  # `add_form` of every kind
         token, secret = self.make(form.input_values(), actor_of(request))
@@ -131,7 +134,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         context = {
             "token": token,
             "secret": secret,
-            "limits": describe_scope(token.scope),
+            "limits": describe_scope(token.scope, actor_of(request)),
             **self.more(request, token, secret),
         }
         page = form_page(request, self.page_template, self.model, context, title=token.name)

@@ -34,7 +34,7 @@ def limit_page(
     form = ScopeForm(
         request.POST if request.method == "POST" else None,
         scope=scope,
-        within=actor_of(request).scopes,
+        who=actor_of(request),
     )
     if save_form(form, lambda: limit(form.scope)):
         messages.success(request, _("Saved the limits of %(name)s.") % {"name": name})

@@ -28,7 +28,7 @@ from proofroom.accounts.services.roles import change_role, create_role, remove_r
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
-from proofroom.core.content_scope import ContentScope, find_things
+from proofroom.core.content_scope import ContentScope, Scoped, find_things
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 
@@ -113,12 +113,12 @@ class WhyForm(forms.Form):
         known = [(str(chosen), str(self.thing))] if self.thing is not None else []
         field.widget.choices = [("", ""), *known]
 
-    def answer(self) -> AccessAnswer | None:
-        """What the page says, of a valid form."""
+    def answer(self, reader: Scoped) -> AccessAnswer | None:
+        """What the page says to the reader, of a valid form."""
         if not self.is_valid():
             return None
         person, permission = self.cleaned_data["person"], self.cleaned_data["permission"]
-        return explain_access(person=person, permission=permission, thing=self.thing)
+        return explain_access(person=person, permission=permission, reader=reader, thing=self.thing)
 
 
 @admin.register(SiteRole)
@@ -181,7 +181,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
                 "requires_second_factor": copied.must_use_second_factor,
             }
         data = request.POST if request.method == "POST" else None
-        form = RoleForm(data, initial=initial, scope=scope)
+        form = RoleForm(data, initial=initial, scope=scope, who=actor)
         form.offer_own(actor)
         if save_form(form, lambda: create_role(**form.values(), actor=actor)):
             messages.success(
@@ -207,7 +207,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         context: dict[str, Any] = {
             "role": role,
             "groups": permission_choices(role.granted),
-            "limits": describe_scope(role.scope),
+            "limits": describe_scope(role.scope, actor),
             "people": people[:MAX_PEOPLE_SHOWN],
             "more_people": max(len(people) - MAX_PEOPLE_SHOWN, 0),
             "invited": invited,
@@ -226,6 +226,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
                 "requires_second_factor": role.must_use_second_factor,
             },
             scope=role.scope,
+            who=actor,
         )
         form.offer_own(actor)
         remove_form = RemoveRoleForm(request.POST if do == "remove" else None, role=role)
@@ -261,8 +262,11 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         """Show which role may do what, and why a person may do something or may not."""
         require(request, "users.manage")
         is_asked = "person" in request.GET or "permission" in request.GET
-        form = WhyForm(request.GET if is_asked else None)
-        context = {"matrix": compare_roles(), "answer": form.answer() if is_asked else None}
+        form, actor = WhyForm(request.GET if is_asked else None), actor_of(request)
+        context = {
+            "matrix": compare_roles(actor),
+            "answer": form.answer(actor) if is_asked else None,
+        }
         template = "admin/proofroom_accounts/access.html"
         return form_page(request, template, SiteRole, context, title=_("Who may what"), form=form)
 

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from proofroom.core.content_scope import ContentScope, scope_parts
+from proofroom.core.content_scope import ContentScope, Scoped, scope_parts
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
 from proofroom.core.post_kinds import post_type_labels
@@ -21,16 +21,12 @@ from proofroom.core.validation.input_validation import parse_uuid
 class ScopeForm(forms.Form):
     """A form that asks, after its own fields, what content something is limited to; to all where nothing is chosen.
 
-    `scope` is what it starts with, and of a valid form what was chosen. `within` are the limits of whoever is asked:
-    what is outside of them is not offered. Its page includes `admin/cms/field_words.html`.
+    `who` is asked: what is outside of their own limits is neither offered nor named. `scope` is what the form starts
+    with, and of a valid form what was chosen. Its page includes `admin/cms/field_words.html`.
     """
 
     def __init__(
-        self,
-        *args: Any,
-        scope: ContentScope | None = None,
-        within: Collection[ContentScope] = (),
-        **kwargs: Any,
+        self, *args: Any, who: Scoped, scope: ContentScope | None = None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
         given = scope or ContentScope()
@@ -40,7 +36,7 @@ class ScopeForm(forms.Form):
             **{code: language_name(code) for code in given.locales},
             **dict(site_languages()),
         }
-        for own in within:
+        for own in who.scopes:
             types = _keep(types, own.types, given.types)
             locales = _keep(locales, own.locales, given.locales)
         self.fields["types"] = forms.MultipleChoiceField(
@@ -62,19 +58,19 @@ class ScopeForm(forms.Form):
             )
         self.fields["sections"] = IdsField(
             "sections",
-            [own.sections for own in within],
+            who,
             label=_("Limit to sections"),
             initial=given.sections,
             help_text=_("A page with all pages below it, in every language."),
         )
         self.fields["terms"] = IdsField(
             "terms",
-            [own.terms for own in within],
+            who,
             label=_("Limit to terms"),
             initial=given.terms,
             help_text=_("Posts with at least one of these terms."),
         )
-        if all(own.reads_all for own in within):
+        if all(own.reads_all for own in who.scopes):
             self.fields["reads_all"] = forms.BooleanField(
                 label=_("Can see all other content"),
                 required=False,
@@ -107,9 +103,9 @@ def _keep(choices: dict[str, str], own: Collection[str], chosen: Collection[str]
 class FoundChecks(forms.CheckboxSelectMultiple):
     """What is chosen, as checkboxes, and a search for more. Without scripts, some that are likely to be chosen."""
 
-    def __init__(self, part: str, within: Collection[frozenset[UUID]]) -> None:
+    def __init__(self, part: str, who: Scoped) -> None:
         super().__init__()
-        self.part, self.within = part, within
+        self.part, self.who = part, who
 
     def render(
         self,
@@ -122,12 +118,11 @@ class FoundChecks(forms.CheckboxSelectMultiple):
         part = scope_parts.get(self.part)
         # What is gone stays chosen until somebody takes it out: without it, the rights would reach everything.
         offered = dict.fromkeys(chosen, _("deleted"))
-        if part is not None and not self.within:
-            offered = {**part.offer(), **offered, **part.label_all(chosen)}
-        elif part is not None:
+        if part is not None:
             # Of somebody with limits, only these: the rest is found by a search, which shows what they may see.
-            own = {id_ for ids in self.within for id_ in ids}
-            offered = {**offered, **part.label_all({*own, *chosen})}
+            own = {id_ for scope in self.who.scopes for id_ in getattr(scope, self.part)}
+            known = part.label_all({*own, *chosen}, self.who)
+            offered = {**({} if self.who.scopes else part.offer(self.who)), **offered, **known}
         context = {
             "name": name,
             "kind": "post-reference" if self.part == "sections" else "taxonomy-reference",
@@ -139,8 +134,8 @@ class FoundChecks(forms.CheckboxSelectMultiple):
 class IdsField(forms.MultipleChoiceField):
     """Ids of things that a service will look for; what is no id is refused here."""
 
-    def __init__(self, part: str, within: Collection[frozenset[UUID]] = (), **kwargs: Any) -> None:
-        super().__init__(widget=FoundChecks(part, within), required=False, **kwargs)
+    def __init__(self, part: str, who: Scoped, **kwargs: Any) -> None:
+        super().__init__(widget=FoundChecks(part, who), required=False, **kwargs)
 
     def valid_value(self, value: Any) -> bool:
         return parse_uuid(str(value)) is not None

@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Any, Final
 
 from allauth.account import views as account
+from allauth.account.decorators import reauthentication_required
 from allauth.mfa.base import views as factors
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
@@ -168,7 +169,12 @@ urlpatterns: list[URLPattern] = [
         "confirm_with_provider",
         _CONFIRM,
     ),
-    _page("account/email/", account.email, "account_email", gettext_lazy("Email")),
+    _page(
+        "account/email/",
+        reauthentication_required(account.email, app="allauth.account"),
+        "account_email",
+        gettext_lazy("Email"),
+    ),
     _page("account/methods/", factors.index, "mfa_index", _METHODS),
     _page("account/methods/", factors.index, "mfa_list_webauthn", _METHODS),
     path("account/methods/provider/connect/", provider.connect_provider, name="connect_provider"),

@@ -22,7 +22,7 @@ def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
 
     Raises `RuleViolation` by part, and on `scope` where it reaches content that the actor does not.
     """
-    check_parts(scope)
+    check_parts(scope, actor)
     if is_wider(actor, scope):
         raise invalid(
             "scope",
@@ -32,16 +32,17 @@ def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
     return scope
 
 
-def check_parts(scope: ContentScope) -> ContentScope:
+def check_parts(scope: ContentScope, actor: Actor) -> ContentScope:
     """The scope, for what acts as its account and so reaches no more than that does, whatever the scope holds.
 
-    Raises `RuleViolation` by part, where it names too many things, or one that does not exist.
+    Raises `RuleViolation` by part, where it names too many things, or one that does not exist or that the actor may not
+    see.
     """
     for part, known in (
         ("types", scope.types.intersection(post_type_labels())),
         ("locales", scope.locales.intersection(settings.CMS_ENV.locales)),
-        ("sections", label_scope_ids("sections", scope.sections)),
-        ("terms", label_scope_ids("terms", scope.terms)),
+        ("sections", label_scope_ids("sections", scope.sections, actor)),
+        ("terms", label_scope_ids("terms", scope.terms, actor)),
     ):
         wanted = getattr(scope, part)
         if len(wanted) > MAX_IN_PART:

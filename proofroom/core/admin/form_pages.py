@@ -95,6 +95,10 @@ class FormAdmin(ListAdmin[M]):
     add_form: ClassVar[type[Form]]
     add_template: ClassVar[str] = "admin/forms/one.html"
 
+    def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Form:
+        """The form, with what a form takes."""
+        return self.add_form(*args, **kwargs)
+
     def add(self, request: HttpRequest, form: Form) -> HttpResponse:
         """Make what the form describes."""
         raise NotImplementedError
@@ -112,9 +116,9 @@ class FormAdmin(ListAdmin[M]):
     ) -> HttpResponse:
         require(request, self.add_permission)
         if request.method == "POST":
-            form = self.add_form(request.POST, request.FILES)
+            form = self.new_form(request, request.POST, request.FILES)
         else:
-            form = self.add_form(initial=request.GET.dict())
+            form = self.new_form(request, initial=request.GET.dict())
         done = answer_form(form, lambda: self.add(request, form)) if form.is_bound else None
         if done is not None:
             return done

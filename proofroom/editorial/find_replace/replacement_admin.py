@@ -6,21 +6,23 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from content.find_replace.allowed_tables import searchable_tables, writable_tables
 from content.find_replace.hits import find_hits
 from content.find_replace.review import REVIEW_TABLES
-from content.find_replace.runs import cancel_replacement, start_replacement, writable_tables
+from content.find_replace.runs import cancel_replacement, start_replacement, visible_replacements
 from content.find_replace.services import FIND_MAX, REPLACE_MAX, undo_replacement
 from content.models import Layer, Replacement, ReplacementState
+from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.admin.run_pages import STATES, RunAdmin
-from proofroom.core.find_replace import known_tables
 from proofroom.editorial.find_replace.hit_groups import MAX_LISTED, group_hits, table_label
 
 
@@ -36,10 +38,10 @@ class FindReplaceForm(forms.Form):
         label=gettext_lazy("Match case"), required=False, initial=True
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, who: Actor, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = cast(forms.MultipleChoiceField, self.fields["tables"])
-        field.choices = [(table, table_label(table)) for table in known_tables()]
+        field.choices = [(table, table_label(table)) for table in searchable_tables(who)]
         field.initial = sorted(REVIEW_TABLES)
 
 
@@ -59,6 +61,12 @@ class ReplacementAdmin(RunAdmin[Replacement]):
     run_template = "admin/replace/replacement.html"
     not_found = gettext_lazy("Replacement not found.")
     states = {**STATES, ReplacementState.FAILED: ("failed", gettext_lazy("Stopped"))}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Replacement]:
+        return visible_replacements(super().get_queryset(request), actor_of(request))
+
+    def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
+        return super().new_form(request, *args, who=actor_of(request), **kwargs)
 
     @admin.display(description=gettext_lazy("Where"))
     def where(self, row: Replacement) -> str:

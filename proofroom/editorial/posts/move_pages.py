@@ -131,7 +131,7 @@ def _move(request: HttpRequest, posts: Sequence[Post], target: str) -> HttpRespo
     before = request.POST.get("before", "")
     place = Place(_parent_of(target), _before_of(before))
     versions = zip(request.POST.getlist("page"), request.POST.getlist("version"), strict=False)
-    undo = _way_back(posts[0]) if len(posts) == 1 else None
+    undo = _way_back(posts[0], actor_of(request)) if len(posts) == 1 else None
     try:
         moved = move_posts(
             post_ids=[post.pk for post in posts],
@@ -164,9 +164,9 @@ def _before_of(text: str) -> UUID | Literal["end"] | None:
     return _id_of(text) if text else None
 
 
-def _way_back(post: Post) -> JsonObject:
-    """Return what a move back to where the page stands takes."""
-    siblings = Post.objects.alive().filter(
+def _way_back(post: Post, who: Scoped) -> JsonObject:
+    """Return what a move back to where the page stands takes, as far as `who` sees what stands around it."""
+    siblings = visible_to(Post.objects.alive(), who).filter(
         type=post.type, locale=post.locale, parent=post.parent_id
     )
     ids = list(siblings.order_by("order_index", "title", "id").values_list("pk", flat=True))

@@ -50,7 +50,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
     offered = grantable(wanted, actor)
     known = find_limits(client=client, user_id=actor.user.pk)
     allows = request.POST.get("decision") == "allow"
-    form = ScopeForm(request.POST if allows else None, scope=known, within=actor.scopes)
+    form = ScopeForm(request.POST if allows else None, scope=known, who=actor)
     if request.method == "POST" and not allows:
         denied = AccessDeniedError(state=asked["state"])
         return _lead_to(client, denied.in_uri(redirect_uri))
