@@ -102,7 +102,8 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
 
     People and events let an agent use all that is its own: the right to run it is theirs to have. An AI client or
     another run lends only what it has itself. The content that whoever begins the run is limited to limits the run.
-    That words of visitors were read goes with the chain, also where an event is between two runs.
+    Those limits go with the chain, and so does that words of visitors were read, also where an event is between two
+    runs.
     """
     cause = run.cause_run
     context = run.context if isinstance(run.context, Mapping) else {}
@@ -114,8 +115,10 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
     if cause is not None and run.event is None and not cause.stages_value:
         run.stages_value = False
     run.confined_to = run.post.translation_group if run.post is not None else actor.confined_to
-    limits = [] if run.event is not None else actor.scopes
-    run.content_scopes = [scope.to_json() for scope in limits if scope.is_limited]
+    if run.event is None:
+        run.content_scopes = [scope.to_json() for scope in actor.scopes if scope.is_limited]
+    elif cause is not None:
+        run.content_scopes = cause.content_scopes
     if run.event is not None or actor.is_person:
         return
     run.tools = None if actor.tools is None else sorted(actor.tools)

@@ -26,7 +26,7 @@ from content.posts.scopes import (
 )
 from content.rules import check_changes
 from proofroom.accounts.models import User
-from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.errors import CmsError, NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import (
@@ -99,7 +99,7 @@ class _PostWriter:
         if known is not None:
             post = Post.objects.filter(pk=known.object_id).first()
             if post is not None:
-                require_in_scope(post, self.writer.actor)
+                self._require_in_scope(post)
             if post is not None and post.deleted_at is not None:
                 return self._written("skipped", _("The post is in the trash."), post)
             if post is not None:
@@ -107,9 +107,17 @@ class _PostWriter:
         if self.planned.post_id is not None and not self.planned.is_imported:
             post = Post.objects.alive().filter(pk=self.planned.post_id).first()
             if post is not None:
-                require_in_scope(post, self.writer.actor)
+                self._require_in_scope(post)
                 return self._update(post, None, fields, modules, terms)
         return self._create(fields, modules, terms)
+
+    def _require_in_scope(self, post: Post) -> None:
+        """Raise `NotAllowed` for a post outside of what the actor may change. No id of one that they may not see is in
+        a report."""
+        try:
+            require_in_scope(post, self.writer.actor)
+        except NotFound:
+            raise outside_of_scope() from None
 
     @property
     def _source_slug(self) -> str:

@@ -15,7 +15,7 @@ from agents_app.runs.creation import create_run
 from agents_app.runs.execution import prepare_attempt
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.payloads import translation_source
-from agents_app.runs.permissions import run_actor
+from agents_app.runs.permissions import narrow_rights, run_actor
 from agents_app.runs.scopes import visible_runs
 from content.layers import stage
 from content.models import Layer, Post
@@ -328,3 +328,18 @@ def test_an_account_that_is_limited_has_no_diagnostics() -> None:
         create_token(name="x", user_id=account.pk, actor=make.actor("admin"), diagnostics=True)
     principal = Principal(id="client", user_id=account.pk, diagnostics=True)
     assert not actor_for(principal).diagnoses
+
+
+def test_a_run_that_an_event_of_a_limited_run_starts_is_limited_as_it_is(inside: Post) -> None:
+    make.site_role("desk", *RIGHTS, scope=PAGES)
+    first = begin(inside, make.actor("desk"))
+    event = Event.objects.order_by("pk").last()
+
+    after = [
+        AgentRun(agent_id=AGENT, scope="dropdown", event=event, cause_run=cause, context={})
+        for cause in (first, None)
+    ]
+    for run in after:
+        narrow_rights(run, make.actor("editor"))
+
+    assert [run.content_scopes for run in after] == [[PAGES.to_json()], []]

@@ -134,3 +134,16 @@ def test_a_dry_run_says_what_would_be_outside_as_the_import_does(
     lines = ImportLine.objects.filter(kind="posts", outcome__in=["created", "failed"])
     assert sorted(line.outcome for line in lines) == ["created", "failed"]
     assert "outside of the content" in lines.get(outcome="failed").message
+
+
+def test_a_report_names_no_hidden_post_whose_slug_was_guessed(tmp_path: Path) -> None:
+    hidden = make.post("By hand", type="blog", slug="by-hand")
+
+    def told(slug: str) -> str:
+        ImportLine.objects.all().delete()
+        with suppress(RuleViolation):
+            run(tmp_path, {"title": "x", "slug": slug}, type="blog", dry_run=True)
+        return " ".join(ImportLine.objects.filter(kind="posts").values_list("message", flat=True))
+
+    assert told("by-hand") == told("nothing-here")
+    assert str(hidden.pk) not in told("by-hand")
