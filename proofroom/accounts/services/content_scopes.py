@@ -35,8 +35,7 @@ def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
 def check_parts(scope: ContentScope, actor: Actor) -> ContentScope:
     """The scope, for what acts as its account and so reaches no more than that does, whatever the scope holds.
 
-    Raises `RuleViolation` by part, where it names too many things, or one that does not exist or that the actor may not
-    see.
+    Raises `RuleViolation` by part, where it names too many things, or one that is not there for the actor.
     """
     for part, known in (
         ("types", scope.types.intersection(post_type_labels())),
