@@ -173,10 +173,13 @@ def condition_of(scope: ContentScope) -> Q:
 
 
 class SectionPart:
-    """Sections: posts, by title and address."""
+    """Sections: posts, by title and address. Those that limit somebody are no secret to them."""
 
     def label_all(self, ids: Collection[UUID], who: Scoped) -> dict[UUID, str]:
-        return self._label(visible_to(Post.objects.alive(), who).filter(pk__in=ids))
+        posts = Post.objects.alive().filter(pk__in=ids)
+        own = {id_ for scope in who.scopes for id_ in scope.sections}
+        seen = visible_to(posts, who)
+        return self._label(seen | posts.filter(pk__in=own) if own else seen)
 
     def offer(self, who: Scoped) -> dict[UUID, str]:
         seen = visible_to(Post.objects.alive(), who)

@@ -112,7 +112,7 @@ class _PostWriter:
         return self._create(fields, modules, terms)
 
     def _require_in_scope(self, post: Post) -> None:
-        """Raise `NotAllowed` for a post outside of what the actor may change, and name no id of one that is hidden."""
+        """Raise `NotAllowed` for a post outside of what the actor may change, and name no id of a hidden one."""
         try:
             require_in_scope(post, self.writer.actor)
         except NotFound:
