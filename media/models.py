@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 from uuid import uuid4
 
 from django.conf import settings
 from django.db import models
+
+ALT_TEXT_MAX: Final = 500
+DESCRIPTION_MAX: Final = 2000
 
 
 class AssetStatus(models.TextChoices):
@@ -38,10 +41,10 @@ class Asset(models.Model):
     focal_x = models.FloatField(null=True, blank=True)
     focal_y = models.FloatField(null=True, blank=True)
     digest = models.CharField(max_length=64, blank=True, default="", db_index=True)
-    alt_text = models.CharField(max_length=500, blank=True, default="")
+    alt_text = models.CharField(max_length=ALT_TEXT_MAX, blank=True, default="")
     alt_texts = models.JSONField(default=dict, blank=True)
     is_decorative = models.BooleanField(default=False)
-    description = models.CharField(max_length=2000, blank=True, default="")
+    description = models.CharField(max_length=DESCRIPTION_MAX, blank=True, default="")
     categories = models.JSONField(default=list, blank=True)
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

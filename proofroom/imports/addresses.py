@@ -25,6 +25,8 @@ class PostAddresses:
     base: str
     dead_links: list[str] = field(default_factory=list)
     missing_files: list[str] = field(default_factory=list)
+    missing_in_modules: list[str] = field(default_factory=list)
+    """Those of them whose place has no text that describes the picture."""
 
     def resolve(self, props: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
         known = props_of(props)
@@ -37,6 +39,7 @@ class PostAddresses:
                 asset = self.writer.asset(value, self.base)
                 if asset is None and value:
                     self.missing_files.append(value)
+                    self.missing_in_modules.append(value)
                 found[name] = str(asset.pk) if asset is not None else None
             elif prop.kind == "link" and isinstance(value, str) and value:
                 found[name] = safe_href(self._link(value)) or ""
@@ -118,4 +121,10 @@ class PostAddresses:
             if key not in self.writer.problems:  # else the file has its own line
                 text = _("The image %(address)s was not imported.")
                 found.append(text % {"address": address[:300]})
+        for address in dict.fromkeys(self.missing_in_modules[:_MOST_NAMED]):
+            if alt := self.writer.reader.alt_text(self.writer.reader.file_key(address, self.base)):
+                text = _(
+                    "The alternative text of the image %(address)s, which was not imported: “%(alt)s”"
+                )
+                found.append(text % {"address": address[:300], "alt": alt})
         return found

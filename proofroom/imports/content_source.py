@@ -105,6 +105,10 @@ class Reader(ABC):
         """The one address of a file that the content at `base` names; empty for one that stays where it is."""
         return address if address.startswith(("http://", "https://")) else ""
 
+    def alt_text(self, key: str) -> str:
+        """What the source says in place of a file, where the content that names it cannot."""
+        return ""
+
     def linked_file_key(self, address: str, base: str) -> str:
         """The file of the source that a link in the content leads to; empty for none."""
         return ""

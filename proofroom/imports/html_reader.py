@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from typing import Final, cast
 
@@ -75,6 +76,15 @@ _NOTHING: Final = re.compile(
     r"|<img\b(?P<image>[^<>]*)>|<iframe\b(?P<frame>[^<>]*)>",
     re.DOTALL | re.IGNORECASE,
 )
+_WITH_WORDS: Final = re.compile(
+    r"<(?!(?:img|a|iframe|video|audio|object|embed)[\s/>])(?P<tag>[a-z][a-z0-9-]{0,40})\s(?P<attributes>[^<>]*)>",
+    re.IGNORECASE,
+)
+_WORDS: Final = re.compile(
+    r"""(?<![\w-])(title|alt|label|placeholder|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)')""",
+    re.IGNORECASE,
+)
+"""Attributes that people read, of elements that keep none."""
 _IMAGE_ADDRESS: Final = re.compile(
     r"\b(?:data-)?src\s*=\s*(?:[\"']\s*)?(?!data:)[^\s\"'<>]", re.IGNORECASE
 )
@@ -89,6 +99,7 @@ class Frame:
 
     tag: str
     address: str
+    title: str = ""
 
 
 @dataclass(slots=True)
@@ -172,6 +183,10 @@ def left_out_of(html: str) -> Counter[str]:
             )
         else:
             found["frame without an address"] += not _IMAGE_ADDRESS.search(one["frame"])
+    for element in _WITH_WORDS.finditer(html):
+        for name, quoted, single in _WORDS.findall(element["attributes"]):
+            if words := " ".join(unescape(quoted or single).split()):
+                found[f"{name.lower()} of <{element['tag'].lower()}>: “{words[:300]}”"] += 1
     return +found
 
 
@@ -253,7 +268,10 @@ def blocks_of_element(
 
 def only_blocks(found: Sequence[JsonObject | Frame]) -> list[JsonObject]:
     """The blocks, with a link in place of each frame."""
-    return [link_paragraph(block.address) if isinstance(block, Frame) else block for block in found]
+    return [
+        link_paragraph(block.address, block.title) if isinstance(block, Frame) else block
+        for block in found
+    ]
 
 
 def link_paragraph(address: str, text: str = "") -> JsonObject:
@@ -335,7 +353,10 @@ class _BlockReader:
         if tag == "hr":
             return [{"type": "horizontalRule"}]
         if tag == "pre":
-            return [_code_block(node)]
+            # Code holds no pictures: they stand below it.
+            pictures = [_InlineReader().read([image]) for image in node.find("img")]
+            shown = [{"type": "paragraph", "content": one} for one in pictures if one]
+            return [_code_block(node), *cast("list[JsonObject]", shown)]
         if tag in ("dt", "summary"):
             inline = _InlineReader(("bold",)).read(node.content)
             return [{"type": "paragraph", "content": inline}] if inline else []
@@ -361,7 +382,8 @@ class _BlockReader:
         if address.startswith("//"):
             address = f"https:{address}"
         inside = self.flow(node.content, 1, 0) if node.tag != "iframe" else []
-        return [Frame(node.tag, address), *inside] if safe_href(address) else inside
+        frame = Frame(node.tag, address, " ".join(values.get("title", "").split()))
+        return [frame, *inside] if safe_href(address) else inside
 
     def _list(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
         items: list[JsonObject] = []

@@ -5,9 +5,9 @@ Addresses of pictures and links stand in the content as the source has them; the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from proofroom.core.json import Json
 
@@ -21,6 +21,26 @@ class Remark:
     place: str
     message: str
     severity: Severity = "warning"
+
+
+_NAMES_MAX: Final = 1500
+"""Characters of names in one line of the report."""
+
+
+def counted_remarks(
+    place: str, message: str, counts: Mapping[str, int], severity: Severity = "warning"
+) -> Iterator[Remark]:
+    """Remarks that name what was counted in place of `%(names)s`: as many as it takes to cut nothing off."""
+    names: list[str] = []
+    for name, number in sorted(counts.items()):
+        if number <= 0:
+            continue
+        if names and sum(map(len, names)) + len(name) > _NAMES_MAX:
+            yield Remark(place, message % {"names": ", ".join(names)}, severity)
+            names = []
+        names.append(f"{name} ({number})")
+    if names:
+        yield Remark(place, message % {"names": ", ".join(names)}, severity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from proofroom.core.json import JsonObject
 from proofroom.definitions.richtext.markdown_reader import parser
 from proofroom.imports.html_reader import KNOWN_TAGS, Frame, blocks_of_html, left_out_of
-from proofroom.imports.items import Remark, Severity
+from proofroom.imports.items import Remark, Severity, counted_remarks
 from proofroom.imports.markdown_dialects import DialectReader, MarkdownSource
 
 _TAG: Final = re.compile(r"</?([A-Za-z][\w.:-]*)")
@@ -54,9 +54,7 @@ class MarkdownContent:
             (self.simpler, _("Kept in a simpler form: %(names)s."), "info"),
         )
         for counts, message, severity in kinds:
-            listed = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()) if n)
-            if listed:
-                said.append(Remark(place, message % {"names": listed}, severity))
+            said += counted_remarks(place, message, counts, severity)
         return said
 
 

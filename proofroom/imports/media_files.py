@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from media.models import Asset
+from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX, Asset
 from media.services.files import AlreadyThere, store_image
 from media.services.web_files import NoAnswer, fetch_file
 from proofroom.core.actor import Actor
@@ -149,8 +149,8 @@ def store_file(
         asset = store_image(
             file=BytesIO(content),
             filename=name,
-            alt_text=" ".join(alt_text.split())[:500],
-            description=description[:2000],
+            alt_text=" ".join(alt_text.split())[:ALT_TEXT_MAX],
+            description=description[:DESCRIPTION_MAX],
             categories=categories,
             is_new_only=True,
             actor=actor,

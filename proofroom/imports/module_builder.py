@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import orjson
 
@@ -22,15 +22,30 @@ MAX_PROSE: Final = RICH_TEXT_MAX_BYTES * 3 // 4
 """Bytes of one prose module as the source has it; a longer text goes on in the next one."""
 
 
+class Picture(NamedTuple):
+    """A picture of a gallery by its address in the source."""
+
+    address: str
+    alt: str = ""
+    caption: str = ""
+
+
+def no_alt(address: str) -> str:
+    """What a file is described by where the source says it at the picture only."""
+    return ""
+
+
 @dataclass
 class ModuleBuilder:
     """Gathers text into prose, and puts other modules where they stand in it.
 
-    `allowed` are the modules that the post may have: what would need another one becomes text. `unknown` counts what
-    was not understood, by its name, `left_out` what nothing was made of.
+    `allowed` are the modules that the post may have: what would need another one becomes text. `alt_of` answers the
+    alternative text that a file will have in the library. `unknown` counts what was not understood, by its name,
+    `left_out` what nothing was made of.
     """
 
     allowed: frozenset[str]
+    alt_of: Callable[[str], str] = no_alt
     modules: list[ModuleItem] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -45,7 +60,7 @@ class ModuleBuilder:
     def add_blocks(self, blocks: Sequence[JsonObject | Frame]) -> None:
         for block in blocks:
             if isinstance(block, Frame):
-                self.add_frame(block)
+                self.add_frame(block, block.title)
                 continue
             length = len(orjson.dumps(block)) + 1
             if self._length + length > MAX_PROSE:
@@ -71,23 +86,28 @@ class ModuleBuilder:
         self.modules.append(ModuleItem(type, props))
         return True
 
-    def add_gallery(self, pictures: Sequence[tuple[str, str, str]]) -> None:
-        """Pictures: address, alternative text and caption of each."""
+    def note_alt(self, address: str, alt: str) -> None:
+        """Name the alternative text of a picture in this place where modules will show another, that of its file."""
+        words = " ".join(alt.split())
+        if words and words != self.alt_of(address):
+            self.left_out[f"alternative text of a picture in this place: “{words[:300]}”"] += 1
+
+    def add_gallery(self, pictures: Sequence[Picture]) -> None:
         for start in range(0, len(pictures), 60):
+            part = pictures[start : start + 60]
             items = [
-                {"imageId": address, "caption": caption[:_CAPTION_MAX]}
-                for address, _, caption in pictures[start : start + 60]
+                {"imageId": one.address, "caption": one.caption[:_CAPTION_MAX]} for one in part
             ]
             if self.add_module("gallery", {"items": cast("Json", items)}):
-                whole = [
-                    one for _, _, one in pictures[start : start + 60] if len(one) > _CAPTION_MAX
-                ]
+                whole = [one.caption for one in part if len(one.caption) > _CAPTION_MAX]
                 self.add_blocks([text_paragraph(one, "italic") for one in whole])
+                for one in part:
+                    self.note_alt(one.address, one.alt)
             else:
-                for address, alt, caption in pictures[start : start + 60]:
-                    self.add_blocks([image_paragraph(address, alt)])
-                    if caption:
-                        self.add_blocks([text_paragraph(caption, "italic")])
+                for one in part:
+                    self.add_blocks([image_paragraph(one.address, one.alt)])
+                    if one.caption:
+                        self.add_blocks([text_paragraph(one.caption, "italic")])
 
     def end_prose(self) -> None:
         """Close the text that was gathered: the next one is a module of its own."""

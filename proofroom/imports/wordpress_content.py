@@ -22,10 +22,9 @@ from proofroom.imports.html_reader import (
     link_paragraph,
     only_blocks,
     parse_html,
-    text_paragraph,
 )
 from proofroom.imports.items import ModuleItem
-from proofroom.imports.module_builder import ModuleBuilder
+from proofroom.imports.module_builder import ModuleBuilder, Picture, no_alt
 from proofroom.imports.wordpress_attributes import (
     AttributeValue,
     attribute_values,
@@ -63,6 +62,7 @@ _TEXT_BLOCKS: Final = frozenset(
     | {"subhead", "social-links", "social-link", "audio", "video", "classic", "cover-text", "math"}
 )
 _SILENT: Final = frozenset({"nextpage", "spacer"})
+_PICTURE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)(?:$|[?#])", re.IGNORECASE)
 _MORE: Final = re.compile(r"<!--more\s+([^<>]*?)\s*-->")
 _DEEPEST: Final = 30
 _MOST_REUSED: Final = 200
@@ -145,19 +145,21 @@ def _comment_of(content: str, start: int) -> tuple[str | None, bool, int] | None
 class WordPressContent:
     """Reads the contents of posts.
 
-    `attachment` answers the address of a file by its id, `reusable` the content of a block that posts share.
+    `attachment` answers the address of a file by its id, `reusable` the content of a block that posts share, `alt_of`
+    the alternative text of a file by its address in the content.
     """
 
     allowed: frozenset[str]
     attachment: Callable[[str], str]
     reusable: Callable[[str], str]
     attached_images: Callable[[str], list[str]]
+    alt_of: Callable[[str], str] = no_alt
 
     def read(
         self, content: str, post_id: str = ""
     ) -> tuple[tuple[ModuleItem, ...], dict[str, int], dict[str, int]]:
         """The modules, what was not understood by its name, and what nothing was made of."""
-        builder = ModuleBuilder(self.allowed)
+        builder = ModuleBuilder(self.allowed, self.alt_of)
         reading = _Reading(self, builder, post_id)
         if "<!-- wp:" in content:
             reading.children(parse_blocks(content), 0)
@@ -260,25 +262,44 @@ class _Reading:
             self.builder.left_out[f"words of the “more” link: {words}"] += 1
 
     def read_gallery(self, block: Block, depth: int) -> None:
-        pictures = [_picture(figure) for figure in _figures(parse_html(_bare(block.html)))]
+        root = parse_html(_bare(block.html))
+        figures = list(_figures(root))
+        pictures = [_picture(figure) for figure in figures]
         if not pictures and isinstance(ids := block.attributes.get("ids"), list):
-            pictures = [(self.source.attachment(str(id_)), "", "") for id_ in ids]
-            missing = sum(not address for address, _alt, _caption in pictures)
+            pictures = [Picture(self.source.attachment(str(id_))) for id_ in ids]
+            missing = sum(not picture.address for picture in pictures)
             self.builder.left_out["picture of a gallery that is not in the file"] += missing
-        self.builder.add_gallery([picture for picture in pictures if picture[0]])
-        captions = parse_html(_bare(block.html)).find("figcaption")
-        for caption in captions:
+        self.builder.add_gallery([picture for picture in pictures if picture.address])
+        self.name_links(*figures)
+        for caption in root.find("figcaption"):
             if "blocks-gallery-caption" in caption.classes:
-                self.builder.add_blocks([text_paragraph(caption.text, "italic")])
+                self.caption(caption)
+
+    def caption(self, caption: HtmlElement) -> None:
+        """A caption below a module, with its links."""
+        self.builder.add_blocks(blocks_of_element(HtmlElement("body", {}, [caption])))
+
+    def name_links(self, *elements: HtmlElement) -> None:
+        """Name links and titles in what becomes a text without any, except links to the picture itself."""
+        for one in (one for element in elements for one in element.find("a", "img")):
+            address = one.attributes.get("href", "")
+            words = " ".join(one.text.split())[:100]
+            if address and not (_PICTURE.search(address) and any(one.find("img"))):
+                name = f"link of “{words}”" if words else "link of a picture"
+                self.builder.left_out[f"{name}: {address[:300]}"] += 1
+            if title := " ".join(one.attributes.get("title", "").split()):
+                self.builder.left_out[f"title of a picture or link: “{title[:300]}”"] += 1
 
     def read_embed(self, block: Block, depth: int) -> None:
         url = block.attributes.get("url")
         root = parse_html(_bare(block.html))
         if not isinstance(url, str):
             url = next(iter(re.findall(r"https?://\S+", root.text)), "")
-        caption = next((one.text.strip() for one in root.find("figcaption")), "")
+        captions = list(root.find("figcaption"))
+        caption = captions[0].text.strip() if captions else ""
         if url:
             self.builder.add_frame(Frame("iframe", url), caption)
+            self.name_links(*captions)
         else:
             self.builder.unknown[f"block {block.name} without an address"] += 1
             self.html(block.html)
@@ -289,6 +310,7 @@ class _Reading:
         quote = "\n".join(one.text.strip() for one in root.find("p")).strip()
         fits = bool(quote) and len(quote) <= 1200 and len(who) <= 120
         fits = fits and not Counter(root.text.split()) - Counter(f"{quote} {who}".split())
+        fits = fits and not any(root.find("a", "img"))
         props: JsonObject = {"quote": quote, "who": " ".join(who.split()), "look": "large"}
         if not (fits and self.builder.add_module("blockquote", props)):
             self.html(block.html)
@@ -308,15 +330,23 @@ class _Reading:
             "side": "end" if block.attributes.get("mediaPosition") == "right" else "start",
         }
         self.builder.add_module("prose-with-media", props)
+        self.builder.note_alt(str(props["imageId"]), image.attributes.get("alt", ""))
         if figure is not None:
-            captions = [text_paragraph(one.text, "italic") for one in figure.find("figcaption")]
-            self.builder.add_blocks(captions)
+            bare = [
+                one for one in figure.content if isinstance(one, str) or one.tag != "figcaption"
+            ]
+            self.name_links(HtmlElement("body", {}, [*bare]))
+            for caption in figure.find("figcaption"):
+                self.caption(caption)
 
     def read_cover(self, block: Block, depth: int) -> None:
         url = block.attributes.get("url")
         root = parse_html(_bare(block.html))
         if not isinstance(url, str):
             url = next((one.attributes.get("src", "") for one in root.find("img")), "")
+        given = block.attributes.get("alt")
+        alt = next((one.attributes.get("alt", "") for one in root.find("img")), "")
+        alt = alt or (given if isinstance(given, str) else "")
         title = next((" ".join(one.text.split()) for one in root.find("h1", "h2", "h3")), "")
         lines = [" ".join(one.text.split()) for one in root.find("p")]
         is_first = not self.builder.modules and not self.builder.has_text
@@ -339,11 +369,12 @@ class _Reading:
                 props["ctaLabel"] = labels[0]
                 props["ctaUrl"] = buttons[0].attributes.get("href", "")
             if self.builder.add_module("hero", props):
+                self.builder.note_alt(url, alt)
                 return
         if url and block.attributes.get("backgroundType") == "video":
             self.builder.add_frame(Frame("video", url))
         elif url:
-            self.builder.add_blocks([image_paragraph(url)])
+            self.builder.add_blocks([image_paragraph(url, alt)])
         if any(block.blocks):
             self.children(Block("group", {}, block.content), depth)
             return
@@ -368,6 +399,8 @@ class _Reading:
             "title": title,
             "content": _document(only_blocks(blocks_of_element(root))),
         }
+        if summary is not None:
+            self.name_links(summary)
         last = self.builder.modules[-1] if self.builder.modules else None
         if last is not None and last.type == "accordions" and not self.builder.has_text:
             sections = cast("list[Json]", last.props["items"])
@@ -524,7 +557,7 @@ class _Reading:
         addresses = [self.source.attachment(id_) for id_ in ids if id_]
         if not any(ids):
             addresses = self.source.attached_images(self.post_id)
-        found = [(address, "", "") for address in addresses if address]
+        found = [Picture(address) for address in addresses if address]
         if found:
             missing = len(addresses) - len(found)
             self.builder.left_out["picture of a gallery that is not in the file"] += missing
@@ -578,11 +611,11 @@ def _figures(root: HtmlElement) -> Iterator[HtmlElement]:
     yield from inner or root.find("img")
 
 
-def _picture(element: HtmlElement) -> tuple[str, str, str]:
+def _picture(element: HtmlElement) -> Picture:
     image = element if element.tag == "img" else next(element.find("img"))
     caption = next((one.text for one in element.find("figcaption")), "")
     values = image.attributes
-    return (
+    return Picture(
         values.get("src") or values.get("data-src", ""),
         values.get("alt", ""),
         " ".join(caption.split()),

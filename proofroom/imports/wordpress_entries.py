@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote
@@ -53,6 +53,39 @@ def text_of(element: Element) -> str:
 def plain_text(text: str) -> str:
     """HTML as one line of text."""
     return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", text)).split())
+
+
+def shorten(text: str, most: int) -> str:
+    """A text of at most so many characters, which ends with a whole word."""
+    return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
+
+
+def lost_in_text(text: str) -> list[str]:
+    """What `plain_text` leaves out that people read or follow: addresses of links and pictures, alternative texts."""
+    return [
+        value
+        for element in _LINK_OR_IMAGE.finditer(text)
+        for name in _SRC_OR_ALT.finditer(element[0])
+        if (value := html.unescape(name[2] or name[3] or "").strip())
+    ]
+
+
+_LINK_OR_IMAGE: Final = re.compile(r"<(?:a|img)\b[^<>]*>", re.IGNORECASE)
+_IMAGE_TAG: Final = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
+_SRC_OR_ALT: Final = re.compile(
+    r"""(?<![\w-])(src|alt|href)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+)
+
+
+def alts_in(content: str) -> Iterator[tuple[str, str]]:
+    """The address and the alternative text of each picture in HTML that has both."""
+    for image in _IMAGE_TAG.finditer(content):
+        values = {
+            found[1].lower(): html.unescape(found[2] or found[3] or "")
+            for found in _SRC_OR_ALT.finditer(image[0])
+        }
+        if alt := " ".join(values.get("alt", "").split()):
+            yield values.get("src", ""), alt
 
 
 _FIELDS: Final[Mapping[str, str]] = {

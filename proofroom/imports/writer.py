@@ -85,6 +85,7 @@ class ImportWriter:
         if known is not None:
             return Written("unchanged", item.address, "", known.pk)
         if self.is_dry_run:
+            self._assets[item.address] = None  # counted once, as in a run
             if self.reader.files.can_read(item.address):
                 return Written("created", item.address)
             return Written("failed", item.address, _("The file is not in the folder."))
@@ -102,7 +103,23 @@ class ImportWriter:
             return Written("failed", item.address, str(error))
         self._assets[item.address] = asset
         self.remember("file", item.address, asset.pk, {})
-        return Written("created" if is_new else "unchanged", item.address, "", asset.pk)
+        if is_new:
+            return Written("created", item.address, "", asset.pk)
+        lost = [
+            f"“{text}”"
+            for text, kept in (
+                (item.alt_text, asset.alt_text),
+                (item.description, asset.description),
+            )
+            if text and " ".join(text.split()) != " ".join(kept.split())
+        ]
+        remarks: tuple[Remark, ...] = ()
+        if lost:
+            said = _(
+                "The file is in the library already, with texts of its own. Left out: %(names)s."
+            )
+            remarks = (Remark(item.address, said % {"names": ", ".join(lost)}),)
+        return Written("unchanged", item.address, "", asset.pk, remarks)
 
     def load_files_of(self, item: PostItem) -> list[Written]:
         """Put the files that a post names into the library."""
@@ -121,8 +138,9 @@ class ImportWriter:
         written: list[Written] = []
         for key, alt_text in keys.items():
             if key and key not in self._assets:
+                alt_text = alt_text or self.reader.alt_text(key)
                 done = self.load_file(self.plan.files.get(key) or MediaItem(key, alt_text))
-                if done.outcome != "unchanged":
+                if done.outcome != "unchanged" or done.remarks:
                     written.append(replace(done, kind="files"))
         return written
 

@@ -507,6 +507,19 @@ def test_other_files_come_in_where_a_text_takes_them_in_and_are_named_else(tmp_p
     assert ".rst (1)" in said
 
 
+def test_an_include_with_a_slash_is_looked_for_below_the_folders_above(tmp_path):
+    write(
+        tmp_path,
+        {
+            "en/guide/a.md": '# A\n\n{{% include "/_common/x.md" %}}\n',
+            "en/_common/x.md": "Shared words",
+        },
+    )
+    run(tmp_path)
+
+    assert "Shared words" in text_of("/guide/a")
+
+
 def test_a_file_that_includes_itself_ends(tmp_path):
     write(tmp_path, {"a.md": "# A\n\nOnce.\n\n```{include} a.md\n```\n\n```{include} a.md\n```\n"})
 

@@ -494,7 +494,12 @@ class MarkdownReader(Reader):
 
     def _included(self, name: str, base: str) -> str | None:
         """The text of a file of the folder that another one takes in."""
-        for start in ("" if name.startswith("/") else posixpath.dirname(base), "", "includes"):
+        starts = ["" if name.startswith("/") else posixpath.dirname(base), "", "includes"]
+        above = posixpath.dirname(base) if name.startswith("/") else ""
+        while above:  # as for links: the folder of a language may be the root of the source
+            starts.append(above)
+            above = posixpath.dirname(above)
+        for start in starts:
             path = file_inside(self.root, _plain_path(posixpath.join(start, name.lstrip("/"))))
             if path is not None:
                 try:

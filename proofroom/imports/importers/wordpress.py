@@ -16,8 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.post_fields import EXCERPT_MAX
+from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import allowed_modules, find_post_type, post_types, taxonomies
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
@@ -29,15 +31,19 @@ from proofroom.imports.items import (
     PostItem,
     Remark,
     TermItem,
+    counted_remarks,
 )
 from proofroom.imports.media_files import MediaFiles, path_in
 from proofroom.imports.wordpress_content import Block, WordPressContent, parse_blocks
 from proofroom.imports.wordpress_entries import (
     TAXONOMIES,
     WordPressEntry,
+    alts_in,
     entry_of,
     local_name,
+    lost_in_text,
     plain_text,
+    shorten,
     term_of,
     text_of,
 )
@@ -111,6 +117,8 @@ class _Index:
     """The kind of each post, by its id."""
     term_names: dict[tuple[str, str], str] = field(default_factory=dict)
     """The name of each term, by its domain and its id or slug: menus name terms so."""
+    alts: dict[str, str] = field(default_factory=dict)
+    """The alternative text of each file: its own, else that of the first place that shows it."""
     used_blocks: set[str] = field(default_factory=set)
     """The reusable blocks that a post shows, by their ids."""
 
@@ -217,6 +225,7 @@ class WordPressReader(Reader):
             self._add_host(self.site)
         has_items = False
         seen: set[tuple[str, str]] = set()
+        shown: dict[str, str] = {}
         for entry in self._entries():
             has_items = True
             if isinstance(entry, TermItem):
@@ -236,6 +245,8 @@ class WordPressReader(Reader):
             index.used_blocks.update(_REUSED.findall(entry.content))
             if entry.type == "attachment":
                 address = entry.attachment or entry.guid
+                if alt := entry.meta.get("_wp_attachment_image_alt", ""):
+                    index.alts[address] = " ".join(alt.split())
                 index.attachments[entry.post_id] = address
                 if _IMAGE.search(path_in(address)):
                     index.attached[entry.parent].append(address)
@@ -244,6 +255,11 @@ class WordPressReader(Reader):
                 index.reusable[entry.post_id] = entry.content
             elif entry.type == "wp_navigation" and entry.status in _LIVE:
                 index.navigation.append(entry)
+            if entry.type != "revision" and entry.status != "trash":
+                for address, alt in alts_in(entry.content):
+                    shown.setdefault(address, alt)
+        for address, alt in shown.items():
+            index.alts.setdefault(self.file_key(address, ""), alt)
         if not has_items and not index.hosts:
             raise RuleViolation(_("The file is not a WordPress export: it has no items."))
 
@@ -305,14 +321,31 @@ class WordPressReader(Reader):
 
     def _media(self, entry: WordPressEntry) -> Iterator[Item]:
         address = entry.attachment or entry.guid
+        place = address[:300] or entry.title or entry.post_id
+        texts = [plain_text(entry.content), plain_text(entry.excerpt)]
+        # Without a title of its own, WordPress gives a file its name.
+        file = Path(unquote(path_in(address)))
+        if slug_of(entry.title) not in (slug_of(file.stem), slug_of(file.name)):
+            texts.append(entry.title)
+        texts = list(dict.fromkeys(text for text in texts if text))
         if not _IMAGE.search(path_in(address)):
             message = _(
                 "Files of this type cannot be imported. Links to this file are not changed."
             )
-            yield Remark(address[:300] or entry.title or entry.post_id, message)
+            yield Remark(place, message)
+            if words := ", ".join(f"“{text}”" for text in texts):
+                yield Remark(place, _("Left out: %(names)s.") % {"names": words})
             return
-        alt = entry.meta.get("_wp_attachment_image_alt", "")
-        yield MediaItem(address, alt, plain_text(entry.content or entry.excerpt)[:2000])
+        kept: list[str] = []
+        for text, most in (
+            (self.index.alts.get(address, ""), ALT_TEXT_MAX),
+            ("\n\n".join(texts), DESCRIPTION_MAX),
+        ):
+            kept.append(shorten(text, most))
+            if rest := text[len(kept[-1]) :].strip():
+                message = _("Longer than %(most)s characters; the rest was left out: “%(rest)s”")
+                yield Remark(place, message % {"most": most, "rest": rest})
+        yield MediaItem(address, *kept)
 
     def _post(self, entry: WordPressEntry, type_: str, is_wanted: bool) -> PostItem:
         place = f"{entry.title or entry.slug or entry.post_id} ({entry.type} {entry.post_id})"[:280]
@@ -326,15 +359,14 @@ class WordPressReader(Reader):
                 attachment=lambda id_: self.index.attachments.get(id_, ""),
                 reusable=lambda id_: self.index.reusable.get(id_, ""),
                 attached_images=lambda id_: list(self.index.attached.get(id_, ())),
+                alt_of=lambda address: self.alt_text(self.file_key(address, entry.link)),
             )
             modules, unknown, nothing = content.read(_with_footnotes(entry), entry.post_id)
             for counts, message in (
                 (unknown, _("Not recognized and kept as text: %(names)s.")),
                 (nothing, _("Left out: %(names)s.")),
             ):
-                if counts:
-                    listed = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()))
-                    remarks.append(Remark(place, message % {"names": listed}))
+                remarks += counted_remarks(place, message, counts)
             if entry.creator:
                 name = self.index.authors.get(entry.creator, ("", ""))[1] or entry.creator
                 text = _("Author in the source: %(name)s.") % {"name": name}
@@ -390,6 +422,9 @@ class WordPressReader(Reader):
     def _remarks_on(self, entry: WordPressEntry, place: str) -> list[Remark]:
         """What of a post does not come in, and what it was in the source."""
         said: list[Remark] = []
+        if lost := lost_in_text(entry.excerpt):
+            text = _("Links and pictures of the excerpt, left out: %(names)s.")
+            said.append(Remark(place, text % {"names": ", ".join(lost)}))
         if entry.has_password:
             text = _("It had a password in the source; here it has none.")
             said.append(Remark(place, text))
@@ -471,6 +506,12 @@ class WordPressReader(Reader):
                 found += below
                 continue
             values = one.attributes
+            words = [str(values[key]) for key in ("title", "description") if values.get(key)]
+            if words:
+                listed = ", ".join(f"“{plain_text(word)}”" for word in words)
+                text = _("Title and description of a menu item, left out: %(names)s.")
+                label = plain_text(str(values.get("label") or ""))
+                self._remark_once(Remark(label, text % {"names": listed}))
             post_id = str(values.get("id") or "") if values.get("kind") != "taxonomy" else ""
             found.append(
                 MenuEntryItem(
@@ -496,16 +537,26 @@ class WordPressReader(Reader):
             kind = entry.meta.get("_menu_item_type", "custom")
             post_id = entry.meta.get("_menu_item_object_id", "") if kind == "post_type" else None
             label = entry.title
+            words = [one for one in (plain_text(entry.excerpt), plain_text(entry.content)) if one]
+            if words:
+                listed = ", ".join(f"“{one}”" for one in words)
+                text = _("Title and description of a menu item, left out: %(names)s.")
+                self._remark_once(Remark(label or entry.post_id, text % {"names": listed}))
             if kind == "taxonomy" and not label:
                 domain = entry.meta.get("_menu_item_object", "")
                 label = self.index.term_names.get(
                     (domain, entry.meta.get("_menu_item_object_id", "")), ""
                 )
+            is_known = bool(post_id) and post_id in self.index.types
+            if kind != "custom" and not is_known and entry.post_id in below:
+                # The writer takes one without an address for a heading of those below it.
+                text = _("The menu item %(label)s has no address on this site.")
+                self._remark_once(Remark(label, text % {"label": label[:100]}))
             found.append(
                 MenuEntryItem(
                     label=label,
                     address=entry.meta.get("_menu_item_url", ""),
-                    post_id=post_id if post_id and post_id in self.index.types else None,
+                    post_id=post_id if is_known else None,
                     entries=self._entries_below(entry.post_id, below, depth + 1),
                 )
             )
@@ -557,6 +608,9 @@ class WordPressReader(Reader):
         key = _file_path(path)
         by_path = self.index.by_path
         return by_path.get(key) or by_path.get(_SIZE.sub("", key)) or ""
+
+    def alt_text(self, key: str) -> str:
+        return shorten(self.index.alts.get(key, ""), ALT_TEXT_MAX)
 
     def linked_file_key(self, address: str, base: str) -> str:
         path = self._path(address)
