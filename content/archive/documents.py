@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal, cast
 
@@ -13,7 +13,13 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from content.changes import diff
-from content.document import FIELD_NAMES, SCHEMA_VERSION, ModuleDocument, PostDocument
+from content.document import (
+    CUSTOM_PREFIX,
+    FIELD_NAMES,
+    SCHEMA_VERSION,
+    ModuleDocument,
+    PostDocument,
+)
 from content.models import Post
 from content.post_fields import POST_FIELDS
 from content.posts.post_repository import fields_of
@@ -22,6 +28,9 @@ from content.rules.modules import MODULES_MAX
 from proofroom.archive.kinds import Id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions import find_post_type, modules
+from proofroom.definitions.outlived import outlived_names, with_outlived, without_outlived
 
 _SITE: Final = "{site}"
 """Stands for the address of the site, which another installation has another of."""
@@ -114,18 +123,84 @@ def empty_of(post: Post, document: PostDocument) -> PostDocument:
 
 
 def clean_document(
-    post: Post, before: PostDocument, after: PostDocument
-) -> tuple[PostDocument, str]:
-    """`after` by the rules of this installation, and a sentence on references that lead nowhere, if there are any.
+    post: Post, before: PostDocument, after: PostDocument, *, keeps_outlived: bool = False
+) -> tuple[PostDocument, list[str]]:
+    """`after` by the rules of this installation, and sentences on what it holds that is not here.
 
-    Raises `RuleViolation`.
+    That are references that lead nowhere, and with `keeps_outlived` modules and values without a definition, which
+    stay as they are. Raises `RuleViolation`.
     """
+    notes: list[str] = []
+    whole = after
+    if keeps_outlived and (names := list(_outlived(after))):
+        notes.append(
+            _("Kept, although this site has no definition of it: %(names)s.")
+            % {"names": ", ".join(names[:20])}
+        )
+        before, after = _without_outlived(before), _without_outlived(after)
     try:
-        return clean_changes(post, before, after), ""
+        cleaned = clean_changes(post, before, after)
     except RuleViolation as error:
         if error.code not in LOST_REFERENCES:
             raise
-        return clean_changes(post, before, after, taken_over=after), error.message
+        notes.append(error.message)
+        cleaned = clean_changes(post, before, after, taken_over=after)
+    return (cleaned if after is whole else _with_outlived(cleaned, whole)), notes
+
+
+def _outlived(document: PostDocument) -> Iterator[str]:
+    """What of a document no definition knows any more. Raises `RuleViolation` where it cannot be stored."""
+    for module in document.modules:
+        definition = modules.get(module.type)
+        if definition is None:
+            refuse_unstorable([module.props, module.overrides], f"modules.{module.id}")
+            yield _("module %(type)s") % {"type": module.type[:80]}
+            continue
+        for values in (module.props, module.overrides):
+            for name in outlived_names(definition.Props, values):
+                refuse_unstorable(values, f"modules.{module.id}")
+                yield f"{module.type}.{name}"[:200]
+    for name in outlived_names(find_post_type(document.type).CustomFields, document.custom_fields):
+        refuse_unstorable(document.custom_fields, "customFields")
+        yield f"{CUSTOM_PREFIX}{name}"[:200]
+
+
+def _without_outlived(document: PostDocument) -> PostDocument:
+    kept = [
+        replace(
+            module,
+            props=without_outlived(definition.Props, module.props),
+            overrides=without_outlived(definition.Props, module.overrides),
+        )
+        for module in document.modules
+        if (definition := modules.get(module.type)) is not None
+    ]
+    shape = find_post_type(document.type).CustomFields
+    fields = {
+        name: value for name, value in document.fields.items() if not name.startswith(CUSTOM_PREFIX)
+    }
+    custom = without_outlived(shape, document.custom_fields)
+    fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+    return replace(document, fields=fields, modules=tuple(kept))
+
+
+def _with_outlived(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
+    together: list[ModuleDocument] = []
+    for module in whole.modules:
+        definition, now = modules.get(module.type), cleaned.module(module.id)
+        if definition is None or now is None:
+            together.append(module)
+            continue
+        together.append(
+            replace(
+                now,
+                props=with_outlived(definition.Props, now.props, module.props),
+                overrides=with_outlived(definition.Props, now.overrides, module.overrides),
+            )
+        )
+    shape = find_post_type(whole.type).CustomFields
+    custom = with_outlived(shape, cleaned.custom_fields, whole.custom_fields)
+    return replace(cleaned.with_fields({"customFields": custom}), modules=tuple(together))
 
 
 def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
@@ -138,7 +213,7 @@ def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
     for module in here.modules:
         if module.id not in ids:
             free[module.type, module.global_slug].append(module)
-    modules = []
+    adopted = []
     for module in archived.modules:
         same = here.module(module.id)
         waiting = free[module.type, module.global_slug]
@@ -146,8 +221,8 @@ def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
             same = waiting.pop(0)
         if same is not None and same.type == module.type:
             module = replace(module, id=same.id, instance_id=same.instance_id)
-        modules.append(module)
-    return replace(archived, modules=tuple(modules))
+        adopted.append(module)
+    return replace(archived, modules=tuple(adopted))
 
 
 def is_same(one: PostDocument, other: PostDocument) -> bool:

@@ -171,11 +171,11 @@ class DraftArchive(ArchiveKind[DraftRow]):
                     if draft is None:
                         continue
                     try:
-                        _checked, lost = clean_document(layers.post, view.below, view.document)
+                        _checked, notes = clean_document(layers.post, view.below, view.document)
                     except CmsError as error:
                         raise refused(DRAFTS, layers.post.title, error) from error
-                    if lost:
-                        job.note(f"{layers.post.title}: {lost}")
+                    for note in notes:
+                        job.note(f"{layers.post.title}: {note}")
                     follow_draft(layers.post, draft.layer, {}, staged_places(draft))
                 layers_written(layers.post, views)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -54,6 +54,7 @@ from content.paths.post_paths import (
     pattern_of,
     slugs_in,
 )
+from content.post_fields import SLUG_MAX
 from content.posts import post_repository
 from content.posts.create import require_names, set_columns
 from content.posts.edit import edit_post
@@ -154,8 +155,11 @@ class PostArchive(ArchiveKind[PostRow]):
                 row.post_id: {"modules": row.modules, "hashes": row.hashes}
                 for row in CopyOrigin.objects.filter(post__in=posts)
             }
+            moved = _free_slugs(posts)
             writers = {} if export.choice.revisions else _latest_writers(posts, export)
             for post, document in post_repository.load_many(posts):
+                if post.parent is not None and post.parent.deleted_at is not None:
+                    document = _at_the_top(post, document, moved.get(post.pk), export)
                 yield _row(post, document, origins.get(post.pk), writers.get(post.pk, []), export)
 
     def match(self, rows: Iterator[PostRow], job: Import) -> None:
@@ -219,6 +223,42 @@ def chosen_posts(export: Export, kind: str, ids: Collection[UUID]) -> QuerySet[P
     return Post.objects.filter(pk__in=ids).select_related("parent", "translated_from")
 
 
+def _free_slugs(posts: Sequence[Post]) -> dict[UUID, str]:
+    """Slugs for posts below the trash, which is in no archive, where another post would have theirs at the top.
+
+    The same for the same content: made of the id. One query where there are such posts.
+    """
+    below_trash = [post for post in posts if post.parent and post.parent.deleted_at]
+    if not below_trash:
+        return {}
+    rows = Post.objects.alive().filter(slug__in={post.slug for post in below_trash})
+    at_top = rows.filter(Q(parent=None) | Q(parent__deleted_at__isnull=False))
+    there: dict[tuple[str, str, str], list[tuple[bool, UUID]]] = defaultdict(list)
+    for type_, locale, slug, pk, parent in at_top.values_list(
+        "type", "locale", "slug", "pk", "parent"
+    ):
+        there[type_, locale, slug].append((parent is not None, pk))
+    return {
+        post.pk: f"{post.slug[: SLUG_MAX - 9].rstrip('-')}-{post.pk.hex[:8]}"
+        for post in below_trash
+        if min(there[post.type, post.locale, post.slug], default=(True, post.pk))[1] != post.pk
+    }
+
+
+def _at_the_top(
+    post: Post, document: PostDocument, slug: str | None, export: Export
+) -> PostDocument:
+    """The document of a post below one in the trash, as it stands where that one is not."""
+    text = _("%(title)s: at the top level, since the page above it is in the trash.")
+    if slug is not None:
+        document = document.with_fields({"slug": slug})
+        text = _(
+            "%(title)s: at the top level, since the page above it is in the trash. Its slug is %(slug)s there."
+        )
+    export.notes.append(text % {"title": post.title, "slug": slug})
+    return document.with_fields({"parentId": None})
+
+
 def _row(
     post: Post,
     document: PostDocument,
@@ -226,8 +266,6 @@ def _row(
     writers: Sequence[Json],
     export: Export,
 ) -> JsonObject:
-    if post.parent is not None and post.parent.deleted_at is not None:
-        document = document.with_fields({"parentId": None})
     source = post.translated_from
     is_lost = source is not None and source.deleted_at is not None
     return {
@@ -556,9 +594,11 @@ def _require_globals(rows: Sequence[PostRow]) -> None:
 
 
 def _clean(post: Post, stored: PostDocument, row: PostRow, job: Import) -> PostDocument:
-    document, lost = clean_document(post, empty_of(post, stored), stored)
-    if lost:
-        job.note(f"{post.title}: {lost}")
+    document, notes = clean_document(
+        post, empty_of(post, stored), stored, keeps_outlived=job.keeps_history
+    )
+    for note in notes:
+        job.note(f"{post.title}: {note}")
     changes = diff(stored, document)
     if changes:
         updated_at = post.updated_at

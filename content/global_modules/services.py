@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -20,8 +21,9 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import clean_line
-from proofroom.definitions import find_module, validate_props, validation
+from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
+from proofroom.definitions import Module, find_module, modules, validate_props, validation
+from proofroom.definitions.outlived import with_outlived, without_outlived
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.proposals import forget_proposals
@@ -48,14 +50,17 @@ def create_global(
     props: Mapping[str, Json] | None = None,
     module_id: UUID | None = None,
     has_lost_references: bool = False,
+    keeps_outlived: bool = False,
 ) -> ModuleInstance:
     """Make a global module. `module_id` is that of another installation, where what it names may be gone.
+
+    With `keeps_outlived` its type, or some of its values, may have no definition any more.
 
     Raises `RuleViolation` by field; a taken slug is one on `globalSlug`.
     """
     _allow(actor)
-    definition = find_module(type)
-    if "global" not in definition.allowed_scopes:
+    definition = modules.get(type) if keeps_outlived else find_module(type)
+    if definition is not None and "global" not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
         raise invalid(
             "type",
@@ -73,9 +78,9 @@ def create_global(
         scope="global",
         global_slug=slug,
         label=clean_line("label", label, LABEL_MAX),
-        props=validate_props(type, props or {}),
+        props=_props_of_new(type, definition, props or {}, keeps_outlived),
     )
-    if not has_lost_references:
+    if definition is not None and not has_lost_references:
         check_props(PropsChange(definition.Props, {}, module.props), actor=actor)
     try:
         with transaction.atomic():
@@ -92,6 +97,18 @@ def create_global(
     )
     _tell("created", module, actor)
     return module
+
+
+def _props_of_new(
+    type: str, definition: builtins.type[Module] | None, props: Mapping[str, Json], keeps: bool
+) -> JsonObject:
+    if not keeps:
+        return validate_props(type, props)
+    refuse_unstorable(props, "props")
+    if definition is None:
+        return dict(props)
+    known = validate_props(type, without_outlived(definition.Props, props))
+    return with_outlived(definition.Props, known, props)
 
 
 @transaction.atomic
