@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from content.models import Post
 from media.models import Asset
+from proofroom.core.errors import RuleViolation
 from proofroom.core.tools.pagination import open_cursor, seal_cursor
 from proofroom.previews.services import create_preview_link
 from tests import make
@@ -140,6 +141,16 @@ def test_a_cursor_costs_few_tokens_and_holds_what_was_put_in() -> None:
 
     assert open_cursor(sealed, of="list") == parts
     assert len(seal_cursor(parts[:2], of="list")) == 43
+
+
+def test_a_cursor_outlives_the_secret_key_that_sealed_it(settings: Any) -> None:
+    cursor, old = seal_cursor([7], of="list"), settings.SECRET_KEY
+
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, ["other" * 10, old]
+    assert open_cursor(cursor, of="list") == [7]
+    settings.SECRET_KEY_FALLBACKS = []
+    with pytest.raises(RuleViolation):
+        open_cursor(cursor, of="list")
 
 
 @pytest.mark.parametrize("limit", [0, 101, -1, True, 1.5, "many", None], ids=str)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, TypeVar, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -35,7 +36,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 def seal_cursor(parts: Sequence[Part], *, of: str) -> str:
     """A cursor of the list `of`: its tool and filters. The seal keeps out what no list gave."""
     body = b"".join(_packed(part) for part in parts)
-    return base64.urlsafe_b64encode(_seal(body, of) + body).decode().rstrip("=")
+    seal = _seal(body, of, settings.SECRET_KEY)
+    return base64.urlsafe_b64encode(seal + body).decode().rstrip("=")
 
 
 def open_cursor(cursor: str, *, of: str) -> list[Part]:
@@ -45,7 +47,8 @@ def open_cursor(cursor: str, *, of: str) -> list[Part]:
     except (binascii.Error, ValueError):
         raise not_of_this_list() from None
     body = raw[_SEAL:]
-    if not constant_time_compare(raw[:_SEAL], _seal(body, of)):
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    if not any(constant_time_compare(raw[:_SEAL], _seal(body, of, key)) for key in keys):
         raise not_of_this_list()
     parts: list[Part] = []
     while body:
@@ -63,9 +66,10 @@ def not_of_this_list() -> RuleViolation:
     )
 
 
-def _seal(body: bytes, of: str) -> bytes:
+def _seal(body: bytes, of: str, key: str) -> bytes:
     message = of.encode("utf-8", "surrogatepass") + b"\x00" + body
-    return salted_hmac("core.tool_cursors", message, algorithm="sha256").digest()[:_SEAL]
+    made = salted_hmac("core.tool_cursors", message, secret=key, algorithm="sha256")
+    return made.digest()[:_SEAL]
 
 
 def _packed(part: Part) -> bytes:
