@@ -94,6 +94,8 @@ def same(one: Value, other: Value) -> bool:
     """Equality as JSON sees it (true is not 1, 1 is 1.0), and of whole modules."""
     if one is other:
         return True
+    if type(one) is str:  # most values are
+        return one == other
     if isinstance(one, ModuleDocument) and isinstance(other, ModuleDocument):
         return (
             one.identity == other.identity

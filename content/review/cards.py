@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import groupby
 from typing import Final
 
@@ -20,7 +21,7 @@ from content.review.change_comparison import compare_change, names_of
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import Note, length_note, note_of, role_text, summarize
 from content.review.differences import SEPARATOR, Comparison, Segment, ShownReference, Status
-from content.review.labels import POST_GROUP, label_of, module_names
+from content.review.labels import POST_GROUP, label_of, module_names, prop_label
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
 
@@ -175,7 +176,7 @@ def cards_between(
     is_live: bool = True,
 ) -> list[CardGroup]:
     """The cards that lead from one document to another; those of `view` can be decided on."""
-    names = module_names(after, before)
+    names, label_of_prop = module_names(after, before), cache(prop_label)
     groups: dict[str, CardGroup] = {}
     for change in changes:
         module_id = change.module_id or ""
@@ -185,7 +186,7 @@ def cards_between(
             module_id, CardGroup(name, is_locked=module is not None and module.locked)
         )
         is_there = not module_id or after.module(module_id) is not None
-        label = label_of(change.path, after if is_there else before, names)
+        label = label_of(change.path, after if is_there else before, names, label_of_prop)
         if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
             label = str(_HEADINGS[change.kind]) % {"module": label}
         found, kind = compare_change(change, before, after, references.shared)

@@ -81,8 +81,16 @@ def prop_label(type_name: str, name: str) -> str:
     return in_words(prop.label) if prop else name
 
 
-def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str:
-    """The label of a path; `names` is of `module_names`. A passage has the label of its path."""
+def label_of(
+    path: str,
+    document: PostDocument,
+    names: Mapping[str, str],
+    label_of_prop: Callable[[str, str], str] = prop_label,
+) -> str:
+    """The label of a path; `names` is of `module_names`. A passage has the label of its path.
+
+    `label_of_prop` is `prop_label`, or one that remembers, where many paths are asked for.
+    """
     path = base_path(path)
     if not path.startswith("modules."):
         return field_label(document.type, path.removeprefix("post."))
@@ -93,5 +101,5 @@ def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str
     if rest == ["position"]:
         return f"{name} › {gettext('Position')}"
     module = document.module(module_id)
-    label = prop_label(module.type, rest[1]) if module and len(rest) > 1 else rest[-1]
+    label = label_of_prop(module.type, rest[1]) if module and len(rest) > 1 else rest[-1]
     return f"{name} › {label}"

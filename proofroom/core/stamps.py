@@ -22,6 +22,7 @@ from django.utils.translation import get_language
 # No text of anybody can name a place: it is drawn anew in each process.
 _SECRET: Final = secrets.token_hex(8)
 _PLACE: Final = re.compile(rf"\ue000{_SECRET}:(\w+)\ue001")
+_SPECIAL: Final = re.compile("[&<>\"']").search
 _MAX_KINDS: Final = 500
 Parts = list[str]
 """The rendered template, cut at its places: text, name, text, name, text."""
@@ -114,7 +115,10 @@ class Stamp:
 
     def _shown(self, value: object) -> str:
         if type(value) is str and self._context.autoescape:
-            return html.escape(value)  # as Django does, without its asking what the value may be
+            # As Django does, without its asking what the value may be.
+            return html.escape(value) if _SPECIAL(value) else value
+        if type(value) is SafeString:
+            return value
         if type(value) is UUID:
             return str(value)
         return render_value_in_context(value, self._context)

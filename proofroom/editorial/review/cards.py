@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.document import PostDocument
 from content.layers import Layers, LayerView
-from content.layers.digest import fingerprint
+from content.layers.digest import digest_of_fingerprints, fingerprint
 from content.models import Layer, Status
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.change_comparison import kind_at
@@ -103,10 +103,11 @@ class ReviewGroup:
 
 @dataclass(frozen=True, slots=True)
 class ReviewLayer:
-    """All cards, and the runs that proposed them with how many each did."""
+    """All cards, the runs that proposed them with how many each did, and the token for all that is seen."""
 
     groups: list[ReviewGroup]
     runs: list[tuple[RunView, int]]
+    digest: str
 
     @property
     def cards(self) -> list[ReviewCard]:
@@ -202,7 +203,7 @@ def build_layer_cards(
         for group in groups
     ]
     counts = [(run, sum(mark.run_id == id_ for mark in marks)) for id_, run in builder.runs.items()]
-    return ReviewLayer(shown, counts)
+    return ReviewLayer(shown, counts, digest_of_fingerprints(builder.seen))
 
 
 def editable_paths(view: LayerView) -> set[str]:

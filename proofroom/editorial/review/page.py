@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.layers import Layers, LayerView, digest_of
+from content.layers import Layers, LayerView
 from content.models import Layer, Post, Status
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, may
@@ -87,7 +87,7 @@ def show(
         "layer_label": layer_label(view.layer),
         "is_review": is_review,
         "is_live": post.status == Status.PUBLISHED,
-        "digest": digest_of(view.changes),
+        "digest": shown.digest,
         "may_take": may(request, right, post),
         "may_reject": may(request, "posts.review.approve", post),
         "publishing": publishing,
