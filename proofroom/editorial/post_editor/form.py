@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -180,27 +180,52 @@ def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
     return {str(slug): (str(pk), props) for slug, pk, props in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleKind:
+    """What all modules of a type have in common, in the language of the reader."""
+
+    label: str
+    description: str
+    is_known: bool
+    defaults: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, type_name: str) -> ModuleKind:
+        definition = modules.get(type_name)
+        return cls(
+            module_label(type_name),
+            in_words(definition.description) if definition else "",
+            definition is not None,
+            definition.default_props() if definition else {},
+        )
+
+
+def module_sections(
+    found: Iterable[ModuleDocument], shared: Mapping[str, Mapping[str, Json]]
+) -> list[ModuleSection]:
+    """Modules with the values that hold, by the props of shared ones."""
+    kind_of = cache(ModuleKind.of)
+    return [module_section(module, shared, kind_of) for module in found]
+
+
 def module_section(
-    module: ModuleDocument, shared: Mapping[str, Mapping[str, Json]]
+    module: ModuleDocument,
+    shared: Mapping[str, Mapping[str, Json]],
+    kind_of: Callable[[str], ModuleKind] = ModuleKind.of,
 ) -> ModuleSection:
     """A module with the values that hold: its props, or a shared one's with this post's overrides on top."""
-    definition = modules.get(module.type)
+    kind = kind_of(module.type)
     values = {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
-    defaults = definition.default_props() if definition else {}
     return ModuleSection(
         id=module.id,
         type=module.type,
-        label=module_label(module.type),
-        description=in_words(definition.description) if definition else "",
+        label=kind.label,
+        description=kind.description,
         is_locked=module.locked,
-        is_known=definition is not None,
+        is_known=kind.is_known,
         shared_slug=module.global_slug or "",
         units=tuple(
-            FormUnit(
-                path,
-                field,
-                values.get(field.name, defaults.get(field.name)),
-            )
+            FormUnit(path, field, values.get(field.name, kind.defaults.get(field.name)))
             for path, field in module_fields(module)
         ),
     )

@@ -22,7 +22,7 @@ from proofroom.editorial.post_editor.form import (
     FormSection,
     FormUnit,
     ModuleSection,
-    module_section,
+    module_sections,
     new_module,
     post_sections,
     robots_from_form,
@@ -95,9 +95,7 @@ class Sheet:
 
     def moved(self) -> list[str]:
         """Paths that others changed since the form was shown."""
-        sections = [
-            module_section(module, dict(self.shared.values())) for module in self.document.modules
-        ]
+        sections = module_sections(self.document.modules, dict(self.shared.values()))
         now = replace(self, modules=sections).stamps()  # those that this form removed, too
         return [path for path, was in self.was.items() if path in now and now[path] != was]
 
@@ -106,7 +104,9 @@ def open_sheet(document: PostDocument) -> Sheet:
     """The form as it is first shown."""
     sheet = _empty_sheet(document)
     sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
-    sheet.was, sheet.was_order = sheet.stamps(), list(document.order)
+    # What is typed is what stands.
+    sheet.was = {path: value_stamp(typed) for path, typed in sheet.typed.items()}
+    sheet.was_order = list(document.order)
     return sheet
 
 
@@ -148,7 +148,7 @@ def refresh(sheet: Sheet) -> list[str]:
 def _empty_sheet(document: PostDocument) -> Sheet:
     shared = shared_modules()
     props = dict(shared.values())
-    sections = [module_section(module, props) for module in document.modules]
+    sections = module_sections(document.modules, props)
     return Sheet(document, shared, post_sections(document), sections, {}, {}, [])
 
 

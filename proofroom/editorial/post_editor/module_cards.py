@@ -54,6 +54,13 @@ class ModuleCard:
         return json.dumps(self.was)
 
     @property
+    def has_body(self) -> bool:
+        """Whether it shows more than a button for its fields."""
+        module = self.module
+        is_plain = module.is_known and not (module.is_locked or module.shared_slug or self.errors)
+        return self.controls is not None or not is_plain
+
+    @property
     def has_errors(self) -> bool:
         return bool(self.errors) or any(control.has_errors for control in self.controls or ())
 
@@ -63,15 +70,18 @@ def cards_of(
     controls_of: ControlsOf,
     errors: Mapping[str, Sequence[str]],
     *,
+    touched: Collection[str],
     wanted: Collection[str] = (),
     opened: Collection[str] = (),
 ) -> list[ModuleCard]:
-    """All modules as cards. `wanted` have their fields on the page anyway, `opened` are shown open.
+    """All modules as cards.
+
+    `touched` are the paths that were typed anew. `wanted` modules have their fields on the page anyway, `opened`
+    ones are shown open.
 
     One query, for thumbnails, however many modules there are, and one more where some are shared.
     """
     shared = placed_by_slug({module.shared_slug for module in sheet.modules} - {""})
-    touched = {unit.path for unit in sheet.touched()}
     # The smallest picture of each image that stands directly in a module, by id.
     ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
     assets = Asset.objects.filter(pk__in=ids)

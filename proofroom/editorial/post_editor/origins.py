@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from django.db.models import Max
@@ -96,6 +97,7 @@ def load_origins(post: Post) -> dict[str, Origin]:
     later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
     latest = later.values("path").annotate(last=Max("id")).values("last")
     rows = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
+    day_of = cache(lambda day: date_format(day, "DATE_FORMAT"))
     found = {}
     for row in rows:
         is_agent = bool(row["agent_id"]) or row["author__role"] == Role.AI_AGENT
@@ -110,7 +112,7 @@ def load_origins(post: Post) -> dict[str, Origin]:
             else row["author_name"],
             edited_by=row["edited_by_name"],
             approved_by=row["approved_by_name"] if is_approved else "",
-            day=date_format(timezone.localtime(row["created_at"]), "DATE_FORMAT"),
+            day=day_of(timezone.localtime(row["created_at"]).date()),
             run_id=row["run_id"],
         )
     return found

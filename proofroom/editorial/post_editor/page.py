@@ -300,10 +300,12 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     builder = ControlBuilder(frame, sheet, errors)
     sent = frame.sent
     verb, _, opened = sent.get("do", "").partition(":")
+    touched = {unit.path for unit in sheet.touched()}
     cards = cards_of(
         sheet,
         builder.build,
         errors,
+        touched=touched,
         wanted={name.split(".")[1] for name in sent if name.startswith("modules.")},
         opened={opened} if verb == "open" else (),
     )
@@ -313,7 +315,6 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         for section in sheet.sections
     ]
     own = {unit.path for section in sections_shown for unit in section.units}
-    touched = {unit.path for unit in sheet.touched()}
     controls = [builder.build(section.units) for section in sections_shown]
     # Where the form has to be corrected, in its order: ids and labels.
     to_correct = [
@@ -353,9 +354,11 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
     if module is None:
         raise Http404(gettext("Module not found."))
     alone = replace(sheet, modules=[module])
-    (card,) = cards_of(alone, ControlBuilder(frame, alone, {}).build, {}, opened=[module_id])
-    context = {"card": card, "layer": frame.layer or "", **rights_of(frame)}
-    return render(frame.request, "admin/posts/module.html", context)
+    touched = {unit.path for unit in alone.touched()}
+    controls_of = ControlBuilder(frame, alone, {}).build
+    cards = cards_of(alone, controls_of, {}, touched=touched, opened=[module_id])
+    context = {"cards": cards, "layer": frame.layer or "", **rights_of(frame)}
+    return render(frame.request, "admin/posts/module_part.html", context)
 
 
 def rights_of(frame: Frame) -> dict[str, Any]:
