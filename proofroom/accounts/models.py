@@ -247,14 +247,16 @@ class User(AbstractBaseUser):
     def get_session_auth_hash(self) -> str:
         """Return what a session is bound to: with the password also the role and the epoch, so that another one of
         either ends every session at once, and an account that comes back brings none."""
-        return self._bound(super().get_session_auth_hash())
+        return self._bound(super().get_session_auth_hash(), settings.SECRET_KEY)
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
-        for older in super().get_session_auth_fallback_hash():
-            yield self._bound(older)
+        keys = settings.SECRET_KEY_FALLBACKS
+        for older, key in zip(super().get_session_auth_fallback_hash(), keys, strict=True):
+            yield self._bound(older, key)
 
-    def _bound(self, value: str) -> str:
-        return salted_hmac(f"accounts.session.{self.role}.{self.session_epoch}", value).hexdigest()
+    def _bound(self, value: str, key: str) -> str:
+        salt = f"accounts.session.{self.role}.{self.session_epoch}"
+        return salted_hmac(salt, value, secret=key).hexdigest()
 
     def get_full_name(self) -> str:
         return self.username

@@ -44,6 +44,29 @@ def test_log_in_look_and_log_out() -> None:
     client.read("/api/auth/me", expect=401)
 
 
+def test_a_session_outlives_the_secret_key_that_it_was_begun_with(settings: Any) -> None:
+    make.user("editor")
+    client = ApiClient()
+    login(client, "editor@example.com")
+    old = settings.SECRET_KEY
+
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, ["other" * 10, old]
+    assert client.read("/api/auth/me")["username"] == "editor"
+    # From then on it is bound to the new key.
+    settings.SECRET_KEY_FALLBACKS = []
+    assert client.read("/api/auth/me")["username"] == "editor"
+
+
+def test_a_session_ends_with_the_secret_key_where_that_is_no_fallback(settings: Any) -> None:
+    make.user("editor")
+    client = ApiClient()
+    login(client, "editor@example.com")
+
+    settings.SECRET_KEY = "n" * 50
+
+    client.read("/api/auth/me", expect=401)
+
+
 def test_a_login_starts_a_new_session() -> None:
     make.user("editor")
     client = ApiClient()

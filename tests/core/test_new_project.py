@@ -54,6 +54,16 @@ def test_only_the_name_and_the_version_are_filled_in(tmp_path: Path) -> None:
     assert "You are {{agent}}." in written["shop/agents/headline-writer.md"]
 
 
+@pytest.mark.parametrize("folder", [TEMPLATE, ROOT])
+def test_images_hold_nothing_that_git_ignores(folder: Path) -> None:
+    def names(file: str) -> set[str]:
+        lines = (folder / file).read_text().splitlines()
+        return {line.strip("/*!") for line in lines if line and not line.startswith("#")}
+
+    assert {".env", ".git", ".venv", "var"} <= names(".dockerignore")
+    assert names(".gitignore") <= names(".dockerignore")
+
+
 @pytest.mark.parametrize(
     "name",
     ["class", "None", "My_Hotel", "my-hotel", "2day", "hôtel", "_site", "tests", "run", "manage", "media",
