@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from content.models import Post
 from content.post_fields import POST_FIELDS, FieldKind, PostField
 from proofroom.core.errors import CmsError
 from proofroom.definitions import (
+    AIGuidance,
     Module,
     ModuleGroupDefinition,
     PostType,
@@ -41,6 +43,11 @@ _COLUMN_TYPES: Final[Mapping[FieldKind, tuple[type[models.Field[Any, Any]], ...]
     "number": (models.IntegerField,),
     "moment": (models.DateTimeField,),
 }
+_TEXT_FILTERS: Final = (
+    "(?:linebreaks|linebreaksbr|striptags|safe|escape|force_escape|urlize"
+    "|truncatechars|truncatewords|default)"
+)
+"""Filters that take what they are given for text."""
 Reason = tuple[str, str, str]
 """What is wrong, how to mend it, and the check's id."""
 
@@ -111,7 +118,9 @@ def _module_reasons(module: type[Module]) -> Iterator[Reason]:
         stylesheet = None
     if module.stylesheet and not stylesheet:
         yield f"there is no stylesheet {module.stylesheet}", "Add it to a static folder.", "E018"
-    if not module.ai.layout_roles or not all(role.strip() for role in module.ai.layout_roles):
+    if not isinstance(getattr(module, "ai", None), AIGuidance):
+        yield "it has no ai", "Add ai = AIGuidance(layout_roles=(…), use_when=(…)).", "E020"
+    elif not module.ai.layout_roles or not all(role.strip() for role in module.ai.layout_roles):
         yield "a layout role is empty or missing", "Name at least one in ai.layout_roles.", "E003"
     if not module.allowed_scopes:
         yield "allowed_scopes is empty", "Allow local, global or static.", "E004"
@@ -127,6 +136,26 @@ def _module_reasons(module: type[Module]) -> Iterator[Reason]:
         validate_props(module.name, module.default_props())
     except (CmsError, TypeError, ValueError) as error:
         yield f"the default props are not valid: {error}", "Mend the defaults.", "E006"
+        return
+    for name in _bare_rich_text(module):
+        yield (
+            f"the template {module.template()} prints props.{name}, which is rich text, as data",
+            f"Write {{{{ props.{name}|richtext:heading_ids }}}}.",
+            "E021",
+        )
+
+
+def _bare_rich_text(module: type[Module]) -> Iterator[str]:
+    """The properties of rich text that the template prints without a filter that makes HTML or text of them."""
+    try:
+        template: Any = get_template(module.template())
+    except (TemplateDoesNotExist, TemplateSyntaxError):
+        return
+    source = str(template.template.source)
+    for prop in props_of(module.Props).values():
+        printed = rf"{{{{\s*props\.{prop.name}\s*(?:\|\s*{_TEXT_FILTERS}\b[^}}]*)?}}}}"
+        if prop.kind == "richtext" and re.search(printed, source):
+            yield prop.name
 
 
 def _group_reasons(group: type[ModuleGroupDefinition]) -> Iterator[Reason]:

@@ -15,6 +15,7 @@ from agents_app.definitions import agents as definitions
 from agents_app.definitions.schema import AgentDefinition, ToolReaction
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition
+from proofroom.accounts.roles import Role, permissions_of
 from proofroom.core.tools import all_tools
 from proofroom.definitions import FieldType, modules, post_types, props_of
 
@@ -66,6 +67,9 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
     for field, name in named:
         if name not in known:
             yield UnknownName(field, f"there is no tool {name!r}", known, is_error=True)
+    rights = permissions_of(Role.AI_AGENT)
+    permissions = {tool.name: tool.permission for tool in all_tools()}
+    held = tuple(name for name in known if permissions[name] in rights)
     listed = agent.llm_config.allowed_mcp_tools
     for field, name in named:
         if listed and name in known and name not in listed:
@@ -73,6 +77,11 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
                 "%(name)r is not in allowedMCPTools, so every call would be refused"
             ) % {"name": name}
             yield UnknownName(field, sentence, listed, is_error=True)
+        elif name in known and name not in held:
+            sentence = gettext(
+                "%(name)r needs the permission %(permission)s, which agents never have, so it is not offered to it"
+            ) % {"name": name, "permission": permissions[name]}
+            yield UnknownName(field, sentence, held, is_error=field.startswith("reactions."))
 
 
 def _about_field(where: str, key: str) -> UnknownName | None:

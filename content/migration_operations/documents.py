@@ -21,6 +21,16 @@ Names: TypeAlias = Mapping[str, frozenset[str]]
 _CUSTOM: Final = "post.customFields"
 
 
+class StepFailed(Exception):
+    """A step that could not be taken on a value, in a sentence."""
+
+    def __init__(self, step: Step, values: Mapping[str, Json], error: Exception) -> None:
+        name = getattr(step, "name", "")
+        shown = repr(values[name] if name in values else dict(values))[:500]
+        what = f"{type(step).__name__}({name!r})" if name else type(step).__name__
+        super().__init__(f"{what} cannot take {shown}: {type(error).__name__}: {error}")
+
+
 class Rewriting(ABC):
     """One run of steps over everything stored. Remembers the hashes of the values that it met."""
 
@@ -44,7 +54,10 @@ class Rewriting(ABC):
         """The values after the steps."""
         after = dict(before)
         for step in self.steps:
-            after = step.apply(after, is_whole=is_whole)
+            try:
+                after = step.apply(after, is_whole=is_whole)
+            except Exception as error:  # of a function of the site
+                raise StepFailed(step, after, error) from error
         if not same(after, before):
             there = frozenset(before)
             for name, value in before.items():

@@ -9,6 +9,7 @@ from operator import or_
 from typing import Any, Final
 from uuid import UUID
 
+from django.core.management import CommandError
 from django.db import models
 from django.db.models import CharField, Q, TextField, Value
 from django.db.models.functions import Cast
@@ -20,6 +21,7 @@ from content.migration_operations.documents import (
     ModuleRewriting,
     Names,
     Rewriting,
+    StepFailed,
     with_paths,
 )
 from proofroom.core.batches import batches
@@ -213,6 +215,20 @@ class StoredRows:
     def _rows(self, name: str, app: str = "content") -> Any:
         return self._apps.get_model(app, name).objects.all()
 
+    def _place_of(self, row: Any, label: str) -> str:
+        """What a row belongs to, for whoever has to mend a function: its posts, or a name of its own."""
+        posts = self._rows("Post")
+        if row._meta.model_name == "moduleinstance":
+            placed = self._rows("PostModule").filter(instance_id=row.pk)
+            posts = posts.filter(pk__in=placed.values("post_id"))
+        else:
+            posts = posts.filter(pk=getattr(row, "post_id", row.pk))
+        found = [f"{title!r} ({pk})" for pk, title in posts.values_list("pk", "title")[:3]]
+        own = getattr(row, "global_slug", None) or getattr(row, "name", None) or row.pk
+        is_revision = row._meta.model_name in ("revision", "sharedrevision")
+        version = f", version {row.version}" if is_revision else ""
+        return f"{label}, {' and '.join(found) or own}{version}"
+
     def _rewrite(
         self, rows: Any, label: str, columns_of: Callable[[Any], Mapping[str, Any]]
     ) -> None:
@@ -221,7 +237,10 @@ class StoredRows:
             written: list[models.Model] = []
             names: set[str] = set()
             for row in batch:
-                columns = columns_of(row)
+                try:
+                    columns = columns_of(row)
+                except StepFailed as error:
+                    raise CommandError(f"{self._place_of(row, label)}: {error}") from error
                 if not all(same(getattr(row, name), value) for name, value in columns.items()):
                     written.append(row)
                     names |= columns.keys()

@@ -18,7 +18,7 @@ class RunSource(ABC):
     """What a run needs of its source.
 
     `takes` is what it reads: a file, a folder (in the admin: a ZIP archive of one), or either. `suffixes` are those
-    of the files that the admin takes for it.
+    of the files that the admin takes for it; without any it takes every file.
     """
 
     name: ClassVar[str]

@@ -165,7 +165,9 @@ class ImportWriter:
             return Written("unchanged", item.name, "", known.object_id)
         slug = slug_of(item.slug or item.name)[:SLUG_MAX].strip("-")
         locale = self.options.site_locale
-        there = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale=locale).first()
+        # One of every language stands for one of this language; of its own language it comes first.
+        named = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale__in=(locale, ""))
+        there = named.order_by("-locale").first()
         if there is not None:
             self.remember("term", source_id, there.pk, {})
             return Written("unchanged", item.name, _("Already exists."), there.pk)

@@ -82,6 +82,8 @@ def test_one_agent_says_who_would_answer_and_what_it_may_use(signed_in: Any, key
     assert body["media"] == {"provider": "demo", "model": "demo", "problem": None}
     assert body["account"] == {"state": "missing", "username": "keyed-robot"}
     assert body["doubts"] == [
+        "llmConfig.allowedMCPTools: 'simulate_webhook_event' needs the permission webhooks.manage, "
+        "which agents never have, so it is not offered to it",
         "scopes.1.fieldTypes: there is no field type 'nonsense'",
         "scopes.1.fieldKeys: there is no post field as in 'post.titel'",
         "scopes.2.formSlugs: there is no form 'nowhere'",

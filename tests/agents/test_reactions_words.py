@@ -176,6 +176,25 @@ def test_a_reaction_whose_tool_is_not_on_the_agents_list_is_an_error(agents_dir:
     assert "reactions.0.config.toolName: 'run_agent' is not in allowedMCPTools" in error.msg
 
 
+def test_a_tool_whose_permission_agents_never_have_is_named(agents_dir: Path) -> None:
+    write_reacting(
+        agents_dir,
+        tool("list_posts"),
+        useMCP=True,
+        allowedMCPTools=["list_posts", "simulate_webhook_event"],
+    )
+
+    messages = run_checks(tags=["definitions"])
+
+    [doubt] = [one for one in messages if "simulate_webhook_event" in one.msg]
+    assert (
+        "llmConfig.allowedMCPTools: 'simulate_webhook_event' needs the permission webhooks.manage"
+        in doubt.msg
+    )
+    assert not doubt.is_serious()
+    assert "simulate_webhook_event" not in str(doubt.hint)
+
+
 EVIL = (
     "![x](https://evil.example/?q=1) <https://evil.example|click> <!channel> @here #general "
     "<img src=https://evil.example/?q=1> www.evil.example *bold* `code`\nNew line\u202e"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
+from django.core.management import CommandError
 from django.db import migrations
 from django.db.migrations.writer import MigrationWriter
 
@@ -38,6 +39,7 @@ from content.models import (
 )
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.posts.post_repository import load
 from content.search import find_posts
 from content.translations.translate import create_translation
 from content.translations.translation_status import states_of
@@ -64,6 +66,52 @@ def shout(value: Json) -> str:
 def in_words(value: Json) -> dict[str, Json]:
     time, _, unit = str(value).partition(" ")
     return {"time": time, "unit": unit}
+
+
+def as_range(value: Json) -> dict[str, Json]:
+    low, high = str(value).split("-")
+    return {"low": low, "high": high}
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            Split("subtitle", ("low", "high"), as_range),
+            "Split('subtitle') cannot take '': ValueError: not enough values to unpack",
+        ),
+        (
+            Split("subtitle", ("time", "unit"), lambda value: {}),
+            "Split('subtitle') cannot take '': ValueError: subtitle was split into , not time, unit",
+        ),
+        (
+            Convert("subtitle", lambda value: 1 / 0),
+            "Convert('subtitle') cannot take '': ZeroDivisionError",
+        ),
+    ],
+)
+def test_a_function_that_fails_is_told_with_the_post_and_the_value(step: Step, words: str) -> None:
+    post = make.post("Garden room")
+
+    with pytest.raises(CommandError) as refused:
+        carry_over(ChangeModule("hero", step))
+
+    assert str(refused.value).startswith(f"modules, 'Garden room' ({post.pk}): {words}")
+
+
+def test_a_function_that_fails_on_a_revision_is_told_with_its_version() -> None:
+    post = make.post("Garden room")
+    [module] = [one.id for one in load(post).modules if one.type == "hero"]
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda one: document_edits.update_module(one, module, props={"subtitle": "1-2"}),
+    )
+
+    with pytest.raises(CommandError) as refused:
+        carry_over(ChangeModule("hero", Split("subtitle", ("low", "high"), as_range)))
+
+    assert str(refused.value).startswith(f"revisions, 'Garden room' ({post.pk}), version 1: Split")
 
 
 RENAME = ChangeModule("hero", Rename("subtitle", "intro"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
+from django.template.loader import get_template
 
 from content.checks import check_definitions
 from proofroom.definitions import modules
@@ -93,6 +94,12 @@ def test_the_checks_run_with_all_others():
             "module 'tide'",
             "no stylesheet cms/icons.svg",
         ),
+        (
+            "modules/tide.py",
+            good_module().replace('ai = AIGuidance(layout_roles=("body",))', ""),
+            "module 'tide'",
+            "it has no ai",
+        ),
         ("modules/tide.py", good_module(roles=""), "module 'tide'", "layout role is empty"),
         ("modules/tide.py", good_module(roles='" ",'), "module 'tide'", "layout role is empty"),
         ("modules/tide.py", good_module(types='"boat",'), "module 'tide'", "names 'boat'"),
@@ -129,6 +136,55 @@ def test_a_broken_definition_is_named_with_its_file(
     assert found, messages
     assert str(tmp_path / "harbour_app" / path) in found[0]
     assert thing in found[0]
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_wrong"),
+    [
+        ("{{ props.body }}", True),
+        ("{{ props.body|linebreaksbr }}", True),
+        ("{{ props.body|safe }}", True),
+        ("{% load modules %}{{ props.body|richtext:heading_ids }}", False),
+        ("{{ props.bodyNote }}", False),
+        ('{% include "modules/parts/heading.html" %}', False),
+    ],
+)
+def test_rich_text_that_a_template_prints_as_data_is_named(
+    tmp_path, monkeypatch, settings, printed, is_wrong
+):
+    folder = tmp_path / "templates" / "modules"
+    folder.mkdir(parents=True)
+    (folder / "tide.html").write_text(printed)
+    text = good_module().replace("title: str = Text()", "body: dict = RichText()")
+    text = text.replace("Text, Link", "RichText")
+    templates = [
+        {
+            **settings.TEMPLATES[0],
+            "DIRS": [tmp_path / "templates", *settings.TEMPLATES[0].get("DIRS", [])],
+        }
+    ]
+    settings.TEMPLATES = [*templates, *settings.TEMPLATES[1:]]
+
+    with customer_app(tmp_path, monkeypatch, "harbour_app", {"modules/tide.py": text}):
+        messages = [str(error) for error in check_definitions()]
+
+    assert (
+        any("prints props.body, which is rich text, as data" in one for one in messages) is is_wrong
+    )
+
+
+def test_an_introduction_of_rich_text_is_shown_as_html():
+    document = {
+        "type": "doc",
+        "content": [{"type": "paragraph", "content": [{"type": "text", "text": "A <b"}]}],
+    }
+    part = get_template("modules/parts/heading.html")
+
+    rich = part.render({"props": {"intro": document}})
+    plain = part.render({"props": {"intro": "One\ntwo"}})
+
+    assert rich.strip() == '<div class="lead"><p>A &lt;b</p></div>'
+    assert plain.strip() == '<p class="lead">One<br>two</p>'
 
 
 def test_two_definitions_of_one_name_are_refused_with_both_places(tmp_path, monkeypatch):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
@@ -13,12 +15,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from content.models import Post
+from content.models import Post, PostTerm
 from proofroom.core.errors import Conflict
 from proofroom.imports import item_runs, run_execution, runs
+from proofroom.imports.content_importer import ContentImporter
+from proofroom.imports.content_source import ImportOptions, Reader
+from proofroom.imports.items import Item, PostItem, TermItem
+from proofroom.imports.media_files import MediaFiles
 from proofroom.imports.models import ImportChunk, ImportRun, RunState
+from proofroom.imports.registry import importers
 from proofroom.imports.run_execution import execute_run
 from proofroom.imports.runs import cancel_run
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, item
 
@@ -39,6 +47,56 @@ def upload(name: str, content: bytes, **values: Any) -> dict[str, Any]:
 
 def page_of(run: ImportRun) -> str:
     return reverse("admin:proofroom_imports_importrun_change", args=[run.pk])
+
+
+class LinesImporter(ContentImporter):
+    """As the recipe makes one: without names of files."""
+
+    name = "lines"
+    label = "Lines"
+    description = "A post a line."
+
+    def open(self, path: Path, options: ImportOptions) -> Reader:
+        return LinesReader(path, options)
+
+
+class LinesReader(Reader):
+    def __init__(self, path: Path, options: ImportOptions) -> None:
+        self.path, self.options = path, options
+        self.scope = options.name or path.name
+        self.files = MediaFiles(fetch=options.fetch)
+
+    def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
+        yield TermItem("winter", "tags", "Winter")
+        for line in self.path.read_text("utf-8").splitlines():
+            yield PostItem(
+                source_id=line, place=line, type=self.options.type, locale="en", title=line, slug="",
+                terms=(("tags", "winter"),),
+            )  # fmt: skip
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {**dict(zip(importers.names(), importers, strict=True)), "lines": LinesImporter}
+    monkeypatch.setattr(importers, "_found", found)
+
+
+@pytest.mark.usefixtures("lines")
+def test_an_importer_without_names_of_files_is_offered_and_takes_any() -> None:
+    browser = client()
+    winter = make.term("Winter", "tags")
+    assert ">Lines<" in browser.get(reverse(START)).content.decode()
+
+    browser.post(reverse(START), upload("rates.txt", b"One\nTwo", source="lines", type="blog"))
+    tried = ImportRun.objects.get()
+    execute_run(tried.pk)
+    browser.post(page_of(tried), {"action": "import"})
+    execute_run(ImportRun.objects.exclude(pk=tried.pk).get().pk)
+
+    assert sorted(Post.objects.values_list("title", flat=True)) == ["One", "Two"]
+    # A term of every language is the term of this one.
+    assert set(PostTerm.objects.values_list("term", flat=True)) == {winter.pk}
+    assert Term.objects.count() == 1
 
 
 def test_a_file_is_tried_first_and_then_imported() -> None:

@@ -304,6 +304,8 @@ class ListAdmin(PermittedAdmin[M]):
     ) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
+        title = {"title": capfirst(str(self.opts.verbose_name_plural))}
+        extra_context = title | (extra_context or {})
         state = self._read_state(request)
         request.list_state = state  # type: ignore[attr-defined]  # for the columns
         is_bare = not request.GET or [*request.GET] == [SAVED_VAR]

@@ -87,7 +87,7 @@ class PostChoices:
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
         others = visible_to(Post.objects.alive(), self.who).filter(is_placeholder=False)
-        if self.post is not None:
+        if self.post is not None and str(self.post.pk) not in self.keep:
             others = others.exclude(pk=self.post.pk)
         own = others.filter(locale=self.locale).order_by("-updated_at")
         newest = own.values("pk")[:_MAX_CHOICES]
